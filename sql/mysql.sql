@@ -244,9 +244,8 @@ CREATE TABLE IF NOT EXISTS chain (
     kind TINYINT UNSIGNED NOT NULL,
     month VARBINARY(7) NOT NULL,
     version INT UNSIGNED NOT NULL,
-    body MEDIUMBLOB NOT NULL,
     hash BINARY(32) NOT NULL,
-    KEY chain_month (month, number)
+    body MEDIUMBLOB NOT NULL
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS snapshot (
@@ -257,9 +256,9 @@ CREATE TABLE IF NOT EXISTS snapshot (
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS closed_posting (
-    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
     closed_month VARBINARY(7) NOT NULL,
     version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
     kind MEDIUMBLOB,
     month MEDIUMBLOB,
     pool MEDIUMBLOB,
@@ -291,18 +290,14 @@ CREATE TABLE IF NOT EXISTS closed_posting (
     adjustment_tier BIGINT,
     adjustment_surcharge BIGINT,
     consumed_seconds MEDIUMBLOB,
-    day MEDIUMBLOB,
-    hour MEDIUMBLOB,
-    node MEDIUMBLOB,
-    state MEDIUMBLOB,
-    label MEDIUMBLOB,
-    outside BIGINT
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS closed_cost (
-    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
     closed_month VARBINARY(7) NOT NULL,
     version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
     kind MEDIUMBLOB,
     month MEDIUMBLOB,
     pool MEDIUMBLOB,
@@ -310,13 +305,15 @@ CREATE TABLE IF NOT EXISTS closed_cost (
     how MEDIUMBLOB,
     amount MEDIUMBLOB,
     units BIGINT,
-    fund MEDIUMBLOB
+    fund MEDIUMBLOB,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS closed_pool (
-    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
     closed_month VARBINARY(7) NOT NULL,
     version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
     month MEDIUMBLOB,
     pool MEDIUMBLOB,
     has_cost BIGINT,
@@ -330,13 +327,15 @@ CREATE TABLE IF NOT EXISTS closed_pool (
     recoverable_cost MEDIUMBLOB,
     use_rate MEDIUMBLOB,
     full_units BIGINT,
-    recoverable_units BIGINT
+    recoverable_units BIGINT,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS closed_entitlement (
-    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
     closed_month VARBINARY(7) NOT NULL,
     version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
     month MEDIUMBLOB,
     pool MEDIUMBLOB,
     team MEDIUMBLOB,
@@ -355,24 +354,28 @@ CREATE TABLE IF NOT EXISTS closed_entitlement (
     value_used MEDIUMBLOB,
     value_reserved MEDIUMBLOB,
     value_out MEDIUMBLOB,
-    value_expired MEDIUMBLOB
+    value_expired MEDIUMBLOB,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS closed_comparison (
-    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
     closed_month VARBINARY(7) NOT NULL,
     version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
     month MEDIUMBLOB,
     idle MEDIUMBLOB,
     team MEDIUMBLOB,
     unallocated BIGINT,
-    units BIGINT
+    units BIGINT,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS closed_day (
-    entry BIGINT UNSIGNED NOT NULL PRIMARY KEY,
     closed_month VARBINARY(7) NOT NULL,
     version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
     day MEDIUMBLOB,
     team MEDIUMBLOB,
     account MEDIUMBLOB,
@@ -380,7 +383,9 @@ CREATE TABLE IF NOT EXISTS closed_day (
     pool MEDIUMBLOB,
     units BIGINT,
     other_units BIGINT,
-    gpu_seconds MEDIUMBLOB
+    gpu_seconds MEDIUMBLOB,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 CREATE TABLE IF NOT EXISTS meter_reading (

@@ -13,11 +13,9 @@ CREATE TABLE chain (
     kind INTEGER NOT NULL,
     month TEXT NOT NULL,         -- 2026-10
     version INTEGER NOT NULL,    -- which closing of the month
-    body ANY NOT NULL,           -- text; of details bytes
-    hash BLOB NOT NULL           -- over the one before and all of this
+    hash BLOB NOT NULL,          -- over the one before and all of this
+    body ANY NOT NULL            -- text; of usage and details bytes
 ) STRICT;
-
-CREATE INDEX chain_month ON chain (month, number);
 
 -- The configuration that priced a month, in parts.
 CREATE TABLE snapshot (
@@ -27,13 +25,13 @@ CREATE TABLE snapshot (
     PRIMARY KEY (digest, part)
 ) STRICT, WITHOUT ROWID;
 
--- The lists of closed months as rows with columns, for dashboards and SQL of your own: `entry` is
--- the number in the chain. Money is in smallest units of the currency; other numbers are
--- fractions, as text: "3/2". NULL is no text, or 0.
+-- The lists of closed months (docs/formats/period.md). Money is in smallest units of the
+-- currency; other numbers are fractions, as text: "3/2". NULL is no text, or 0. The hash
+-- is of the fields.
 CREATE TABLE closed_posting (
-    entry INTEGER PRIMARY KEY,
     closed_month TEXT NOT NULL,
     version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
     kind TEXT,
     month TEXT,
     pool TEXT,
@@ -65,18 +63,14 @@ CREATE TABLE closed_posting (
     adjustment_tier INTEGER,
     adjustment_surcharge INTEGER,
     consumed_seconds TEXT,
-    day TEXT,
-    hour TEXT,
-    node TEXT,
-    state TEXT,
-    label TEXT,
-    outside INTEGER
-) STRICT;
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE closed_cost (
-    entry INTEGER PRIMARY KEY,
     closed_month TEXT NOT NULL,
     version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
     kind TEXT,
     month TEXT,
     pool TEXT,
@@ -84,13 +78,15 @@ CREATE TABLE closed_cost (
     how TEXT,
     amount TEXT,
     units INTEGER,
-    fund TEXT
-) STRICT;
+    fund TEXT,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE closed_pool (
-    entry INTEGER PRIMARY KEY,
     closed_month TEXT NOT NULL,
     version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
     month TEXT,
     pool TEXT,
     has_cost INTEGER,
@@ -104,13 +100,15 @@ CREATE TABLE closed_pool (
     recoverable_cost TEXT,
     use_rate TEXT,
     full_units INTEGER,
-    recoverable_units INTEGER
-) STRICT;
+    recoverable_units INTEGER,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE closed_entitlement (
-    entry INTEGER PRIMARY KEY,
     closed_month TEXT NOT NULL,
     version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
     month TEXT,
     pool TEXT,
     team TEXT,
@@ -129,24 +127,28 @@ CREATE TABLE closed_entitlement (
     value_used TEXT,
     value_reserved TEXT,
     value_out TEXT,
-    value_expired TEXT
-) STRICT;
+    value_expired TEXT,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE closed_comparison (
-    entry INTEGER PRIMARY KEY,
     closed_month TEXT NOT NULL,
     version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
     month TEXT,
     idle TEXT,
     team TEXT,
     unallocated INTEGER,
-    units INTEGER
-) STRICT;
+    units INTEGER,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE closed_day (
-    entry INTEGER PRIMARY KEY,
     closed_month TEXT NOT NULL,
     version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
     day TEXT,
     team TEXT,
     account TEXT,
@@ -154,5 +156,7 @@ CREATE TABLE closed_day (
     pool TEXT,
     units INTEGER,
     other_units INTEGER,
-    gpu_seconds TEXT
-) STRICT;
+    gpu_seconds TEXT,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;

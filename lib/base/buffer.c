@@ -44,6 +44,21 @@ void buffer_add_char (buffer_t *b, char c)
     b->length++;
 }
 
+void buffer_add_escaped (buffer_t *b, const char *text, size_t length)
+{
+    const char *end = text + length;
+
+    for (const char *at = text; at < end; at++) {
+        if (*at != '\\' && *at != '\t' && *at != '\n')
+            continue;
+        buffer_add (b, text, (size_t)(at - text));
+        buffer_add_char (b, '\\');
+        buffer_add_char (b, *at == '\t' ? 't' : *at == '\n' ? 'n' : '\\');
+        text = at + 1;
+    }
+    buffer_add (b, text, (size_t)(end - text));
+}
+
 void buffer_printf (buffer_t *b, const char *fmt, ...)
 {
     size_t room = b->size - b->length;

@@ -21,6 +21,8 @@ typedef struct {
 void buffer_add (buffer_t *b, const void *data, size_t length);
 void buffer_add_text (buffer_t *b, const char *text);
 void buffer_add_char (buffer_t *b, char c);
+/* With \ \t \n written as a backslash and a letter. */
+void buffer_add_escaped (buffer_t *b, const char *text, size_t length);
 void buffer_printf (buffer_t *b, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
 /* Make room for `extra` more bytes; returns where they may be written. The

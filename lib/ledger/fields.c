@@ -115,21 +115,6 @@ bool field_is_absent (const field_t *f, const void *row)
 
 /* --- writing ----------------------------------------------------------- */
 
-void fields_escape (const char *text, buffer_t *out)
-{
-    const char *end = text;
-
-    for (; *end; end++) {
-        if (*end != '\\' && *end != '\t' && *end != '\n')
-            continue;
-        buffer_add (out, text, (size_t)(end - text));
-        buffer_add_char (out, '\\');
-        buffer_add_char (out, *end == '\t' ? 't' : *end == '\n' ? 'n' : '\\');
-        text = end + 1;
-    }
-    buffer_add (out, text, (size_t)(end - text));
-}
-
 /* There are a dozen in a row, and printf takes its time. */
 static void add_number (buffer_t *out, uint64_t value)
 {
@@ -150,7 +135,7 @@ static void add_units (buffer_t *out, mpz_srcptr value)
     out->length += strlen (room);
 }
 
-void field_text (const field_t *f, const void *row, buffer_t *out)
+void field_value (const field_t *f, const void *row, buffer_t *out)
 {
     switch (f->type) {
     case FIELD_WORD:
@@ -161,7 +146,7 @@ void field_text (const field_t *f, const void *row, buffer_t *out)
         break;
     case FIELD_NAME:
     case FIELD_TEXT:
-        fields_escape (*text_of (row, f), out);
+        buffer_add_text (out, *text_of (row, f));
         break;
     case FIELD_EXACT:
         add_units (out, mpq_numref (exact_of (row, f)));
@@ -177,6 +162,14 @@ void field_text (const field_t *f, const void *row, buffer_t *out)
         add_number (out, *count_of (row, f));
         break;
     }
+}
+
+void field_text (const field_t *f, const void *row, buffer_t *out)
+{
+    if (f->type == FIELD_TEXT || f->type == FIELD_NAME)
+        buffer_add_escaped (out, *text_of (row, f), strlen (*text_of (row, f)));
+    else
+        field_value (f, row, out);
 }
 
 void fields_text (const fields_t *fields, const void *row, buffer_t *out)
@@ -233,16 +226,23 @@ static bool read_number (const char *text, size_t length, uint64_t *value)
     return *text != '0' && number_u64 (text, length, value) == 0;
 }
 
-static bool read_units (char *text, size_t length, mpz_ptr value)
+static bool read_large (const char *text, size_t length, mpz_ptr value)
+{
+    GL_AUTOFREE char *digits = xstrndup (text, length);
+
+    return *digits >= '1' && *digits <= '9'
+           && strspn (digits, "0123456789") == length
+           && mpz_set_str (value, digits, 10) == 0;
+}
+
+static bool read_units (const char *text, size_t length, mpz_ptr value)
 {
     size_t sign = *text == '-';
     uint64_t small;
 
     if (read_number (text + sign, length - sign, &small))
         mpz_set_ui (value, small);
-    else if (text[sign] < '1' || text[sign] > '9'
-             || strspn (text + sign, "0123456789") < length - sign
-             || mpz_set_str (value, text + sign, 10) < 0)
+    else if (!read_large (text + sign, length - sign, value))
         return false;
     if (sign)
         mpz_neg (value, value);
@@ -262,21 +262,17 @@ static bool in_lowest_terms (mpq_srcptr value)
     return lowest;
 }
 
-static bool read_exact (char *text, size_t length, mpq_ptr value)
+static bool read_exact (const char *text, size_t length, mpq_ptr value)
 {
-    char *slash = memchr (text, '/', length);
+    const char *slash = memchr (text, '/', length);
     size_t whole = slash ? (size_t)(slash - text) : length;
-    bool read;
 
-    if (slash)
-        *slash = '\0'; /* until the numerator is read */
-    read = read_units (text, whole, mpq_numref (value));
-    if (!slash)
-        return read;
-    *slash++ = '/';
-    return read && *slash != '-'
-           && read_units (slash, length - whole - 1, mpq_denref (value))
-           && in_lowest_terms (value);
+    return read_units (text, whole, mpq_numref (value))
+           && (!slash
+               || (slash[1] != '-'
+                   && read_units (slash + 1, length - whole - 1,
+                                  mpq_denref (value))
+                   && in_lowest_terms (value)));
 }
 
 static bool read_word (const char *text, const field_t *f, unsigned *value)
@@ -288,19 +284,18 @@ static bool read_word (const char *text, const field_t *f, unsigned *value)
     return false;
 }
 
-bool field_read (const field_t *f, void *row, char *text, size_t length)
+bool field_set (const field_t *f, void *row, const char *text, size_t length)
 {
     switch (f->type) {
     case FIELD_WORD:
         return read_word (text, f, word_of (row, f));
     case FIELD_FLAG:
         return *flag_of (row, f) = !strcmp (text, "1");
+    case FIELD_NAME: /* would not own its copy */
+        return false;
     case FIELD_TEXT:
-        *text_of (row, f) = xstrdup (text);
-        return unescape (*text_of (row, f));
-    case FIELD_NAME:
-        *text_of (row, f) = text;
-        return unescape (text);
+        *text_of (row, f) = xstrndup (text, length);
+        return true;
     case FIELD_EXACT:
         return read_exact (text, length, exact_of (row, f));
     case FIELD_UNITS:
@@ -309,6 +304,16 @@ bool field_read (const field_t *f, void *row, char *text, size_t length)
         return read_number (text, length, count_of (row, f));
     }
     return false;
+}
+
+bool field_read (const field_t *f, void *row, char *text, size_t length)
+{
+    if (f->type == FIELD_NAME)
+        *text_of (row, f) = text;
+    else if (!field_set (f, row, text, length))
+        return false;
+    return (f->type != FIELD_NAME && f->type != FIELD_TEXT)
+           || unescape (*text_of (row, f));
 }
 
 /* `at`: fields before it have been passed. */

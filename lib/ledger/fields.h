@@ -92,16 +92,19 @@ int fields_parse (const fields_t *fields, const char *text, size_t length,
                   void *row, gl_error_t *error);
 
 bool field_is_absent (const field_t *field, const void *row);
-/* The value alone, which is not absent. */
+/* The value alone, which is not absent; escaped, as in the canonical text. */
+void field_value (const field_t *field, const void *row, buffer_t *out);
 void field_text (const field_t *field, const void *row, buffer_t *out);
-/* Of such a value, of so many bytes and a NUL, into an initialised row; the
- * text is changed, and borrowed by a FIELD_NAME. False: it is not as written
- * here. */
+/* Of a value that is not escaped, into an initialised row; not of a FIELD_NAME. False:
+ * it is not as written here. */
+bool field_set (const field_t *field, void *row, const char *value,
+                size_t length);
+/* Of an escaped value, of so many bytes and a NUL; the text is changed, and
+ * borrowed by a FIELD_NAME. */
 bool field_read (const field_t *field, void *row, char *text, size_t length);
 
-/* A text with \ \t \n escaped, and back: NULL if a backslash stands before anything
+/* A text of buffer_add_escaped() back; NULL if a backslash stands before anything
  * else. */
-void fields_escape (const char *text, buffer_t *out);
 char *fields_unescape (const char *text, size_t length);
 
 #endif /* !GL_LEDGER_FIELDS_H */

@@ -15,34 +15,31 @@
  *
  * A closed month is the entries that lead up to one of CHAIN_CLOSE, all of one
  * month and version, put in one transaction. There is no function that changes
- * or deletes an entry.
+ * or deletes an entry. The lists of the month are rows of tables with a column for
+ * each field; the closing has their number and digest.
  */
 #ifndef GL_STORE_CHAIN_H
 #define GL_STORE_CHAIN_H
 
+#include "base/buffer.h"
 #include "store/store.h"
 
 /* The numbers are those of the table: they never change. */
 typedef enum {
-    CHAIN_ROW = 1,      /* of the bill (ledger/bill.h) */
-    CHAIN_COST = 2,     /* a line of the cost book */
-    CHAIN_POOL = 3,     /* a pool */
-    CHAIN_DETAIL = 4,   /* a piece of what lies below the rows: opaque bytes */
-    CHAIN_CLOSE = 5,    /* the end of a closed month */
-    CHAIN_REOPEN = 6,   /* the month is open again */
-    CHAIN_CORRECT = 7,  /* a manual row, in the month that is open */
-    CHAIN_CREDIT = 8,   /* a manual credit, likewise */
-    CHAIN_DISPUTE = 9,  /* of a row of a closed month */
-    CHAIN_UPHOLD = 10,  /* the dispute was right */
-    CHAIN_REJECT = 11,  /* it was not */
-    CHAIN_ENTITLEMENT = 12, /* of a team in a pool, of a closed month */
-    CHAIN_COMPARISON = 13, /* of a closed month with other idle policies */
-    CHAIN_USAGE = 14,      /* of a closed month: its usage, opaque bytes */
-    CHAIN_DAY = 15,        /* of a closed month: what a team is charged for a day */
+    CHAIN_USAGE = 1,  /* a piece of the usage of a closed month: opaque bytes */
+    CHAIN_DETAIL = 2, /* a piece of its rows by job and day: opaque bytes */
+    CHAIN_CLOSE
+    = 3, /* the end of a closed month, with the digests of its lists */
+    CHAIN_REOPEN = 4,  /* the month is open again */
+    CHAIN_CORRECT = 5, /* a manual row, in the month that is open */
+    CHAIN_CREDIT = 6,  /* a manual credit, likewise */
+    CHAIN_DISPUTE = 7, /* of a row of a closed month */
+    CHAIN_UPHOLD = 8,  /* the dispute was right */
+    CHAIN_REJECT = 9,  /* it was not */
     CHAIN_KIND_COUNT,
 } chain_kind_t;
 
-/* "row", "cost", ... NULL: there is no such kind. */
+/* "usage", "detail", ... NULL: there is no such kind. */
 const char *chain_kind_word (chain_kind_t kind);
 
 /* Far below max_allowed_packet. */
@@ -118,6 +115,45 @@ void store_chain_iter_close (store_chain_iter_t *iter);
  * the iterator. -1. */
 int chain_damaged (const char *month, uint64_t number, const char *what,
                    gl_error_t *error);
+
+/*
+ * The lists of closed months: tables with a column for each field. A row is known by
+ * month, version and number, from 1 on in each list of a closing. Its text is
+ * NAME=VALUE of each column that is not NULL, in their order, separated by tabs, with
+ * \ \t \n escaped (buffer_add_escaped()); its hash is the SHA-256 of the text.
+ */
+#define CLOSED_COLUMNS_MAX 48
+typedef struct {
+    const char *table;
+    const char *column[CLOSED_COLUMNS_MAX];
+    unsigned count;
+} closed_table_t;
+typedef struct {
+    const char *month;
+    uint32_t version;
+    uint64_t number;
+    const char *value[CLOSED_COLUMNS_MAX]; /* NULL: absent */
+    buffer_t text;                         /* of the values */
+    uint8_t hash[STORE_DIGEST_SIZE];       /* as stored */
+} closed_row_t;
+/* In a transaction. Of the row month, version, number and values are read; sets its
+ * text and hash. */
+int store_closed_add (store_t *store, const closed_table_t *table,
+                      closed_row_t *row, gl_error_t *error);
+/* The rows of a closing in the order of their numbers. The callback must not use the
+ * store; -1 ends it. */
+typedef int (*closed_row_f) (const closed_row_t *row, void *arg,
+                             gl_error_t *error);
+int store_closed_each (store_t *store, const closed_table_t *table,
+                       const char *month, uint32_t version,
+                       closed_row_f callback, void *arg, gl_error_t *error);
+/* 1: its text has its hash; 0; -1: SHA-256 is not available. */
+int closed_row_is_whole (const closed_row_t *row, gl_error_t *error);
+/* Each month and version that the table has rows of, and how many. Likewise. */
+typedef int (*closed_count_f) (const char *month, uint32_t version,
+                               uint64_t rows, void *arg, gl_error_t *error);
+int store_closed_counts (store_t *store, const closed_table_t *table,
+                         closed_count_f callback, void *arg, gl_error_t *error);
 
 /*
  * The configuration that priced a month, as text, kept once. Its digest stands in

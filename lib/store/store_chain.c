@@ -12,14 +12,11 @@
 #include "store/store_private.h"
 
 static const char *const words[CHAIN_KIND_COUNT] = {
-    [CHAIN_ROW] = "row",         [CHAIN_COST] = "cost",
-    [CHAIN_POOL] = "pool",       [CHAIN_DETAIL] = "detail",
+    [CHAIN_USAGE] = "usage",     [CHAIN_DETAIL] = "detail",
     [CHAIN_CLOSE] = "close",     [CHAIN_REOPEN] = "reopen",
     [CHAIN_CORRECT] = "correct", [CHAIN_CREDIT] = "credit",
     [CHAIN_DISPUTE] = "dispute", [CHAIN_UPHOLD] = "uphold",
-    [CHAIN_REJECT] = "reject",   [CHAIN_ENTITLEMENT] = "entitlement",
-    [CHAIN_COMPARISON] = "comparison", [CHAIN_USAGE] = "usage",
-    [CHAIN_DAY] = "day",
+    [CHAIN_REJECT] = "reject",
 };
 
 /* The body is bytes, and no text. */
@@ -147,15 +144,13 @@ int store_chain_add (store_t *store, const chain_entry_t *entry,
         return gl_error (error, "an entry of the chain holds a NUL");
     store->wrote_chain = true;
     if (store_run (store->ledger,
-                   "INSERT INTO chain (number, kind, month, version, body, "
-                   "hash) VALUES (?, ?, ?, ?, ?, ?)",
+                   "INSERT INTO chain (number, kind, month, version, hash, "
+                   "body) VALUES (?, ?, ?, ?, ?, ?)",
                    ARGS (as_u64 (e.number), as_u64 (e.kind), as_text (e.month),
-                         as_u64 (e.version),
-                         text ? as_text (text) : as_blob (e.body, e.length),
-                         as_blob (e.hash, sizeof (e.hash))),
+                         as_u64 (e.version), as_blob (e.hash, sizeof (e.hash)),
+                         text ? as_text (text) : as_blob (e.body, e.length)),
                    error)
-            < 0
-        || (text && store_columns_add (store->ledger, &e, text, error) < 0))
+        < 0)
         return -1;
     head->number = e.number;
     memcpy (head->hash, e.hash, sizeof (head->hash));
@@ -454,8 +449,7 @@ int chain_snapshot_is (const char *text, const uint8_t key[STORE_DIGEST_SIZE],
 int store_chain_check (store_t *store, chain_problem_f callback, void *arg,
                        gl_error_t *error)
 {
-    if (schema_check (store->db, callback, arg, error) < 0
-        || store_columns_check (store->ledger, callback, arg, error) < 0)
+    if (schema_check (store->db, callback, arg, error) < 0)
         return -1;
     return store->ledger == store
                ? 0

@@ -134,13 +134,6 @@ int kept_flush (store_t *store, gl_error_t *error);
 int kept_first (db_t *db, const char *cluster, int64_t *ret_first,
                 gl_error_t *error);
 
-/* The rows with columns of closed months: of this entry, whose body is this
- * text; and whether all are what the entries say. */
-int store_columns_add (store_t *ledger, const chain_entry_t *entry,
-                       const char *body, gl_error_t *error);
-int store_columns_check (store_t *ledger, chain_problem_f callback, void *arg,
-                         gl_error_t *error);
-
 /* The transaction is over. */
 void forget_nothing (struct cluster_entry *cluster);
 

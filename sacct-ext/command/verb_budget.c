@@ -69,7 +69,7 @@ static int read_told (cli_t *cli, const char *path, buffer_t *text)
 static void told_line (const budget_t *b, const char *what, buffer_t *out)
 {
     buffer_add_char (out, '\n');
-    fields_escape (b->budget->name, out);
+    buffer_add_escaped (out, b->budget->name, strlen (b->budget->name));
     buffer_printf (out, "\t%s\t%s\n", b->period_name, what);
 }
 

@@ -11,6 +11,7 @@
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "month/close.h"
+#include "month/closed_lists.h"
 #include "site/site.h"
 
 struct request {
@@ -172,8 +173,7 @@ static void put_closing (report_t *report, const struct columns *c,
                      closing->reopened   ? "reopened"
                      : closing->imported ? "imported"
                                          : "closed");
-    report_put_count (report, c->rows,
-                      (uint64_t)body_get_number (closing->body, "rows"));
+    report_put_count (report, c->rows, closed_postings (closing));
     report_put_text (report, c->closed,
                      zone_stamp (site->zone, closing->when, stamp));
     report_put_text (report, c->who, closing->who ? closing->who : "");

@@ -12,6 +12,7 @@
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "month/anchor.h"
+#include "month/closed_lists.h"
 #include "month/verify.h"
 #include "site/site.h"
 
@@ -88,11 +89,9 @@ static void put_closing (report_t *report, const struct columns *c,
                          uint64_t since)
 {
     GL_AUTOFREE char *accept = body_get (closing->body, "accept");
-    GL_AUTOFREE char *what
-        = xasprintf ("%" PRId64 " rows%s%s",
-                     body_get_number (closing->body, "rows"),
-                     accept ? "; findings were accepted: " : "",
-                     accept ? accept : "");
+    GL_AUTOFREE char *what = xasprintf (
+        "%" PRIu64 " rows%s%s", closed_postings (closing),
+        accept ? "; findings were accepted: " : "", accept ? accept : "");
     char version[16];
 
     put_row (report, c, site,

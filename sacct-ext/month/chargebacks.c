@@ -222,7 +222,8 @@ static int add_closing (struct making *m, const closing_t *closing,
         return -1;
     accounts_begin (m->sites.accounts,
                     body_get_number (closing->body, "start"));
-    if (periods_bill_usage (m->store, closing, &sink, &bill, error) < 0)
+    if (periods_usage (m->store, closing, &sink, error) < 0
+        || periods_bill (m->store, closing, &bill, error) < 0)
         return -1;
     add_bill (m, xstrdup (closing->month), bill,
               xasprintf ("%s is %s: version %u, hash %s.", closing->month,

@@ -5,10 +5,10 @@
 #include "base/memory.h"
 #include "facts/chunks.h"
 #include "month/close.h"
+#include "month/closed_lists.h"
 #include "month/closed_site.h"
 #include "month/closed_usage.h"
 #include "month/month.h"
-#include "month/month_digest.h"
 
 /* --- checks ------------------------------------------------------------ */
 
@@ -59,34 +59,6 @@ static int add (struct writing *w, chain_kind_t kind, const buffer_t *body,
                                  .length = body->length};
 
     return store_chain_add (w->store, &entry, &w->head, error);
-}
-
-static int add_list (struct writing *w, const bill_t *bill, bill_list_t list,
-                     month_digest_t *digest, gl_error_t *error)
-{
-    const fields_t *fields = &bill_fields[list];
-    size_t count;
-    const char *item = bill_list (bill, list, &count);
-
-    for (size_t i = 0; i < count; i++, item += fields->size) {
-        BUFFER_AUTO text = BUFFER_INIT;
-        fields_text (fields, item, &text);
-        if (list == BILL_POSTINGS)
-            month_digest_add (digest, (const posting_t *)item,
-                              buffer_text (&text), text.length);
-        if (add (w, periods_kind_of (list), &text, error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int add_bill (struct writing *w, const bill_t *bill,
-                     month_digest_t *digest, gl_error_t *error)
-{
-    for (bill_list_t list = BILL_POSTINGS; list < BILL_LIST_COUNT; list++)
-        if (add_list (w, bill, list, digest, error) < 0)
-            return -1;
-    return 0;
 }
 
 /* --- what lies below the rows ------------------------------------------ */
@@ -142,7 +114,6 @@ struct closing {
     const site_t *site;
     const close_request_t *request;
     close_done_t *done;
-    month_digest_t *digest;
 };
 
 static int put_as_of (store_t *store, buffer_t *body, gl_error_t *error)
@@ -188,7 +159,8 @@ static int put_snapshot (store_t *store, const site_t *site, buffer_t *body,
 }
 
 static int add_end (struct writing *w, const struct closing *c,
-                    const char *state, period_t period, gl_error_t *error)
+                    const char *state, period_t period, const bill_t *bill,
+                    gl_error_t *error)
 {
     BUFFER_AUTO body = BUFFER_INIT;
 
@@ -204,7 +176,9 @@ static int add_end (struct writing *w, const struct closing *c,
     body_put_number (&body, "detail", (int64_t)w->lines);
     if (put_as_of (w->store, &body, error) < 0
         || put_snapshot (w->store, c->site, &body, error) < 0
-        || month_digest_put (c->digest, &body, error) < 0)
+        || closed_lists_write (w->store, w->month, w->version, bill, &body,
+                               error)
+               < 0)
         return -1;
     put_checks (c->request, &body);
     return add (w, CHAIN_CLOSE, &body, error);
@@ -261,12 +235,10 @@ static int import_months (struct writing *w, struct closing *c,
             return -1;
         w->month = month;
         w->version = 1;
-        c->digest = month_digest_new ();
         if (closed_usage_write (w->store, c->site, period, put_usage, w, error)
                 < 0
-            || add_end (w, c, "imported", period, error) < 0)
+            || add_end (w, c, "imported", period, NULL, error) < 0)
             return -1;
-        month_digest_free (GL_TAKE (c->digest));
         c->done->imported++;
         periods_month_of (c->site, period.end, month);
     }
@@ -278,13 +250,10 @@ static int write_month (struct writing *w, struct closing *c, month_t *m,
 {
     w->month = m->name;
     w->version = c->done->version;
-    c->digest = month_digest_new ();
-    if (add_bill (w, m->bill, c->digest, error) < 0
-        || closed_usage_write (w->store, c->site, m->period, put_usage, w,
-                               error)
-               < 0
+    if (closed_usage_write (w->store, c->site, m->period, put_usage, w, error)
+            < 0
         || add_detail (w, m, error) < 0
-        || add_end (w, c, "closed", m->period, error) < 0)
+        || add_end (w, c, "closed", m->period, m->bill, error) < 0)
         return -1;
     c->done->head = w->head;
     hash_text (w->head.hash, c->done->hash);
@@ -325,7 +294,6 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
     if (rc == 0)
         rc = write_month (&w, c, m, error);
 out:
-    month_digest_free (GL_TAKE (c->digest));
     month_free (m);
     periods_free (periods);
     return rc;

@@ -5,6 +5,7 @@
 #include "facts/rollups.h"
 #include "ledger/bill_tax.h"
 #include "month/bills.h"
+#include "month/closed_lists.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
 #include "month/month.h"
@@ -336,7 +337,8 @@ int month_days (month_t *m, const usage_filter_t *filter, gl_error_t *error)
 {
     const struct month_source *s = m->source;
     int rc = s->closing && !s->closing->imported
-                 ? periods_days (s->store, s->closing, m->bill, error)
+                 ? closed_list_read (s->store, s->closing, BILL_DAYS, m->bill,
+                                     error)
                  : bills_add_days (s->store, s->site, filter, m->period,
                                    m->bill, &m->first, error);
 
@@ -426,11 +428,10 @@ int billed_name (store_t *store, key_id_t key, const char *name, bool *ret_is,
         bill_t *bill;
         if (closing->reopened)
             continue;
-        rc = periods_bill (store, closing, &bill, error);
-        if (rc == 0) {
-            *ret_is = has_name (bill, key, name);
-            bill_free (bill);
-        }
+        bill = bill_new ();
+        rc = closed_list_read (store, closing, BILL_POSTINGS, bill, error);
+        *ret_is = has_name (bill, key, name);
+        bill_free (bill);
     }
     periods_free (periods);
     return rc;

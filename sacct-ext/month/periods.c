@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "facts/chunks.h"
+#include "month/closed_lists.h"
 #include "month/periods.h"
-#include "month/month_digest.h"
 
 /* --- bodies ------------------------------------------------------------ */
 
@@ -16,7 +16,7 @@ void body_put (buffer_t *body, const char *name, const char *value)
     if (!value)
         return;
     buffer_printf (body, "%s=", name);
-    fields_escape (value, body);
+    buffer_add_escaped (body, value, strlen (value));
     buffer_add_char (body, '\n');
 }
 
@@ -133,11 +133,7 @@ struct run {
     uint32_t version;
 };
 
-#define MONTH_KINDS                                                            \
-    (CHAIN_BIT (CHAIN_ROW) | CHAIN_BIT (CHAIN_COST) | CHAIN_BIT (CHAIN_POOL)   \
-     | CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_ENTITLEMENT)              \
-     | CHAIN_BIT (CHAIN_COMPARISON) | CHAIN_BIT (CHAIN_USAGE)                \
-     | CHAIN_BIT (CHAIN_DAY))
+#define MONTH_KINDS (CHAIN_BIT (CHAIN_USAGE) | CHAIN_BIT (CHAIN_DETAIL))
 
 static bool is_of_run (const struct run *run, const chain_entry_t *e)
 {
@@ -343,34 +339,6 @@ int periods_open_month (store_t *store, const site_t *site, const periods_t *p,
 
 /* --- a closed month ---------------------------------------------------- */
 
-/* Which list of the bill the entries of a kind are. */
-static const struct {
-    chain_kind_t kind;
-    bill_list_t list;
-} lists[] = {
-    {CHAIN_ROW, BILL_POSTINGS},
-    {CHAIN_COST, BILL_COSTS},
-    {CHAIN_POOL, BILL_POOLS},
-    {CHAIN_ENTITLEMENT, BILL_ENTITLEMENTS},
-    {CHAIN_COMPARISON, BILL_COMPARISONS},
-    {CHAIN_DAY, BILL_DAYS},
-};
-
-chain_kind_t periods_kind_of (bill_list_t list)
-{
-    return lists[list].kind;
-}
-
-static int take_part (bill_t *bill, const chain_entry_t *e, gl_error_t *error)
-{
-    for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)
-        if (lists[i].kind == e->kind)
-            return fields_parse (&bill_fields[lists[i].list], e->body,
-                                 e->length, bill_append (bill, lists[i].list),
-                                 error);
-    return 0;
-}
-
 /* Entries of the month, with the bodies of some kinds: those are checked against
  * their hash. All are linked, up to the closing. */
 typedef int (*entry_f) (const chain_entry_t *entry, void *arg,
@@ -403,82 +371,14 @@ static int each_entry (store_t *store, const closing_t *closing,
     return rc;
 }
 
-struct billing_rows {
-    bill_t *bill; /* NULL: not wanted, as all but the usage */
-    month_digest_t *digest;
-    closed_usage_t *usage; /* NULL: not wanted */
-};
-
-static int take_bill (const chain_entry_t *e, void *arg, gl_error_t *error)
+int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
+                  gl_error_t *error)
 {
-    struct billing_rows *b = arg;
-    size_t count;
-
-    if (!e->body) /* not wanted */
-        return 0;
-    if (b->bill && take_part (b->bill, e, error) < 0)
-        return gl_error_prefix (error, "%s: entry %" PRIu64 " of the chain",
-                                e->month, e->number);
-    if (b->bill && e->kind == CHAIN_ROW) {
-        const posting_t *rows = postings (b->bill, &count);
-        month_digest_add (b->digest, &rows[count - 1], e->body, e->length);
-    }
-    return e->kind == CHAIN_USAGE && b->usage
-               ? closed_usage_read (b->usage, e->body, e->length, error)
-               : 0;
-}
-
-/* Against the digest that its closing has. */
-static int check_rows (const closing_t *closing, struct billing_rows *b,
-                       gl_error_t *error)
-{
-    BUFFER_AUTO fields = BUFFER_INIT;
-    uint64_t said;
-    size_t count;
-
-    (void)postings (b->bill, &count);
-    if (month_digest_differs (b->digest, closing->body, &fields, &said, error)
-        < 0)
-        return -1;
-    if (fields.length > 0 || said != count)
-        return chain_damaged (closing->month, closing->number,
-                              "the rows of the month are not those of its digest",
-                              error);
-    return 0;
-}
-
-/* What is wanted of a closing, onto the bill and into the sink; either may be
- * NULL. Rows are checked against their digest. */
-static int read_parts (store_t *store, const closing_t *closing, unsigned kinds,
-                       const closed_usage_sink_t *sink, bill_t *bill,
-                       gl_error_t *error)
-{
-    struct billing_rows b
-        = {bill, month_digest_new (), sink ? closed_usage_new (sink) : NULL};
-    int rc;
-
-    if (sink)
-        kinds |= CHAIN_BIT (CHAIN_USAGE);
-    rc = each_entry (store, closing, kinds, take_bill, &b, error);
-    if (rc == 0 && kinds & CHAIN_BIT (CHAIN_ROW))
-        rc = check_rows (closing, &b, error);
-    if (rc == 0 && b.usage)
-        rc = closed_usage_end (b.usage, error);
-    month_digest_free (b.digest);
-    closed_usage_free (b.usage);
-    return rc;
-}
-
-int periods_bill_usage (store_t *store, const closing_t *closing,
-                        const closed_usage_sink_t *sink, bill_t **ret_bill,
-                        gl_error_t *error)
-{
-    const unsigned others = CHAIN_BIT (CHAIN_DETAIL) | CHAIN_BIT (CHAIN_USAGE)
-                            | CHAIN_BIT (CHAIN_DAY);
     bill_t *bill = bill_new ();
-    int rc
-        = read_parts (store, closing, MONTH_KINDS & ~others, sink, bill, error);
+    int rc = 0;
 
+    for (bill_list_t list = 0; list < BILL_DAYS && rc == 0; list++)
+        rc = closed_list_read (store, closing, list, bill, error);
     if (rc < 0)
         bill_free (bill);
     else
@@ -486,40 +386,39 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
     return rc;
 }
 
-int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
-                  gl_error_t *error)
+static int take_usage (const chain_entry_t *e, void *arg, gl_error_t *error)
 {
-    return periods_bill_usage (store, closing, NULL, ret_bill, error);
+    return e->kind == CHAIN_USAGE
+               ? closed_usage_read (arg, e->body, e->length, error)
+               : 0;
 }
 
 int periods_usage (store_t *store, const closing_t *closing,
                    const closed_usage_sink_t *sink, gl_error_t *error)
 {
-    return read_parts (store, closing, 0, sink, NULL, error);
-}
+    closed_usage_t *usage = closed_usage_new (sink);
+    int rc = each_entry (store, closing, CHAIN_BIT (CHAIN_USAGE), take_usage,
+                         usage, error);
 
-int periods_days (store_t *store, const closing_t *closing, bill_t *bill,
-                  gl_error_t *error)
-{
-    return read_parts (store, closing, CHAIN_BIT (CHAIN_DAY), NULL, bill,
-                       error);
+    if (rc == 0)
+        rc = closed_usage_end (usage, error);
+    closed_usage_free (usage);
+    return rc;
 }
 
 static int add_rows (store_t *store, const closing_t *closing,
                      const char *month, bill_t *out, gl_error_t *error)
 {
-    bill_t *bill;
-    const posting_t *rows;
+    bill_t *bill = bill_new ();
+    int rc = closed_list_read (store, closing, BILL_POSTINGS, bill, error);
     size_t count;
+    const posting_t *rows = postings (bill, &count);
 
-    if (periods_bill (store, closing, &bill, error) < 0)
-        return -1;
-    rows = postings (bill, &count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && rc == 0; i++)
         if (rows[i].month && !strcmp (rows[i].month, month))
             bill_add_copy (out, &rows[i]);
     bill_free (bill);
-    return 0;
+    return rc;
 }
 
 int periods_rows (store_t *store, const periods_t *p, const char *month,

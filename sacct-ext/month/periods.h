@@ -69,8 +69,8 @@ typedef struct {
 
 /* Checks every closing and decision against its hash, the columns and numbers
  * of all entries, that the entries of a month end with its closing, and that no
- * month is closed twice. periods_bill() and periods_line_items() check the
- * entries of the month while they read it. */
+ * month is closed twice. periods_bill() and those below check what they read of the
+ * month. */
 int periods_read (store_t *store, periods_t **ret_periods, gl_error_t *error);
 /* Accepts NULL. */
 void periods_free (periods_t *periods);
@@ -96,16 +96,9 @@ int periods_month (const site_t *site, const char *month, period_t *ret_period,
 void periods_month_of (const site_t *site, int64_t instant,
                        char ret_month[MONTH_SIZE]);
 
-/* The kind of the entries that hold a list of the bill. */
-chain_kind_t periods_kind_of (bill_list_t list);
-
 /* The stored lists of a closing, but for days. */
 int periods_bill (store_t *store, const closing_t *closing, bill_t **ret_bill,
                   gl_error_t *error);
-/* The same and, in the same pass, its usage. */
-int periods_bill_usage (store_t *store, const closing_t *closing,
-                        const closed_usage_sink_t *sink, bill_t **ret_bill,
-                        gl_error_t *error);
 
 /* The rows that are of a month, wherever they are billed: in its closing and in
  * those after it of months before `before`, in the order of the closings, onto
@@ -113,11 +106,7 @@ int periods_bill_usage (store_t *store, const closing_t *closing,
 int periods_rows (store_t *store, const periods_t *periods, const char *month,
                   const char *before, bill_t *out, gl_error_t *error);
 
-/* Its days (BILL_DAYS), onto the bill. */
-int periods_days (store_t *store, const closing_t *closing, bill_t *bill,
-                  gl_error_t *error);
-
-/* Its usage alone. */
+/* Its usage. */
 int periods_usage (store_t *store, const closing_t *closing,
                    const closed_usage_sink_t *sink, gl_error_t *error);
 

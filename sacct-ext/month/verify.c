@@ -4,13 +4,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "month/month_digest.h"
+#include "month/closed_lists.h"
 #include "month/verify.h"
 
 /* An entry that is not what its hash says. */
 struct broken {
     uint64_t number;
-    uint64_t row; /* in its month; 0: no row of a bill */
     char *what;
 };
 
@@ -22,17 +21,12 @@ struct walk {
     uint8_t computed[STORE_DIGEST_SIZE]; /* of the entry before */
     bool doubt; /* the entry before is not what its own hash says */
     uint64_t next;
-    /* of the month that is being read */
-    month_digest_t *digest;
-    char month[MONTH_SIZE];
-    uint32_t version;
-    uint64_t row;
+    char open[32]; /* the month whose closing is still to come; "": none */
     struct broken *broken;
     size_t broken_count;
-    size_t reported; /* of `broken` */
-    /* months that are closed; "": opened again */
-    char (*closed)[MONTH_SIZE];
-    size_t closed_count;
+    closing_t
+        *closings; /* of these month, version, reopened and body are set */
+    size_t closing_count;
 };
 
 void verified_add (verified_t *v, const char *problem)
@@ -58,27 +52,17 @@ static void report (struct walk *w, const char *fmt, ...)
 
 /* --- one entry --------------------------------------------------------- */
 
-static char *name_of (const struct walk *w, const chain_entry_t *e)
-{
-    const char *word = chain_kind_word (e->kind);
-
-    if (e->kind == CHAIN_ROW)
-        return xasprintf ("%.7s version %u, row %" PRIu64 " (entry %" PRIu64 ")",
-                          e->month, e->version, w->row, e->number);
-    return xasprintf ("%.7s version %u, %s (entry %" PRIu64 ")", e->month,
-                      e->version, word ? word : "no known kind", e->number);
-}
-
 static void add_broken (struct walk *w, const chain_entry_t *e,
                         const char *what)
 {
-    GL_AUTOFREE char *name = name_of (w, e);
+    const char *word = chain_kind_word (e->kind);
 
     w->broken = xreallocarray (w->broken, w->broken_count + 1,
                                sizeof (*w->broken));
     w->broken[w->broken_count++] = (struct broken){
-        e->number, e->kind == CHAIN_ROW ? w->row : 0,
-        xasprintf ("%s: %s", name, what)};
+        e->number,
+        xasprintf ("%.7s version %u, %s (entry %" PRIu64 "): %s", e->month,
+                   e->version, word ? word : "no known kind", e->number, what)};
 }
 
 /* The entry before was not what its hash said. If this one goes on from what it
@@ -100,8 +84,6 @@ static int settle_doubt (struct walk *w, const chain_entry_t *e,
         return 0;
     memcpy (w->before, w->computed, sizeof (w->before));
     text = strrchr (b->what, ':');
-    if (text && b->row)
-        b->row = 0;
     if (text) {
         *text = '\0';
         text = xasprintf ("%s: its hash was changed", b->what);
@@ -147,41 +129,6 @@ static void check_number (struct walk *w, const chain_entry_t *e)
 
 /* --- a month ----------------------------------------------------------- */
 
-static void tell_broken (struct walk *w, const char *fields)
-{
-    for (; w->reported < w->broken_count; w->reported++) {
-        const struct broken *b = &w->broken[w->reported];
-        if (b->row && fields && *fields)
-            report (w, "%s: %s", b->what, fields);
-        else
-            report (w, "%s", b->what);
-    }
-}
-
-static void begin_month (struct walk *w, const chain_entry_t *e)
-{
-    if (w->digest && w->row > 0)
-        report (w, "%s version %u: %" PRIu64 " rows without a closing", w->month,
-                w->version, w->row);
-    month_digest_free (w->digest);
-    w->digest = month_digest_new ();
-    w->row = 0;
-    w->version = e->version;
-    snprintf (w->month, sizeof (w->month), "%.7s", e->month);
-}
-
-static void take_row (struct walk *w, const chain_entry_t *e)
-{
-    posting_t row;
-    bool read;
-
-    posting_init (&row);
-    read = posting_parse (e->body, e->length, &row, NULL) == 0;
-    month_digest_add (w->digest, read ? &row : NULL, e->body, e->length);
-    posting_clear (&row);
-    w->found->rows++;
-}
-
 static int check_snapshot (struct walk *w, const chain_entry_t *e,
                            const char *body, gl_error_t *error)
 {
@@ -210,43 +157,50 @@ static int check_snapshot (struct walk *w, const chain_entry_t *e,
 /* Closed again although nobody opened it. */
 static void check_twice (struct walk *w, const chain_entry_t *e)
 {
-    for (size_t i = 0; i < w->closed_count; i++)
-        if (!strcmp (w->closed[i], e->month))
-            report (w, "%.7s version %u: it was closed a second time without "
-                       "a reopening (entry %" PRIu64 ")",
+    for (size_t i = 0; i < w->closing_count; i++)
+        if (!w->closings[i].reopened
+            && !strcmp (w->closings[i].month, e->month))
+            report (w,
+                    "%.7s version %u: it was closed a second time without "
+                    "a reopening (entry %" PRIu64 ")",
                     e->month, e->version, e->number);
-    w->closed = xreallocarray (w->closed, w->closed_count + 1,
-                               sizeof (*w->closed));
-    snprintf (w->closed[w->closed_count++], MONTH_SIZE, "%.7s", e->month);
+}
+
+static int take_closing (struct walk *w, const chain_entry_t *e,
+                         gl_error_t *error)
+{
+    closing_t *c;
+
+    check_twice (w, e);
+    w->closings = xreallocarray (w->closings, w->closing_count + 1,
+                                 sizeof (*w->closings));
+    c = &w->closings[w->closing_count++];
+    *c = (closing_t){.version = e->version,
+                     .body = xstrndup (e->body, e->length)};
+    snprintf (c->month, sizeof (c->month), "%.7s", e->month);
+    w->found->months++;
+    w->found->rows += closed_postings (c);
+    return check_snapshot (w, e, c->body, error);
 }
 
 static void take_reopen (struct walk *w, const chain_entry_t *e)
 {
-    for (size_t i = 0; i < w->closed_count; i++)
-        if (!strcmp (w->closed[i], e->month))
-            w->closed[i][0] = '\0';
+    for (size_t i = 0; i < w->closing_count; i++)
+        if (!strcmp (w->closings[i].month, e->month))
+            w->closings[i].reopened = true;
 }
 
-static int end_month (struct walk *w, const chain_entry_t *e,
-                      gl_error_t *error)
+/* The entries of a month end with its closing. */
+static void check_place (struct walk *w, const chain_entry_t *e)
 {
-    GL_AUTOFREE char *body = xstrndup (e->body, e->length);
-    BUFFER_AUTO fields = BUFFER_INIT;
-    uint64_t rows;
+    char name[sizeof (w->open)];
 
-    if (month_digest_differs (w->digest, body, &fields, &rows, error) < 0)
-        return -1;
-    tell_broken (w, buffer_text (&fields));
-    check_twice (w, e);
-    if (rows != w->row)
-        report (w,
-                "%.7s version %u: it was closed with %" PRIu64 " rows and has "
-                "%" PRIu64,
-                e->month, e->version, rows, w->row);
-    w->found->months++;
-    w->row = 0;
-    month_digest_free (GL_TAKE (w->digest));
-    return check_snapshot (w, e, body, error);
+    snprintf (name, sizeof (name), "%.7s version %u", e->month, e->version);
+    if (w->open[0] && strcmp (w->open, name) != 0)
+        report (w, "%s: entries without a closing", w->open);
+    w->open[0] = '\0';
+    if (e->kind == CHAIN_USAGE || e->kind == CHAIN_DETAIL)
+        memcpy (w->open, name, sizeof (name));
 }
 
 /* --- the chain --------------------------------------------------------- */
@@ -254,22 +208,16 @@ static int end_month (struct walk *w, const chain_entry_t *e,
 static int take_entry (struct walk *w, const chain_entry_t *e,
                        gl_error_t *error)
 {
-    if (!w->digest || strncmp (w->month, e->month, MONTH_SIZE) != 0
-        || w->version != e->version)
-        begin_month (w, e);
-    if (e->kind == CHAIN_ROW)
-        w->row++;
+    check_place (w, e);
     check_number (w, e);
     if (check_hash (w, e, error) < 0)
         return -1;
     w->found->entries++;
     w->found->head.number = e->number;
     memcpy (w->found->head.hash, e->hash, sizeof (e->hash));
-    if (e->kind == CHAIN_ROW)
-        take_row (w, e);
     if (e->kind == CHAIN_REOPEN)
         take_reopen (w, e);
-    return e->kind == CHAIN_CLOSE ? end_month (w, e, error) : 0;
+    return e->kind == CHAIN_CLOSE ? take_closing (w, e, error) : 0;
 }
 
 static void take_problem (const char *text, void *arg)
@@ -277,28 +225,36 @@ static void take_problem (const char *text, void *arg)
     report (arg, "%s", text);
 }
 
+static int walk_chain (struct walk *w, gl_error_t *error)
+{
+    const chain_query_t query = {.lenient = true};
+    store_chain_iter_t *iter = store_chain_iter_open (w->store, &query, error);
+    chain_entry_t e;
+    int rc = iter ? 1 : -1;
+
+    while (rc == 1 && (rc = store_chain_iter_next (iter, &e, error)) == 1)
+        if (take_entry (w, &e, error) < 0)
+            rc = -1;
+    store_chain_iter_close (iter);
+    for (size_t i = 0; i < w->broken_count; i++)
+        report (w, "%s", w->broken[i].what);
+    if (rc == 0 && w->open[0])
+        report (w, "%s: entries without a closing", w->open);
+    return rc;
+}
+
 int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,
                   gl_error_t *error)
 {
     struct walk w
         = {.store = store, .found = ret, .wanted = head, .next = 1};
-    const chain_query_t query = {.lenient = true};
-    store_chain_iter_t *iter = store_chain_iter_open (store, &query, error);
-    chain_entry_t e;
-    int rc = -1;
+    int rc;
 
     memset (ret, 0, sizeof (*ret));
-    while (iter && (rc = store_chain_iter_next (iter, &e, error)) == 1) {
-        if (take_entry (&w, &e, error) < 0) {
-            rc = -1;
-            break;
-        }
-    }
-    store_chain_iter_close (iter);
-    tell_broken (&w, NULL);
-    if (rc == 0 && w.digest && w.row > 0)
-        report (&w, "%s version %u: %" PRIu64 " rows without a closing", w.month,
-                w.version, w.row);
+    rc = walk_chain (&w, error);
+    if (rc == 0)
+        rc = closed_lists_check (store, w.closings, w.closing_count,
+                                 take_problem, &w, error);
     if (rc == 0)
         rc = store_chain_check (store, take_problem, &w, error);
     if (rc == 0 && head && !ret->has_head)
@@ -306,9 +262,10 @@ int verify_chain (store_t *store, const uint8_t *head, verified_t *ret,
                     "it was printed of is not what is here");
     for (size_t i = 0; i < w.broken_count; i++)
         free (w.broken[i].what);
+    for (size_t i = 0; i < w.closing_count; i++)
+        free (w.closings[i].body);
     free (w.broken);
-    free (w.closed);
-    month_digest_free (w.digest);
+    free (w.closings);
     if (rc < 0)
         verified_clear (ret);
     return rc;

@@ -51,7 +51,7 @@ result $? "doctor finds the name that nothing has"
 copy "$url" "$(url_of accepted)"
 gl "$(url_of accepted)" close --month 2026-10 --accept 'nlp is a guest'
 [ $? -eq 3 ] && has '2026-10 is closed' &&
-    echo 'SELECT body FROM chain WHERE kind = 5' | sql "$(url_of accepted)" | grep -q '^look.accounts=account .nlp. belongs to no team'
+    echo 'SELECT body FROM chain WHERE kind = 3' | sql "$(url_of accepted)" | grep -q '^look.accounts=account .nlp. belongs to no team'
 result $? "it is closed with a reason, and the finding is kept"
 
 url=$(url_of lab)

@@ -64,7 +64,7 @@ totals | diff "$work/open" - >"$work/seen"
 result $? "closed October: the same to the cent, class by class"
 
 rates=3.7000 site >"$work/site.yaml"
-row=$(echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" |
+row=$(closed_text "$url" closed_posting |
     grep -n '^kind=charge.*account=nlp' | cut -d: -f1)
 gl "$url" dispute raise "2026-10/$row" 'ours' &&
     number=$(sed -n 's/.*dispute \([0-9]*\).*/\1/p' "$work/out") &&

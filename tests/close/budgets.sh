@@ -106,7 +106,7 @@ gl "$url" init && import "$url" 2026-12-05T00:00:00 && gl "$url" tag 1 corpus &&
 result $? "October is closed"
 grep -q '^2026-10 is closed' "$work/out"
 result $? "as it says"
-echo "SELECT body FROM chain WHERE kind = 1" | sql "$url" >"$work/out"
+closed_text "$url" closed_posting >"$work/out"
 grep -q '^kind=credit' "$work/out"
 result $? "with a credit"
 sed 's/2026-10-28T06:30:07|FAILED/2026-10-28T05:59:59|FAILED/' "$work/rows" >"$work/new" &&

@@ -127,11 +127,11 @@ result $? "where its end was set right since, what it is charged with that"
 begin
 
 # the row of vision's line, as it was closed
-line=$(echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" |
+line=$(closed_text "$url" closed_posting |
     grep -n '^kind=charge.*account=vision' | cut -d: -f1)
 
 # numbered TEXT: of the row of the bill that has it
-numbered () { echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" | grep -n "$1" | cut -d: -f1; }
+numbered () { closed_text "$url" closed_posting | grep -n "$1" | cut -d: -f1; }
 # billed_in JOB: what explain says
 billed_in ()
 {
@@ -171,7 +171,7 @@ left ()
 # with its node was given back before
 jobs_left ()
 {
-    echo "SELECT body FROM chain WHERE kind = 8" | sql "$url" | awk '
+    echo "SELECT body FROM chain WHERE kind = 6" | sql "$url" | awk '
         BEGIN { most[21] = 25589; most[22] = 7108 }
         match ($0, /reference=lab\/[0-9]+/) {
             job = substr ($0, RSTART + 14, RLENGTH - 14)
@@ -270,7 +270,7 @@ copy "$url" "$(url_of below)"
 gl "$url" correct --for 2026-10 vision 50.97 'less was charged' && looks 0 'ok       credits'
 result $? "nor finds it when it was taken back"
 copy "$(url_of below)" "$url"
-close_it "$url" 2026-11 && echo "SELECT body FROM chain WHERE kind = 5 ORDER BY number" | sql "$url" |
+close_it "$url" 2026-11 && echo "SELECT body FROM chain WHERE kind = 3 ORDER BY number" | sql "$url" |
     grep -q '^look.credits=' && gl "$url" close --month 2026-12 --check
 grep -q '^ok       credits ' "$work/out"
 result $? "accepted, it is kept with the month, and is no finding of the next one"

@@ -113,7 +113,7 @@ sed 's/gpu_hours: 100/gpu_hours: 7/' "$work/site.yaml" >"$work/new" && mv "$work
 gl "$url" report entitlements --month 2026-10 --csv &&
     sed 's/closed/open/' "$work/out" | cmp - "$work/open"
 result $? "then it is what was closed, whatever is configured"
-echo "SELECT body FROM chain WHERE kind = 1 AND month = '2026-11'" | sql "$url" |
+closed_text "$url" closed_posting "closed_month = '2026-11'" |
     grep -q 'adjustment_entitlement=-26000.*consumed_seconds=468000'
 result $? "a row says what it drew"
 gl "$url" verify

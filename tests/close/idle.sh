@@ -124,7 +124,7 @@ END
 # included, in sums
 rows ()
 {
-    echo "SELECT body FROM chain WHERE kind = 1 ORDER BY number" | sql "$url" |
+    closed_text "$url" closed_posting |
         awk -F '\t' -v sums="$work/sums" '
             {
                 split ("", is)

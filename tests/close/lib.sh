@@ -103,6 +103,29 @@ sql ()
     esac
 }
 
+# closed_columns URL TABLE: the fields of a table of closed months
+closed_columns ()
+{
+    case $1 in
+    sqlite:*) echo "SELECT name FROM pragma_table_info('$2')" ;;
+    *)  echo "SELECT column_name FROM information_schema.columns
+            WHERE table_schema = DATABASE() AND table_name = '$2' ORDER BY ordinal_position" ;;
+    esac | sql "$1" | grep -vx 'closed_month\|version\|number\|hash'
+}
+
+# closed_text URL TABLE [CONDITION]: the canonical text of its rows, in their order; as it
+# is without escapes
+closed_text ()
+{
+    closed_columns "$1" "$2" | awk -v engine="${1%%:*}" -v table="$2" -v condition="${3:-1 = 1}" '
+        engine == "sqlite" { list = list (list ? " || " : "") "coalesce(char(9) || \047" $1 "=\047 || " $1 ", \047\047)" }
+        engine != "sqlite" { list = list ", concat(\047" $1 "=\047, " $1 ")" }
+        END {
+            print "SELECT " (engine == "sqlite" ? "substr(" list ", 2)" : "concat_ws(char(9)" list ")") \
+                " FROM " table " WHERE " condition " ORDER BY closed_month, version, number"
+        }' | sql "$1"
+}
+
 # copy URL TO-URL: all that the store has, into another of the same engine
 copy ()
 {

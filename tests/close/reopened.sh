@@ -76,11 +76,10 @@ fresh ()
             END { for (team in sum) print team "\t" sum[team] }'
 }
 
-# rows MONTH VERSION: of the chain, charges and credits
+# rows MONTH VERSION: charges and credits
 rows ()
 {
-    echo "SELECT body FROM chain WHERE kind = 1 AND month = '$1' AND version = $2
-        ORDER BY number" | sql "$url" | awk -F '\t' '
+    closed_text "$url" closed_posting "closed_month = '$1' AND version = $2" | awk -F '\t' '
         {
             split ("", is)
             for (i = 1; i <= NF; i++) {

@@ -154,7 +154,7 @@ same "facts"
 
 # rows by job and day that somebody took away
 copy "sqlite:$work/lab.db" "sqlite:$work/old.db"
-echo "DELETE FROM chain WHERE kind = 4" | sql "sqlite:$work/old.db"
+echo "DELETE FROM chain WHERE kind = 2" | sql "sqlite:$work/old.db"
 url=sqlite:$work/old.db
 ! gl "$url" statement vision --month 2026-10 && grep -q 'of the chain.*gpuledger verify' "$work/err"
 result $? "without them there is no page, and it says why"

@@ -21,8 +21,9 @@ saved_sql ()
 
 put_back ()
 {
-    saved_sql 'DELETE FROM chain; INSERT INTO chain SELECT * FROM saved.chain;
-        DELETE FROM snapshot; INSERT INTO snapshot SELECT * FROM saved.snapshot;'
+    saved_sql "$(for table in chain snapshot closed_posting closed_day; do
+        echo "DELETE FROM $table; INSERT INTO $table SELECT * FROM saved.$table;"
+    done)"
 }
 
 # planted SQL PATTERN UNDO LABEL: verify finds what is not of gpuledger's schema
@@ -59,10 +60,10 @@ refused ()
     [ $? -eq 3 ] && grep -q -e "$2" "$work/out"
     result $? "$engine: $3: verify"
     gl "$url" statement vision --month 2026-10
-    [ $? -eq 1 ] && grep -q '^gpuledger.*entry [0-9]* of the chain.*gpuledger verify' "$work/err"
+    [ $? -eq 1 ] && grep -q '^gpuledger.*changed in the store.*gpuledger verify' "$work/err"
     result $? "$engine: $3: statement"
     gl "$url" report chargeback --month 2026-10
-    [ $? -eq 1 ] && grep -q 'entry [0-9]* of the chain' "$work/err"
+    [ $? -eq 1 ] && grep -q 'changed in the store' "$work/err"
     result $? "$engine: $3: chargeback"
     put_back
 }
@@ -89,31 +90,44 @@ for url in $(urls tamper); do
     result $? "$engine: as they were written"
     cp "$work/out" "$work/$engine.verified"
     last=$(echo 'SELECT max(number) FROM chain' | sql "$url")
-    close=$(echo "SELECT number FROM chain WHERE kind = 5 AND month = '2026-10'" | sql "$url")
-    decided=$(echo 'SELECT min(number) FROM chain WHERE kind = 8' | sql "$url")
+    close=$(echo "SELECT number FROM chain WHERE kind = 3 AND month = '2026-10'" | sql "$url")
+    decided=$(echo 'SELECT min(number) FROM chain WHERE kind = 6' | sql "$url")
 
-    tampered "UPDATE chain SET body = replace(body, 'charge=', 'charge=9') WHERE number = 2" \
-        '^2026-10 version 1, row 2 (entry 2): it was changed: charge$' "an amount"
-    tampered "UPDATE chain SET body = replace(body, 'user=cy', 'user=ann') WHERE number = 2" \
-        '^2026-10 version 1, row 2 (entry 2): it was changed: user$' "a text"
-    tampered "UPDATE chain SET body = replace(body, 'gpu_seconds=', 'gpu_seconds=1') WHERE number = 3" \
-        '^2026-10 version 1, row 3 (entry 3): it was changed: gpu_seconds$' "a quantity"
+    row="closed_month = '2026-10' AND number"
+    saved_row="SELECT * FROM saved.closed_posting WHERE closed_month = '2026-10' AND number = 1"
+    tampered "UPDATE closed_posting SET charge = charge + 9 WHERE $row = 2" \
+        '^2026-10 version 1, row 2: it was changed: charge$' "an amount"
+    tampered "UPDATE closed_posting SET user = 'eve' WHERE $row = 2" \
+        '^2026-10 version 1, row 2: it was changed: user$' "a text"
+    tampered "UPDATE closed_posting SET gpu_seconds = '1' WHERE $row = 3" \
+        '^2026-10 version 1, row 3: it was changed: gpu_seconds$' "a quantity"
+    tampered "UPDATE closed_posting SET reason = '' WHERE $row = 3" \
+        '^2026-10 version 1, row 3: it was changed$' "an empty text"
+    tampered "UPDATE closed_day SET units = units + 1 WHERE $row = 2" \
+        '^2026-10 version 1, day 2: it was changed$' "what is charged for a day"
+    tampered "UPDATE closed_posting SET hash = (SELECT hash FROM ($saved_row) s) WHERE $row = 2" \
+        '^2026-10 version 1, row 2: its hash was changed$' "the hash of a row"
     tampered "UPDATE chain SET hash = (SELECT hash FROM saved.chain WHERE number = 1) WHERE number = 2" \
-        '^2026-10 version 1, row 2 (entry 2): its hash was changed$' "a hash"
-    tampered "UPDATE chain SET number = 1000 WHERE number = 1; UPDATE chain SET number = 1 WHERE number = 2; UPDATE chain SET number = 2 WHERE number = 1000" \
-        '^2026-10 version 1, row 1 (entry 1): it was changed' "the order of two rows"
-    tampered "DELETE FROM chain WHERE number = 2" \
-        '^entry 2 is missing' "a row that was deleted"
-    tampered "DELETE FROM chain WHERE number = 2" \
-        '^2026-10 version 1: it was closed with [0-9]* rows and has' "and how many there were"
-    tampered "INSERT INTO chain SELECT $last + 1, kind, '2026-12', version, body, hash FROM saved.chain WHERE number = 1" \
-        '^2026-12 version 1: 1 rows without a closing$' "a row that was added"
+        '(entry 2): its hash was changed$' "the hash of an entry"
+    tampered "UPDATE closed_posting SET number = 1000 WHERE $row = 1; UPDATE closed_posting SET number = 1 WHERE $row = 2; UPDATE closed_posting SET number = 2 WHERE $row = 1000" \
+        '^2026-10 version 1, closed_posting: the rows are not those that were closed: ' "the order of two rows"
+    tampered "DELETE FROM closed_posting WHERE $row = 2" \
+        '^2026-10 version 1, closed_posting: row 3 is in the place of row 2$' "a row that was deleted"
+    tampered "DELETE FROM closed_posting WHERE $row = 2" \
+        '^2026-10 version 1, closed_posting: it was closed with [0-9]* rows and has' "and how many there were"
+    tampered "DELETE FROM chain WHERE number = 2" '^entry 2 is missing' "an entry that was deleted"
+    tampered "UPDATE closed_posting SET closed_month = '2026-12' WHERE $row = 1" \
+        '^2026-12 version 1, closed_posting: 1 rows without a closing$' "the month of a row"
+    tampered "UPDATE closed_posting SET version = 2 WHERE $row = 2" \
+        '^2026-10 version 2, closed_posting: 1 rows without a closing$' "the version of a row"
+    tampered "INSERT INTO chain (number, kind, month, version, hash, body) SELECT $last + 1, kind, '2026-12', version, hash, body FROM saved.chain WHERE number = 1" \
+        '^2026-12 version 1: entries without a closing$' "an entry that was added"
     tampered "UPDATE chain SET month = '2026-11' WHERE number = 2" \
-        'row 1 (entry 2): it was changed' "the month of a row"
+        '(entry 2): it was changed' "the month of an entry"
     tampered "UPDATE chain SET version = 2 WHERE number = 2" \
-        '(entry 2): it was changed' "the version of a row"
-    tampered "UPDATE chain SET kind = 2 WHERE number = 2" \
-        '^2026-10 version 1, cost (entry 2): it was changed' "the kind of an entry"
+        '(entry 2): it was changed' "the version of an entry"
+    tampered "UPDATE chain SET kind = 1 WHERE number = 2" \
+        '^2026-10 version 1, usage (entry 2): it was changed' "the kind of an entry"
     tampered "UPDATE chain SET body = replace(body, 'accept=a test', 'accept=nothing') WHERE number = $close" \
         "^2026-10 version 1, close (entry $close): it was changed" "why it was closed"
     tampered "DELETE FROM chain WHERE number = $close" \
@@ -127,13 +141,14 @@ for url in $(urls tamper); do
     tampered "UPDATE snapshot SET body = CAST(replace(body, '300000', '400000') AS $blob)" \
         '^2026-10 version 1: the configuration that priced it was changed$' "the configuration, changed"
 
-    refused "UPDATE chain SET body = replace(body, 'charge=', 'charge=9') WHERE number = 2" \
-        'row 2 (entry 2): it was changed' "a charge"
-    refused "DELETE FROM chain WHERE number = 2" '^entry 2 is missing' "a row that is gone"
-    refused "INSERT INTO chain SELECT $last + 1, kind, month, version + 1, body, hash FROM saved.chain WHERE number = $close" \
+    refused "UPDATE closed_posting SET charge = charge + 9 WHERE $row = 2" \
+        'row 2: it was changed' "a charge"
+    refused "DELETE FROM closed_posting WHERE $row = 2" 'row 3 is in the place of row 2' "a row that is gone"
+    refused "DELETE FROM chain WHERE number = 2" '^entry 2 is missing' "an entry that is gone"
+    refused "INSERT INTO chain (number, kind, month, version, hash, body) SELECT $last + 1, kind, month, version + 1, hash, body FROM saved.chain WHERE number = $close" \
         'closed a second time without a reopening' "a second closing"
     refused "UPDATE chain SET kind = 1 WHERE number = $close" \
-        "row .* (entry $close): it was changed" "a closing as a row"
+        "usage (entry $close): it was changed" "a closing as usage"
     if [ "$engine" = sqlite ]; then
         refused "UPDATE chain SET kind = kind + 4294967296 WHERE number = 2" \
             '(entry 2): its kind is 429496729[0-9], which is none' "a kind beyond 32 bits"
@@ -144,7 +159,7 @@ for url in $(urls tamper); do
         echo "UPDATE chain SET kind = kind + 4294967296 WHERE number = $close" | sql "$url"
         ! close_it "$url" 2026-10 && [ $rc -eq 1 ] && grep -q "entry $close of the chain" "$work/err"
         result $? "$engine: a hidden closing does not let the month be closed again"
-        echo "UPDATE chain SET kind = 5 WHERE number = $close" | sql "$url"
+        echo "UPDATE chain SET kind = 3 WHERE number = $close" | sql "$url"
         gl "$url" statement vision --month 2026-10 && cp "$work/out" "$work/whole"
         sql "$url" <<'END'
 CREATE INDEX planted ON chain (month, number) WHERE number <> 2;
@@ -177,9 +192,11 @@ END
 ' "an index that is gone"
         planted 'ALTER TABLE snapshot ADD COLUMN more TEXT' "^$made so: table snapshot: .*more TEXT" \
             'ALTER TABLE snapshot DROP COLUMN more' "a column"
-        planted 'DROP INDEX chain_month; CREATE INDEX chain_month ON chain (month, number) WHERE number <> 2' \
-            "^$made so: index chain_month: .*WHERE number <> 2" \
-            'DROP INDEX chain_month; CREATE INDEX chain_month ON chain (month, number)' "an index that became a partial one"
+        planted 'DROP INDEX segment_ended; CREATE INDEX facts.segment_ended ON segment (cluster, state, time_end) WHERE state = 7' \
+            "^$made so: index segment_ended: .*WHERE state = 7'" \
+            'DROP INDEX segment_ended; CREATE INDEX facts.segment_ended ON segment (cluster, state, time_end)
+    WHERE state = 7 OR state = 8 OR state = 9
+' "an index that became another partial one"
         planted "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT', '') WHERE name = 'chain'" \
             "^$made so: table chain:" \
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || ' STRICT' WHERE name = 'chain'" "a table without its types"
@@ -237,6 +254,23 @@ END
     done
     [ $missed -eq 0 ]
     result $? "$engine: 12 bytes anywhere"
+    # any field of a row
+    missed=0
+    for column in $(closed_columns "$url" closed_posting); do
+        case $column in
+        list | cost | charge | *_units | adjustment_*) more="coalesce($column, 0) + 1" ;;
+        *)  more="'eve'" ;;
+        esac
+        echo "UPDATE closed_posting SET $column = $more WHERE $row = 1" | sql "$url"
+        gl "$url" verify
+        if [ $? -ne 3 ] || ! grep -q "^2026-10 version 1, row 1: it was changed: $column\$" "$work/out"; then
+            missed=$((missed + 1))
+            echo "# column $column"
+        fi
+        put_back
+    done
+    [ $missed -eq 0 ]
+    result $? "$engine: each field of a row"
     gl "$url" verify && cmp "$work/out" "$work/$engine.verified"
     result $? "$engine: put back, it is as it was written"
 done

@@ -20,13 +20,28 @@ case $engine in
 sqlite) bytes='CAST(body AS BLOB)' ;;
 *)  bytes=body ;;
 esac
+# dump: the tables of closed months and the chain, for verify.awk
+dump ()
+{
+    for table in posting cost pool entitlement comparison day; do
+        table=closed_$table
+        columns=$(closed_columns "$url" $table | tr '\n' ' ')
+        echo "$table columns ${columns% }"
+        for column in $columns; do
+            echo ", CASE WHEN $column IS NULL THEN '-' ELSE hex(CAST($column AS CHAR)) END"
+        done >"$work/columns"
+        { echo "SELECT '$table', closed_month, version, number, hex(hash)"; cat "$work/columns"
+            echo "FROM $table ORDER BY closed_month, version, number"; } | sql "$url"
+    done
+    echo "SELECT 'chain', number, kind, month, version, length($bytes), hex($bytes), hex(hash)
+        FROM chain ORDER BY number" | sql "$url"
+}
 audit ()
 {
-    echo "SELECT number, kind, month, version, length($bytes), hex($bytes), hex(hash) FROM chain ORDER BY number" |
-        sql "$url" | tr '|\t' '  ' >"$work/chain"
-    [ -s "$work/chain" ] &&
+    dump | tr '|\t' '  ' >"$work/dump"
+    grep -q '^chain' "$work/dump" &&
         LC_ALL=C awk -v dir="$work" -f "$abs_top_srcdir/tests/support/verify.awk" \
-            "$work/chain" >"$work/out" 2>"$work/err"
+            "$work/dump" >"$work/out" 2>"$work/err"
 }
 
 url=$(url_of lab)
@@ -47,7 +62,7 @@ audit && [ "$(grep -c '^month ' "$work/out")" -eq 2 ] && ! grep -q '^finding' "$
 result $? "the auditor finds nothing"
 cp "$work/out" "$work/audited"
 gl "$url" verify && head=$(sed -n 's/.*head \([0-9a-f]\{64\}\).*/\1/p' "$work/out") &&
-    [ "$head" = "$(sed -n '$s/.* //p' "$work/chain" | tr A-F a-f)" ]
+    [ "$head" = "$(sed -n '$s/.* //p' "$work/dump" | tr A-F a-f)" ]
 result $? "and comes to the latest hash of gpuledger verify"
 for month in 2026-10 2026-11; do
     for team in vision language '(none)'; do
@@ -68,44 +83,42 @@ for team in vision language; do
     [ "$summed" -eq "$(awk -v team=$team '$1 == "due" && $2 == "2026-10" && $3 == team { print $4 }' "$work/audited")" ]
     result $? "SQL over the columns comes to what $team owes"
 done
-# columns SQL PATTERN LABEL UNDO: verify finds it
-columns ()
+# changed SQL PATTERN FINDING LABEL UNDO: gpuledger and the auditor find it
+changed ()
 {
     echo "$1" | sql "$url"
     gl "$url" verify
     [ $? -eq 3 ] && grep -q "$2" "$work/out"
-    rc=$?
-    echo "$4" | sql "$url"
-    gl "$url" verify && [ $rc -eq 0 ]
-    result $? "a column: $3"
+    result $? "$4"
+    ! audit && grep -q "^finding: $3" "$work/out"
+    result $? "$4: the auditor"
+    echo "$5" | sql "$url"
+    gl "$url" verify
+    result $? "$4: put back"
 }
-columns "UPDATE closed_posting SET charge = charge + 1 WHERE entry = 1" \
-    '^2026-10: the row of entry 1 in closed_posting is not what was closed' "an amount" \
-    "UPDATE closed_posting SET charge = charge - 1 WHERE entry = 1"
-columns "UPDATE closed_posting SET reason = '' WHERE entry = 1" \
-    '^2026-10: the row of entry 1 in closed_posting is not what was closed' "an empty text" \
-    "UPDATE closed_posting SET reason = NULL WHERE entry = 1"
-columns "UPDATE closed_day SET entry = 999999 WHERE entry = (SELECT * FROM (SELECT min(entry) FROM closed_day) d)" \
-    'of entry [0-9]* in closed_day is missing' "a row that is gone" \
-    "UPDATE closed_day SET entry = (SELECT min(number) FROM chain WHERE kind = 15) WHERE entry = 999999"
-columns "INSERT INTO closed_pool (entry, closed_month, version) VALUES (999999, '2026-10', 1)" \
-    'closed_pool has a row of entry 999999' "a row that was added" "DELETE FROM closed_pool WHERE entry = 999999"
-columns "UPDATE closed_cost SET closed_month = '2026-11' WHERE closed_month = '2026-10'" \
-    'in closed_cost is not what was closed' "a month" \
-    "UPDATE closed_cost SET closed_month = '2026-10' WHERE entry < (SELECT max(number) FROM chain WHERE kind = 5 AND month = '2026-10')"
-
-# of a row its charge, of another its team
-for change in "charge=" "team=vision"; do
-    number=$(echo "SELECT number FROM chain WHERE kind = 1 AND body LIKE '%$change%' ORDER BY number" |
-        sql "$url" | head -n 1)
-    echo "UPDATE chain SET body = replace(body, '$change', '${change%=*}=1') WHERE number = $number" | sql "$url"
-    ! audit && grep -q "^finding: entry $number of 2026-10: its hash is" "$work/out" &&
-        grep -q '^finding: 2026-10: the rows are not those of its digest' "$work/out"
-    result $? "a row of which '$change' was changed is found"
-    echo "UPDATE chain SET body = replace(body, '${change%=*}=1', '$change') WHERE number = $number" | sql "$url"
-done
-echo "DELETE FROM chain WHERE number = 3" | sql "$url"
-! audit && grep -q '^finding: entry 3 is missing' "$work/out"
+first="closed_month = '2026-10' AND number = 1"
+changed "UPDATE closed_posting SET charge = charge + 1 WHERE $first" \
+    '^2026-10 version 1, row 1: it was changed: charge$' \
+    '2026-10 version 1 closed_posting: row 1 is not what its hash says' "an amount" \
+    "UPDATE closed_posting SET charge = charge - 1 WHERE $first"
+changed "UPDATE closed_posting SET reason = '' WHERE $first" \
+    '^2026-10 version 1, row 1: it was changed$' \
+    '2026-10 version 1 closed_posting: the rows are not those of its digest' "an empty text" \
+    "UPDATE closed_posting SET reason = NULL WHERE $first"
+changed "UPDATE closed_day SET number = 999999 WHERE $first" \
+    '^2026-10 version 1, closed_day: row 2 is in the place of row 1' \
+    '2026-10 version 1 closed_day: row 1 is missing before 2' "a row that is gone" \
+    "UPDATE closed_day SET number = 1 WHERE number = 999999"
+changed "INSERT INTO closed_pool (closed_month, version, number, hash) SELECT closed_month, version, 999, hash FROM closed_posting WHERE $first" \
+    '^2026-10 version 1, pool 999: it was changed' \
+    '2026-10 version 1 closed_pool: [0-9]* rows, and its closing says' "a row that was added" \
+    "DELETE FROM closed_pool WHERE number = 999"
+changed "UPDATE closed_cost SET closed_month = '2026-12' WHERE closed_month = '2026-10'" \
+    '^2026-12 version 1, closed_cost: [0-9]* rows without a closing' \
+    '2026-12 version 1 closed_cost: rows without a closing' "another month" \
+    "UPDATE closed_cost SET closed_month = '2026-10' WHERE closed_month = '2026-12'"
+echo "DELETE FROM chain WHERE number = 2" | sql "$url"
+! audit && grep -q '^finding: entry 2 is missing' "$work/out"
 result $? "and an entry that is gone"
 
 echo "1..$tests"

@@ -152,7 +152,7 @@ case $engine in
 sqlite) lost="CAST(replace(CAST(body AS TEXT), 'detail=', 'retail=') AS BLOB)" ;;
 *)  lost="REPLACE(body, 'detail=', 'retail=')" ;;
 esac
-echo "UPDATE chain SET body = $lost WHERE kind = 5" | sql "$url"
+echo "UPDATE chain SET body = $lost WHERE kind = 3" | sql "$url"
 export_month 2026-10 none.csv
 [ $? -eq 1 ] && grep -q 'was changed in the store' "$work/err" &&
     [ ! -e "$work/none.csv" ]

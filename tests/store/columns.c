@@ -8,103 +8,112 @@
 
 #include "suite.h"
 
-static const chain_kind_t kinds[BILL_LIST_COUNT] = {
-    [BILL_POSTINGS] = CHAIN_ROW,
-    [BILL_COSTS] = CHAIN_COST,
-    [BILL_POOLS] = CHAIN_POOL,
-    [BILL_ENTITLEMENTS] = CHAIN_ENTITLEMENT,
-    [BILL_COMPARISONS] = CHAIN_COMPARISON,
-    [BILL_DAYS] = CHAIN_DAY,
+static const char *const names[BILL_LIST_COUNT] = {
+    [BILL_POSTINGS] = "closed_posting",
+    [BILL_COSTS] = "closed_cost",
+    [BILL_POOLS] = "closed_pool",
+    [BILL_ENTITLEMENTS] = "closed_entitlement",
+    [BILL_COMPARISONS] = "closed_comparison",
+    [BILL_DAYS] = "closed_day",
 };
+static closed_table_t tables[BILL_LIST_COUNT];
 
-/* A row with a value in each field. */
+static closed_row_t full = {.month = "2026-10", .version = 1, .number = 1};
+
+/* A row with a value in each field that closed months have. */
 static int add_full_row (store_t *store, void *arg, gl_error_t *problem)
 {
     const bill_list_t list = *(bill_list_t *)arg;
-    BUFFER_AUTO body = BUFFER_INIT;
-    chain_entry_t e = {.kind = kinds[list], .month = "2026-10", .version = 1};
-    chain_head_t head;
+    closed_table_t *t = &tables[list];
 
-    for (size_t i = 0; i < bill_fields[list].count; i++)
-        buffer_printf (&body, "%s%s=1", i ? "\t" : "",
-                       bill_fields[list].field[i].name);
-    e.body = buffer_text (&body);
-    e.length = body.length;
-    if (store_chain_head (store, &head, problem) < 0)
-        return -1;
-    return store_chain_add (store, &e, &head, problem);
+    t->table = names[list];
+    for (t->count = 0; t->count < bill_fields[list].count; t->count++) {
+        t->column[t->count] = bill_fields[list].field[t->count].name;
+        if (list == BILL_POSTINGS && !strcmp (t->column[t->count], "day"))
+            break;
+        full.value[t->count] = "1";
+    }
+    return store_closed_add (store, t, &full, problem);
 }
 
-static void count_problem (const char *text, void *arg)
+static int compare_full_row (const closed_row_t *row, void *arg,
+                             gl_error_t *problem)
 {
-    print_message ("%s\n", text);
-    ++*(size_t *)arg;
+    assert_int_equal (row->number, 1);
+    assert_int_equal (closed_row_is_whole (row, problem), 1);
+    for (unsigned i = 0; i < ((closed_table_t *)arg)->count; i++)
+        assert_string_equal (row->value[i], "1");
+    return 0;
 }
 
 TEST_CASE (add__row_with_every_field__has_a_column_for_each)
 {
     store_t *store = store_open (fixture_store_url (), STORE_LEDGER, &error);
-    size_t problems = 0;
 
     assert_non_null (store);
-    for (bill_list_t list = 0; list < BILL_LIST_COUNT; list++)
+    for (bill_list_t list = 0; list < BILL_LIST_COUNT; list++) {
         OK (store_ledger_transaction (store, add_full_row, &list, &error));
-    OK (store_chain_check (store, count_problem, &problems, &error));
-    assert_int_equal (problems, 0);
+        OK (store_closed_each (store, &tables[list], "2026-10", 1,
+                               compare_full_row, &tables[list], &error));
+    }
+    buffer_done (&full.text);
     store_close (store);
 }
 
+static const closed_table_t costs
+    = {"closed_cost", {"kind", "name", "units"}, 3};
+static const closed_row_t odd
+    = {.month = "2026-10",
+       .version = 2,
+       .number = 3,
+       .value = {"power", "a\tb\nc\\", "-9223372036854775808"}};
+
 static int add_odd_texts (store_t *store, void *arg, gl_error_t *problem)
 {
-    const char *body
-        = "kind=power\tname=a\\tb\\nc\\\\t\tunits=-9223372036854775808";
-    chain_entry_t e = {.kind = CHAIN_COST,
-                       .month = "2026-10",
-                       .version = 1,
-                       .body = body,
-                       .length = strlen (body)};
-    chain_head_t head;
+    closed_row_t row = odd;
+    int rc = store_closed_add (store, &costs, &row, problem);
 
     (void)arg;
-    if (store_chain_head (store, &head, problem) < 0)
-        return -1;
-    return store_chain_add (store, &e, &head, problem);
+    assert_string_equal (
+        buffer_text (&row.text),
+        "kind=power\tname=a\\tb\\nc\\\\\tunits=-9223372036854775808");
+    buffer_done (&row.text);
+    return rc;
+}
+
+static int compare_odd (const closed_row_t *row, void *arg, gl_error_t *problem)
+{
+    ++*(size_t *)arg;
+    assert_int_equal (row->number, 3);
+    assert_int_equal (closed_row_is_whole (row, problem), 1);
+    for (unsigned i = 0; i < costs.count; i++)
+        assert_string_equal (row->value[i], odd.value[i]);
+    return 0;
+}
+
+static int count_odd (const char *month, uint32_t version, uint64_t rows,
+                      void *arg, gl_error_t *problem)
+{
+    (void)problem;
+    ++*(size_t *)arg;
+    assert_string_equal (month, "2026-10");
+    assert_int_equal (version, 2);
+    assert_int_equal (rows, 1);
+    return 0;
 }
 
 TEST_CASE (add__escaped_text_and_least_integer__same_row)
 {
     store_t *store = store_open (fixture_store_url (), STORE_LEDGER, &error);
-    size_t problems = 0;
+    size_t seen = 0;
 
     OK (store_ledger_transaction (store, add_odd_texts, NULL, &error));
-    OK (store_chain_check (store, count_problem, &problems, &error));
-    assert_int_equal (problems, 0);
-    store_close (store);
-}
-
-static int add_unknown_field (store_t *store, void *arg, gl_error_t *problem)
-{
-    chain_entry_t e = {.kind = CHAIN_COST,
-                       .month = "2026-10",
-                       .version = 1,
-                       .body = "kind=power\tcolour=red",
-                       .length = strlen ("kind=power\tcolour=red")};
-    chain_head_t head = {0};
-
-    (void)arg;
-    return store_chain_add (store, &e, &head, problem);
-}
-
-TEST_CASE (add__field_without_column__is_refused)
-{
-    store_t *store = store_open (fixture_store_url (), STORE_LEDGER, &error);
-    chain_head_t head;
-
-    assert_int_equal (
-        store_ledger_transaction (store, add_unknown_field, NULL, &error), -1);
-    assert_non_null (strstr (error.text, "no column of 'colour=red'"));
-    OK (store_chain_head (store, &head, &error));
-    assert_int_equal (head.number, 0);
+    OK (store_closed_each (store, &costs, "2026-10", 2, compare_odd, &seen,
+                           &error));
+    OK (store_closed_each (store, &costs, "2026-10", 1, compare_odd, &seen,
+                           &error));
+    OK (store_closed_counts (store, &costs, count_odd, &seen, &error));
+    assert_int_equal (seen, 2);
     store_close (store);
 }
 

@@ -1,8 +1,11 @@
 # verify.awk: an auditor's check of the closed months of a ledger, written from
 # docs/formats/period.md alone. It shares no code with gpuledger.
 #
-#     gpuledger's database -> lines of stdin, fields separated by one space:
-#         NUMBER KIND MONTH VERSION LENGTH BODY HASH      (body and hash in hex)
+#     gpuledger's database -> lines of stdin, fields separated by one space; of each
+#     table of closed months the names of its columns, then its rows, then the chain:
+#         TABLE columns NAME...
+#         TABLE MONTH VERSION NUMBER HASH VALUE...        (hex; - is NULL)
+#         chain NUMBER KIND MONTH VERSION LENGTH BODY HASH      (body and hash in hex)
 #     awk -v dir=TEMPORARY-DIRECTORY -f verify.awk
 #
 # Prints each finding, and of each closed month: "month MONTH rows N hash HEX", then
@@ -11,25 +14,42 @@
 # Needs sha256sum; run it with LC_ALL=C.
 
 BEGIN {
-    split ("row cost pool detail close reopen correct credit dispute uphold reject entitlement comparison usage day",
-           word, " ")
+    FS = "[ ]"
+    split ("usage detail close reopen correct credit dispute uphold reject", word, " ")
+    lists = split ("posting cost pool entitlement comparison day", list, " ")
     for (i = 0; i < 256; i++)
         byte[sprintf ("%02x", i)] = i
     before = sprintf ("%064d", 0)
-    rows_file = dir "/rows"
+    SUM = "sha256sum | cut -c1-64 >" dir "/sum"
+}
+
+$1 != "chain" && $2 == "columns" {
+    columns = NF - 2
+    for (i = 1; i <= columns; i++)
+        name[i] = $(i + 2)
+    next
+}
+
+$1 != "chain" {
+    check_row($1, $2 " version " $3)
+    next
 }
 
 {
-    check_entry(tolower($6), tolower($7))
-    if ($2 == 5)
-        end_month(decode(tolower($6)))
-    else if ($2 <= 4 || $2 >= 12)
-        of_month(tolower($6))
+    check_entry(tolower($7), tolower($8))
+    if (open != "" && open != $4 " version " $5)
+        found(open ": entries without a closing")
+    open = $3 <= 2 ? $4 " version " $5 : ""
+    if ($3 == 3)
+        end_month($4, $4 " version " $5, decode(tolower($7)))
 }
 
 END {
-    if (count > 0)
-        found("rows of " month " without a closing")
+    if (open != "")
+        found(open ": entries without a closing")
+    for (of in rows)
+        if (!(of in closed))
+            found(of ": rows without a closing")
     exit wrong
 }
 
@@ -38,28 +58,16 @@ function found(text) {
     wrong = 1
 }
 
-# --- the chain --------------------------------------------------------------------
-
-function check_entry(body, hash,    cmd, sum) {
-    if ($1 != ++last)
-        found("entry " last " is missing before " $1)
-    last = $1
-    if (!($2 in word) || length ($3) != 7 || $4 < 1 || 2 * $5 != length (body))
-        found("entry " $1 " has a column that gpuledger does not write")
-    cmd = "sha256sum >" dir "/sum"
-    printf "%s\n%s %s %s %s %s\n", before, $1, word[$2], $3, $4, $5 | cmd
-    bytes(body, cmd)
-    close (cmd)
+function summed(    sum) {
+    close (SUM)
     getline sum <(dir "/sum")
     close (dir "/sum")
-    if (substr (sum, 1, 64) != hash)
-        found("entry " $1 " of " $3 ": its hash is " hash ", and has to be " substr (sum, 1, 64))
-    before = hash
+    return sum
 }
 
-function bytes(hex, cmd,    i) {
+function bytes(hex,    i) {
     for (i = 1; i < length (hex); i += 2)
-        printf "%c", byte[substr (hex, i, 2)] | cmd
+        printf "%c", byte[substr (hex, i, 2)] | SUM
 }
 
 function decode(hex,    i, text) {
@@ -68,40 +76,69 @@ function decode(hex,    i, text) {
     return text
 }
 
-# --- the entries of a month -----------------------------------------------------------
+# --- the rows of a list -----------------------------------------------------------------
 
-function of_month(body,    text) {
-    month = $3
-    if ($2 == 4 || $2 == 14)
-        return
-    text = decode(body)
-    read_fields(text)
-    if ($2 == 1)
-        add_row(text)
-    else if ($2 == 3)
-        cost[field["pool"]] += field["cost"]
+function check_row(table, closing,    of, text, i) {
+    of = closing " " table
+    text = read_row()
+    if ($4 != ++rows[of])
+        found(of ": row " rows[of] " is missing before " $4)
+    rows[of] = $4
+    printf "%s", text | SUM
+    if (summed() != tolower($5))
+        found(of ": row " $4 " is not what its hash says")
+    all[of] = all[of] text "\n"
+    if (table == "closed_posting")
+        add_posting(closing)
+    else if (table == "closed_pool")
+        cost[closing, field["pool"]] += field["cost"]
 }
 
-function read_fields(text,    n, i, part, at) {
+# The canonical text of the row, and its fields.
+function read_row(    i, text, value) {
     split ("", field)
-    n = split (text, part, "\t")
-    for (i = 1; i <= n; i++) {
-        at = index (part[i], "=")
-        field[substr (part[i], 1, at - 1)] = substr (part[i], at + 1)
+    for (i = 1; i <= columns; i++) {
+        if ($(i + 5) == "-")
+            continue
+        value = field[name[i]] = decode(tolower($(i + 5)))
+        text = text (text == "" ? "" : "\t") name[i] "=" escaped(value)
     }
+    return text
+}
+
+function escaped(value,    i, c, text) {
+    for (i = 1; i <= length (value); i++) {
+        c = substr (value, i, 1)
+        text = text (c == "\\" ? "\\\\" : c == "\t" ? "\\t" : c == "\n" ? "\\n" : c)
+    }
+    return text
 }
 
 # Somebody pays a row unless it is a remainder, or the correction of one. A pool's cost
 # is what its own rows charge, remainders included: no taxes, corrections or manual
 # rows, and nothing of disposals, which stand apart.
-function add_row(text,    own) {
-    printf "%s\n", text >rows_file
-    count++
+function add_posting(closing,    own) {
     if (field["kind"] != "remainder" && field["origin"] !~ /^remainder/)
-        due["team" in field ? field["team"] : "(none)"] += field["charge"]
+        due[closing, "team" in field ? field["team"] : "(none)"] += field["charge"]
     own = field["kind"] != "tax" && field["kind"] != "correction" && !("reason" in field)
     if (own && field["what"] != "disposal")
-        parts[field["pool"]] += field["charge"]
+        parts[closing, field["pool"]] += field["charge"]
+}
+
+# --- the chain --------------------------------------------------------------------
+
+function check_entry(body, hash,    sum) {
+    if ($2 != ++last)
+        found("entry " last " is missing before " $2)
+    last = $2
+    if (!($3 in word) || length ($4) != 7 || $5 < 1 || 2 * $6 != length (body))
+        found("entry " $2 " has a column that gpuledger does not write")
+    printf "%s\n%s %s %s %s %s\n", before, $2, word[$3], $4, $5, $6 | SUM
+    bytes(body)
+    sum = summed()
+    if (sum != hash)
+        found("entry " $2 " of " $4 ": its hash is " hash ", and has to be " sum)
+    before = hash
 }
 
 # --- the end of a month -------------------------------------------------------------------
@@ -114,27 +151,25 @@ function said(text, name,    n, i, line) {
     return ""
 }
 
-function end_month(text,    sum, of) {
-    printf "" >rows_file
-    close (rows_file)
-    ("sha256sum <" rows_file) | getline sum
-    close ("sha256sum <" rows_file)
-    if (said(text, "rows") + 0 != count)
-        found($3 ": " count " rows, and its closing says " said(text, "rows"))
-    if (substr (sum, 1, 64) != said(text, "digest"))
-        found($3 ": the rows are not those of its digest")
-    print "month " $3 " rows " count + 0 " hash " tolower($7)
-    for (of in due)
-        printf "due %s %s %d\n", $3, of, due[of]
-    for (of in cost) {
-        printf "cost %s %s %d %d\n", $3, of, cost[of], parts[of]
-        if (cost[of] != 0 && cost[of] != parts[of])
-            found($3 ": the cost of pool " of " is not what is charged and what is not")
+function end_month(month, closing, text,    i, of, part) {
+    for (i = 1; i <= lists; i++) {
+        of = closing " closed_" list[i]
+        closed[of]
+        if (said(text, list[i] ".rows") + 0 != rows[of] + 0)
+            found(of ": " rows[of] + 0 " rows, and its closing says " said(text, list[i] ".rows"))
+        printf "%s", all[of] | SUM
+        if (summed() != said(text, list[i] ".digest"))
+            found(of ": the rows are not those of its digest")
     }
-    split ("", due)
-    split ("", cost)
-    split ("", parts)
-    count = 0
-    printf "" >rows_file
-    close (rows_file)
+    print "month " month " rows " rows[closing " closed_posting"] + 0 " hash " tolower($8)
+    for (of in due)
+        if (split (of, part, SUBSEP) && part[1] == closing)
+            printf "due %s %s %d\n", month, part[2], due[of]
+    for (of in cost) {
+        if (split (of, part, SUBSEP) && part[1] != closing)
+            continue
+        printf "cost %s %s %d %d\n", month, part[2], cost[of], parts[of]
+        if (cost[of] != 0 && cost[of] != parts[of])
+            found(month ": the cost of pool " part[2] " is not what is charged and what is not")
+    }
 }

@@ -1,0 +1,33 @@
+/*
+ * closed_lists.h: the lists of closed months (ledger/bill.h), which are rows of tables
+ * with a column for each field (store/chain.h). The entry that closes a month says of
+ * each list how many rows it has and their digest, and of the postings the digest of
+ * the values of each field, so that of a row that was changed the field can be named.
+ * A list that is read is checked against them.
+ */
+#ifndef GL_MONTH_CLOSED_LISTS_H
+#define GL_MONTH_CLOSED_LISTS_H
+
+#include "base/buffer.h"
+#include "ledger/bill.h"
+#include "month/periods.h"
+#include "store/chain.h"
+
+/* In a transaction: all lists of the bill (NULL: it has no rows), and of each the lines LIST.rows= and
+ * LIST.digest= of the closing, and field.NAME=, onto `body`. */
+int closed_lists_write (store_t *store, const char *month, uint32_t version,
+                        const bill_t *bill, buffer_t *body, gl_error_t *error);
+
+/* One of them, onto the bill. -1 also if it is not what was closed. */
+int closed_list_read (store_t *store, const closing_t *closing,
+                      bill_list_t list, bill_t *bill, gl_error_t *error);
+
+/* The postings that a closing says it has. */
+uint64_t closed_postings (const closing_t *closing);
+
+/* All rows of all lists against these closings, of which month, version and body are
+ * read: a sentence for each difference. */
+int closed_lists_check (store_t *store, const closing_t *closings, size_t count,
+                        chain_problem_f callback, void *arg, gl_error_t *error);
+
+#endif /* !GL_MONTH_CLOSED_LISTS_H */
