@@ -290,6 +290,7 @@ CREATE TABLE IF NOT EXISTS closed_posting (
     adjustment_tier BIGINT,
     adjustment_surcharge BIGINT,
     consumed_seconds MEDIUMBLOB,
+    cpu_seconds MEDIUMBLOB,
     hash BINARY(32) NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
@@ -384,6 +385,7 @@ CREATE TABLE IF NOT EXISTS closed_day (
     units BIGINT,
     other_units BIGINT,
     gpu_seconds MEDIUMBLOB,
+    cpu_seconds MEDIUMBLOB,
     hash BINARY(32) NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;

@@ -63,6 +63,7 @@ CREATE TABLE closed_posting (
     adjustment_tier INTEGER,
     adjustment_surcharge INTEGER,
     consumed_seconds TEXT,
+    cpu_seconds TEXT,
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;
@@ -157,6 +158,7 @@ CREATE TABLE closed_day (
     units INTEGER,
     other_units INTEGER,
     gpu_seconds TEXT,
+    cpu_seconds TEXT,
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;

@@ -55,6 +55,14 @@ static void add_tree (buffer_t *out, const tree_t *tree)
     buffer_add_char (out, tree->type == TREE_LIST ? ']' : '}');
 }
 
+/* NULL: it is not there, or is written as a key of its own. */
+static const tree_t *cpu_value (const schema_kind_t *kind,
+                                const tree_t *mapping, const char *word)
+{
+    return word && !schema_key (kind, word) ? tree_get (mapping, word, NULL)
+                                            : NULL;
+}
+
 /* The keys of one mapping, in the order of the table. */
 static void add_mapping (buffer_t *out, const schema_kind_t *kind,
                          const tree_t *mapping, const char *before,
@@ -63,6 +71,9 @@ static void add_mapping (buffer_t *out, const schema_kind_t *kind,
     for (size_t i = 0; i < kind->key_count; i++) {
         const char *name = kind->keys[i].name;
         const tree_t *value = tree_get (mapping, name, NULL);
+        GL_AUTOFREE char *word = value ? NULL : schema_cpu_word (name);
+        if (word && (value = cpu_value (kind, mapping, word)))
+            name = word;
         if (!value || is_left_out (kind->name, name))
             continue;
         buffer_printf (out, "%s%s: ", before, name);

@@ -221,6 +221,45 @@ static int check_bill (const site_pool_t *pool, gl_error_t *error)
     return 0;
 }
 
+/* One name, one unit: what is added up by pool is of one. */
+static int check_resource (const site_t *site, const site_pool_t *pool,
+                           gl_error_t *error)
+{
+    for (const site_pool_t *p = site->pools; p < pool; p++)
+        if (!strcmp (p->name, pool->name) && p->resource != pool->resource)
+            return gl_error (
+                error,
+                "%s:%d: pool '%s' counts CPUs at one time and GPUs "
+                "at another (%s:%d); give them two names",
+                pool->place.file, pool->place.line, pool->name, p->place.file,
+                p->place.line);
+    return 0;
+}
+
+/* Of CPUs there is one type, and a job is billed by their number. */
+static int check_cpus (const site_pool_t *pool, gl_error_t *error)
+{
+    const char *key = pool->gres.count       ? "gres"
+                      : pool->gpu            ? "cpu"
+                      : pool->layout         ? "layout"
+                      : pool->shards_per_gpu ? "shards_per_cpu"
+                      : pool->mps_per_gpu    ? "mps_per_cpu"
+                      : pool->bill           ? "bill"
+                                             : NULL;
+
+    if (pool->resource == RESOURCE_GPU && pool->cpu_jobs != CPUS_WITHOUT_GPUS)
+        key = "cpu_jobs";
+    else if (pool->resource == RESOURCE_GPU)
+        return 0;
+    if (key)
+        return gl_error (error,
+                         "%s:%d: `%s` does not apply to pool '%s', which "
+                         "counts %s; leave it out",
+                         pool->place.file, pool->place.line, key, pool->name,
+                         pool->resource == RESOURCE_CPU ? "CPUs" : "GPUs");
+    return 0;
+}
+
 static bool share_type (const text_list_t *a, const text_list_t *b)
 {
     return a->count == 0 || b->count == 0
@@ -229,10 +268,10 @@ static bool share_type (const text_list_t *a, const text_list_t *b)
 
 static bool same_devices (const site_pool_t *a, const site_pool_t *b)
 {
-    return overlap (a->valid, b->valid) &&
-           (!a->cluster || !b->cluster ||
-            strcmp (a->cluster, b->cluster) == 0) &&
-           share_type (&a->gres, &b->gres);
+    return overlap (a->valid, b->valid) && a->resource == b->resource
+           && (!a->cluster || !b->cluster
+               || strcmp (a->cluster, b->cluster) == 0)
+           && share_type (&a->gres, &b->gres);
 }
 
 /* A pool says that a node is its own. */
@@ -293,11 +332,13 @@ static int check_pair (const struct claim *a, const struct claim *b,
         return 0;
     return gl_error (error,
                      "%s:%d: pools '%s' and '%s' (%s:%d) both hold node '%s' "
-                     "with the same GRES types at the same time; tell them "
-                     "apart by `gres`, `nodes` or dates",
+                     "with %s at the same time; tell them "
+                     "apart by %s`nodes` or dates",
                      pool->place.file, pool->place.line, pool->name,
-                     other->name, other->place.file, other->place.line,
-                     b->node);
+                     other->name, other->place.file, other->place.line, b->node,
+                     pool->resource == RESOURCE_CPU ? "its CPUs"
+                                                    : "the same GRES types",
+                     pool->resource == RESOURCE_CPU ? "" : "`gres`, ");
 }
 
 static int check_claims (const struct claims *claims, gl_error_t *error)
@@ -327,6 +368,10 @@ static int check_pools (const site_t *site, gl_error_t *error)
             rc = check_layout (site, &site->pools[i], error);
         if (rc == 0)
             rc = check_bill (&site->pools[i], error);
+        if (rc == 0)
+            rc = check_cpus (&site->pools[i], error);
+        if (rc == 0)
+            rc = check_resource (site, &site->pools[i], error);
     }
     if (rc == 0)
         rc = check_claims (&claims, error);

@@ -295,7 +295,18 @@ static int check_measured (const site_t *site, gl_error_t *error)
 
 /* ---- other costs ---- */
 
-static int check_shares (const site_cost_t *cost, gl_error_t *error)
+/* What is shared by hours or capacity adds them up over the pools. */
+static bool is_mixed (const site_t *site, const site_cost_t *cost)
+{
+    size_t of_cpus = 0;
+
+    for (size_t i = 0; i < cost->pools.count; i++)
+        of_cpus += site_pool_of_cpus (site, cost->pools.item[i].name);
+    return of_cpus > 0 && of_cpus < cost->pools.count;
+}
+
+static int check_shares (const site_t *site, const site_cost_t *cost,
+                         gl_error_t *error)
 {
     bool fixed = cost->share_by == SHARE_FIXED;
     bool by_time = cost->driver == COST_PER_MONTH
@@ -305,6 +316,13 @@ static int check_shares (const site_cost_t *cost, gl_error_t *error)
         return gl_error (error, "`pools`: only an amount a month or year is "
                                 "shared; for driver gpu_hours, capacity, energy "
                                 "or jobs give one entry for each `pool`");
+    if ((cost->share_by == SHARE_BY_GPU_HOURS
+         || cost->share_by == SHARE_BY_CAPACITY)
+        && is_mixed (site, cost))
+        return gl_error (error,
+                         "`share_by`: CPU-hours and GPU-hours are never "
+                         "added up: give the pools of '%s' shares",
+                         cost->name);
     if (add_up_to (&cost->pools, fixed ? 1 : 0))
         return 0;
     return gl_error (error,
@@ -328,7 +346,7 @@ static int check_costs (const site_t *site, gl_error_t *error)
                                   "`pools`",
                            cost->name);
         else if (!cost->pool)
-            rc = check_shares (cost, error);
+            rc = check_shares (site, cost, error);
         if (rc == 0)
             rc = check_funding (site, cost->name, &cost->funding,
                                 cost->recoverable, error);

@@ -36,6 +36,7 @@ struct cursor {
     const char *file;
     const schema_kind_t *kind;
     void *entry;
+    bool of_cpus; /* what the entry is about is a pool of CPUs */
 };
 
 static int fail_at (const struct cursor *at, int line, const char *key)
@@ -78,10 +79,14 @@ static void refer (const struct cursor *at, const schema_key_t *key,
 static int set_text (const struct cursor *at, const schema_key_t *key,
                      const tree_t *value)
 {
+    bool cpu_hours = at->of_cpus && key->type == VALUE_WORD;
+
     if (check_shape (at, key, value, TREE_TEXT) < 0)
         return -1;
-    if (value_set (at->loader->site, key, at->entry, value->text,
-                   at->loader->error) < 0)
+    cpu_hours = cpu_hours && !strcmp (value->text, "cpu_hours");
+    if (value_set (at->loader->site, key, at->entry,
+                   cpu_hours ? "gpu_hours" : value->text, at->loader->error)
+        < 0)
         return fail_at (at, value->line, key->name);
     if (key->refers)
         refer (at, key, value->text, value->line);
@@ -184,17 +189,60 @@ static int set_value (const struct cursor *at, const schema_key_t *key,
 
 /* ---- mappings ---- */
 
+static char *word_of (const struct cursor *at, const char *name)
+{
+    char *word = at->of_cpus ? schema_cpu_word (name) : NULL;
+
+    return word ? word : xstrdup (name);
+}
+
+static bool is_key (const struct cursor *at, const char *text)
+{
+    for (size_t i = 0; i < at->kind->key_count; i++) {
+        GL_AUTOFREE char *word = word_of (at, at->kind->keys[i].name);
+        if (!strcmp (word, text))
+            return true;
+    }
+    return false;
+}
+
 static int check_keys (const struct cursor *at, const tree_t *mapping)
 {
     for (size_t i = 0; i + 1 < mapping->count; i += 2) {
         const tree_t *key = mapping->item[i];
-        if (schema_key (at->kind, key->text))
+        if (is_key (at, key->text))
             continue;
+        if (at->of_cpus && schema_key (at->kind, key->text)) {
+            GL_AUTOFREE char *word = word_of (at, key->text);
+            return gl_error (at->loader->error,
+                             "%s:%d: `%s`: the pool counts CPUs, not GPUs; "
+                             "write `%s`, or leave it out",
+                             at->file, key->line, key->text, word);
+        }
         GL_AUTOFREE char *hint = schema_hint (at->kind, key->text);
         return gl_error (at->loader->error,
                          "%s:%d: unknown key '%.60s' in `%s`%s", at->file,
                          key->line, key->text, at->kind->name, hint);
     }
+    return 0;
+}
+
+static int read_key (const struct cursor *at, const schema_key_t *key,
+                     const tree_t *mapping, bool fallbacks)
+{
+    const tree_t *value = tree_get (mapping, key->name, NULL);
+
+    if (value && set_value (at, key, value) < 0)
+        return -1;
+    if (!value && (key->flags & SCHEMA_REQUIRED))
+        return gl_error (at->loader->error,
+                         "%s:%d: an entry of `%s` lacks `%s`: %s", at->file,
+                         mapping->line, at->kind->name, key->name, key->help);
+    if (!value && fallbacks && key->fallback
+        && value_set (at->loader->site, key, at->entry, key->fallback,
+                      at->loader->error)
+               < 0)
+        return fail_at (at, mapping->line, key->name);
     return 0;
 }
 
@@ -205,20 +253,30 @@ static int read_mapping (const struct cursor *at, const tree_t *mapping,
     if (check_keys (at, mapping) < 0)
         return -1;
     for (size_t i = 0; i < at->kind->key_count; i++) {
-        const schema_key_t *key = &at->kind->keys[i];
-        const tree_t *value = tree_get (mapping, key->name, NULL);
-        if (value && set_value (at, key, value) < 0)
+        schema_key_t key = at->kind->keys[i];
+        GL_AUTOFREE char *word = word_of (at, key.name);
+        if (strcmp (word, key.name) != 0)
+            key.name = word;
+        if (read_key (at, &key, mapping, fallbacks) < 0)
             return -1;
-        if (!value && (key->flags & SCHEMA_REQUIRED))
-            return gl_error (
-                at->loader->error, "%s:%d: an entry of `%s` lacks `%s`: %s",
-                at->file, mapping->line, at->kind->name, key->name, key->help);
-        if (!value && fallbacks && key->fallback &&
-            value_set (at->loader->site, key, at->entry, key->fallback,
-                       at->loader->error) < 0)
-            return fail_at (at, mapping->line, key->name);
     }
     return 0;
+}
+
+/* By the pool that it is or names. */
+static bool is_of_cpus (const struct cursor *at, const tree_t *mapping)
+{
+    const tree_t *resource = tree_get (mapping, "resource", NULL);
+    const tree_t *pool = tree_get (mapping, "pool", NULL);
+    const tree_t *pools = tree_get (mapping, "pools", NULL);
+
+    if (!pool && pools && pools->count > 0)
+        pool = pools->item[0];
+    if (!strcmp (at->kind->name, "pools"))
+        return resource && resource->type == TREE_TEXT
+               && !strcmp (resource->text, "cpu");
+    return pool && pool->type == TREE_TEXT
+           && site_pool_of_cpus (at->loader->site, pool->text);
 }
 
 /* ---- lists of entries ---- */
@@ -271,6 +329,7 @@ static int read_entry (struct cursor *at, const tree_t *mapping)
                          at->file, mapping->line, kind->name,
                          kind->keys[0].name, tree_type_name (mapping->type));
     at->entry = new_entry (at->loader->site, kind);
+    at->of_cpus = is_of_cpus (at, mapping);
     if (kind->placed)
         *(place_t *)field (at->entry, kind->place) = entry.place;
     if (read_mapping (at, mapping, true) < 0)
@@ -286,7 +345,8 @@ static int read_entry (struct cursor *at, const tree_t *mapping)
 static int read_entries (const struct cursor *at, const schema_key_t *key,
                          const tree_t *list)
 {
-    struct cursor inner = {at->loader, at->file, schema_entries (key), NULL};
+    struct cursor inner
+        = {at->loader, at->file, schema_entries (key), NULL, at->of_cpus};
 
     if (check_shape (at, key, list, TREE_LIST) < 0)
         return -1;
@@ -390,7 +450,7 @@ static int read_kind (struct loader *loader, const schema_kind_t *kind)
 {
     for (size_t i = 0; i < loader->document_count; i++) {
         const struct document *document = &loader->document[i];
-        struct cursor at = {loader, document->file, kind, NULL};
+        struct cursor at = {loader, document->file, kind, NULL, false};
         const tree_t *value =
             document->tree ? tree_get (document->tree, kind->name, NULL) : NULL;
         if (value && (kind->size ? read_list (&at, value)

@@ -126,6 +126,14 @@ const char *schema_type_text (value_type_t type)
     return texts[type];
 }
 
+char *schema_cpu_word (const char *name)
+{
+    const char *gpu = strstr (name, "gpu");
+
+    return gpu ? xasprintf ("%.*scpu%s", (int)(gpu - name), name, gpu + 3)
+               : NULL;
+}
+
 char *schema_hint (const schema_kind_t *kind, const char *word)
 {
     size_t count = kind ? kind->key_count : GL_ARRAY_SIZE (kinds);

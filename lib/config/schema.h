@@ -102,6 +102,9 @@ const char *schema_type_text (value_type_t type);
 
 /* " (did you mean 'price'?)" for a word near a known one, else "; known are:
  * a, b". `kind` NULL: kinds, else its keys. Yours to free. */
+/* A key that counts GPUs counts CPUs in an entry of a pool of CPUs, and is named so
+ * there: "per_cpu_hour" of "per_gpu_hour", yours; NULL: it counts no GPUs. */
+char *schema_cpu_word (const char *name);
 char *schema_hint (const schema_kind_t *kind, const char *word);
 
 #endif /* !GL_CONFIG_SCHEMA_H */

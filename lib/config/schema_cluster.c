@@ -11,6 +11,11 @@ static const schema_word_t bill_words[]
        {"sum-or-memory", BILL_SUM_OR_MEMORY},
        {NULL, 0}};
 
+static const schema_word_t resource_words[]
+    = {{"gpu", RESOURCE_GPU}, {"cpu", RESOURCE_CPU}, {NULL, 0}};
+static const schema_word_t cpu_jobs_words[]
+    = {{"without_gpus", CPUS_WITHOUT_GPUS}, {"all", CPUS_OF_ALL}, {NULL, 0}};
+
 static const schema_key_t cluster_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_cluster_t, name), NULL, NULL,
      NULL, "lab", "ClusterName of slurm.conf."},
@@ -31,6 +36,15 @@ const schema_kind_t schema_clusters
 static const schema_key_t pool_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_pool_t, name), NULL, NULL,
      NULL, "h100", "Name of the pool."},
+    {"resource", VALUE_WORD, 0, offsetof (site_pool_t, resource),
+     resource_words, NULL, "gpu", "gpu",
+     "What the pool counts: GPUs (gpu), or the CPUs of jobs (cpu). Keys that "
+     "refer to a pool of CPUs name CPUs: cpus_per_node, per_cpu_hour, "
+     "cpu_hours. Default gpu."},
+    {"cpu_jobs", VALUE_WORD, 0, offsetof (site_pool_t, cpu_jobs),
+     cpu_jobs_words, NULL, "without_gpus", NULL,
+     "With resource: cpu: the CPUs of jobs that hold no GPU (without_gpus), or "
+     "of every job, in addition to its GPUs (all). Default without_gpus."},
     {"cluster", VALUE_TEXT, 0, offsetof (site_pool_t, cluster), NULL,
      "clusters", NULL, "lab", "Its cluster; default every cluster."},
     {"nodes", VALUE_TEXT, REQUIRED, offsetof (site_pool_t, nodes), NULL, NULL,

@@ -107,8 +107,18 @@ static const bill_kind_t kinds[] = {
     [CHARGE_PURCHASE] = BILL_PURCHASE,
 };
 
+/* A pool's time is in its unit. */
+static void take_seconds (posting_t *row, const site_t *site,
+                          mpq_srcptr seconds)
+{
+    mpq_set (site_pool_of_cpus (site, row->pool) ? row->cpu_seconds
+                                                 : row->gpu_seconds,
+             seconds);
+}
+
 struct taking {
     bill_t *bill;
+    const site_t *site;
     const key_list_t *by;
 };
 
@@ -124,7 +134,7 @@ static void take_line (const billing_line_t *from, void *arg)
         *posting_key_at (row, t->by->id[i]) = xstrdup (from->keys[i]);
     row->what = xstrdup (line->what);
     row->reference = xstrdup (line->reference);
-    mpq_set (row->gpu_seconds, line->gpu_seconds);
+    take_seconds (row, t->site, line->gpu_seconds);
     mpq_set (row->price_seconds, line->price_seconds);
     mpq_set (row->exact, line->charge);
     mpz_set (row->list_units, line->list_units);
@@ -135,8 +145,8 @@ static void take_line (const billing_line_t *from, void *arg)
     mpq_set (row->consumed_seconds, line->drawn);
 }
 
-static void take_remainders (bill_t *bill, const pool_month_t *pm,
-                             const char *month)
+static void take_remainders (bill_t *bill, const site_t *site,
+                             const pool_month_t *pm, const char *month)
 {
     const charge_remainder_t *rest = charge_remainders (pm->charge);
 
@@ -151,7 +161,7 @@ static void take_remainders (bill_t *bill, const pool_month_t *pm,
         row->month = xstrdup (month);
         row->pool = xstrdup (pm->pool);
         row->what = xstrdup (remainder_info ((remainder_id_t)i)->word);
-        mpq_set (row->gpu_seconds, rest[i].gpu_seconds);
+        take_seconds (row, site, rest[i].gpu_seconds);
         mpq_set (row->exact, rest[i].charge);
         mpz_set (row->cost_units, rest[i].cost_units);
         mpz_set (row->charge_units, rest[i].charge_units);
@@ -419,12 +429,13 @@ int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
     size_t count;
     const pool_month_t *pm = billing_pool_months (billing, &count);
 
-    billing_each (billing, take_line, &(struct taking){bill, &query->by});
+    billing_each (billing, take_line,
+                  &(struct taking){bill, query->site, &query->by});
     for (size_t i = 0; i < count; i++) {
         char month[ZONE_STAMP_SIZE];
         zone_unit_name (query->site->zone, CALENDAR_MONTH, pm[i].month.start,
                         month);
-        take_remainders (bill, &pm[i], month);
+        take_remainders (bill, query->site, &pm[i], month);
         take_pool (bill, &pm[i], month, query->site->currency_digits);
         take_entitlements (bill, &pm[i], month);
         if (take_costs (bill, &pm[i], month, query->site->currency_digits,

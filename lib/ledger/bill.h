@@ -53,7 +53,8 @@ typedef struct {
     char *reference; /* what it goes back to: CLUSTER/JOBID/SUBMIT, the number
                         of a row, or of a purchase TEAM/POOL; NULL: none */
     mpq_t gpu_seconds;
-    mpq_t price_seconds; /* by price weights; of a purchase: bought */
+    mpq_t price_seconds; /* by price weights, in the unit of the pool; of a
+                            purchase: bought */
     mpq_t exact;         /* the charge before rounding */
     mpz_t list_units;    /* before tiers, entitlements, subsidies, surcharges */
     mpz_t cost_units;    /* of the time, at the owned rate */
@@ -78,6 +79,7 @@ typedef struct {
     char *state;
     char *label;
     bool outside; /* of the month, and not in the query's period */
+    mpq_t cpu_seconds; /* of a pool of CPUs, instead of gpu_seconds */
 } posting_t;
 
 /* A line of the cost book in a pool and month. */
@@ -168,6 +170,7 @@ typedef struct {
     mpz_t units;       /* for time, used or idle */
     mpz_t other_units; /* credits by policy, and purchases */
     mpq_t gpu_seconds; /* that jobs used */
+    mpq_t cpu_seconds; /* of a pool of CPUs, instead */
 } bill_day_t;
 
 /* It has a price: what is had of it is worth what was paid. */
@@ -283,6 +286,13 @@ static inline void posting_copy (posting_t *to, const posting_t *from)
 static inline void posting_add (posting_t *to, const posting_t *from, int sign)
 {
     fields_add (&bill_fields[BILL_POSTINGS], to, from, sign);
+}
+
+/* Its time in the unit of its pool: only where rows are of one pool. */
+static inline mpq_srcptr posting_seconds (const posting_t *row)
+{
+    return mpq_sgn (row->cpu_seconds) != 0 ? row->cpu_seconds
+                                           : row->gpu_seconds;
 }
 
 /* All of its numbers are. */

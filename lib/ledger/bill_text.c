@@ -49,6 +49,7 @@ static const field_t row_fields[] = {
     ADJUSTMENT ("adjustment_tier", TIER),
     ADJUSTMENT ("adjustment_surcharge", SURCHARGE),
     ROW ("consumed_seconds", EXACT, consumed_seconds),
+    ROW ("cpu_seconds", EXACT, cpu_seconds),
     ROW ("day", TEXT, day),
     ROW ("hour", TEXT, hour),
     ROW ("node", TEXT, node),
@@ -122,9 +123,11 @@ static const field_t comparison_fields[] = {
 
 #define DAY(kind, member) FIELD (#member, kind, bill_day_t, member)
 static const field_t day_fields[] = {
-    DAY (TEXT, day),          DAY (TEXT, team),         DAY (TEXT, account),
-    DAY (TEXT, project),      DAY (TEXT, pool),         DAY (UNITS, units),
+    DAY (TEXT, day),          DAY (TEXT, team),
+    DAY (TEXT, account),      DAY (TEXT, project),
+    DAY (TEXT, pool),         DAY (UNITS, units),
     DAY (UNITS, other_units), DAY (EXACT, gpu_seconds),
+    DAY (EXACT, cpu_seconds),
 };
 
 const fields_t bill_fields[BILL_LIST_COUNT] = {

@@ -59,6 +59,7 @@ struct cell {
     char *pool;
     char *qos;
     char *profile;
+    bool cpus;       /* of a pool of CPUs: hours of its own */
     mpq_t allocated; /* q */
     mpq_t charged;   /* a, smallest units */
     mpq_t hourless;  /* z */
@@ -76,6 +77,7 @@ static const field_t cell_fields[] = {
     FIELD ("pool", TEXT, struct cell, pool),
     FIELD ("qos", TEXT, struct cell, qos),
     FIELD ("profile", TEXT, struct cell, profile),
+    FIELD ("cpus", FLAG, struct cell, cpus),
     FIELD ("allocated", EXACT, struct cell, allocated),
     FIELD ("charged", EXACT, struct cell, charged),
     FIELD ("hourless", EXACT, struct cell, hourless),
@@ -109,7 +111,8 @@ static void add_row (cube_t *cells, const bill_t *bill, const posting_t *row,
         cell.pool = xstrdup (row->pool);
         cell.qos = xstrdup (posting_key (row, KEY_QOS));
         cell.profile = xstrdup (row->profile);
-        mpq_set (cell.allocated, row->gpu_seconds);
+        cell.cpus = mpq_sgn (row->cpu_seconds) != 0;
+        mpq_set (cell.allocated, posting_seconds (row));
         mpq_set_z (cell.charged, row->charge_units);
         mpq_sub (cell.charged, cell.charged, cell.idle);
     }
@@ -121,8 +124,8 @@ static cube_t *cells_of (const bill_t *bill, const char *team, int digits)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
-    cube_t *fine = cube_new (&fields, "kind,pool,qos,profile");
-    cube_t *cells = cube_new (&fields, "kind,pool,qos,profile");
+    cube_t *fine = cube_new (&fields, "kind,pool,qos,profile,cpus");
+    cube_t *cells = cube_new (&fields, "kind,pool,qos,profile,cpus");
 
     for (size_t i = 0; i < count; i++)
         if (posting_of (&rows[i], team))
@@ -143,7 +146,8 @@ enum { BEFORE, AFTER, MONTHS };
 
 struct split {
     cube_t *cells;           /* the difference of the months */
-    struct cell all[MONTHS]; /* the sums of the header */
+    /* the sums of the header, of GPUs and of CPUs */
+    struct cell all[2][MONTHS];
     struct cell none;        /* a month without such a cell */
 };
 
@@ -159,7 +163,7 @@ static void at_old_price (const struct cell *before, const struct cell *after,
     }
 }
 
-static void split_cells (const struct split *s, mpq_t *part)
+static void split_cells (const struct split *s, bool cpus, mpq_t *part)
 {
     mpq_t value;
 
@@ -167,7 +171,7 @@ static void split_cells (const struct split *s, mpq_t *part)
     for (size_t i = 0; i < cube_count (s->cells); i++) {
         const struct cell *before = cube_earlier (s->cells, i),
                           *after = cube_later (s->cells, i);
-        if (!after)
+        if (!after || after->cpus != cpus)
             continue;
         at_old_price (before ? before : &s->none, after, value);
         mpq_add (part[CHANGE_MIX], part[CHANGE_MIX], value);
@@ -177,24 +181,32 @@ static void split_cells (const struct split *s, mpq_t *part)
     mpq_clear (value);
 }
 
-/* Into the exact parts of volume, mix, price and idle. */
-static void split_exactly (const struct split *s, mpq_t *part)
+static void add_difference (mpq_t part, mpq_srcptr after, mpq_srcptr before)
 {
-    const struct cell *before = &s->all[BEFORE], *after = &s->all[AFTER];
+    mpq_add (part, part, after);
+    mpq_sub (part, part, before);
+}
+
+/* Into the exact parts of volume, mix, price and idle: each resource by itself, as
+ * GPU-hours and CPU-hours have no sum. */
+static void split_exactly (const struct split *s, bool cpus, mpq_t *part)
+{
+    const struct cell *before = &s->all[cpus][BEFORE],
+                      *after = &s->all[cpus][AFTER];
     mpq_t at_average;
 
-    mpq_sub (part[CHANGE_IDLE], after->idle, before->idle);
-    mpq_sub (part[CHANGE_PRICE], after->hourless, before->hourless);
+    add_difference (part[CHANGE_IDLE], after->idle, before->idle);
+    add_difference (part[CHANGE_PRICE], after->hourless, before->hourless);
     if (mpq_sgn (before->allocated) == 0) {
-        mpq_sub (part[CHANGE_VOLUME], after->charged, before->charged);
+        add_difference (part[CHANGE_VOLUME], after->charged, before->charged);
         return;
     }
     mpq_init (at_average);
     mpq_div (at_average, before->charged, before->allocated);
     mpq_mul (at_average, at_average, after->allocated);
-    mpq_sub (part[CHANGE_VOLUME], at_average, before->charged);
-    mpq_neg (part[CHANGE_MIX], at_average);
-    split_cells (s, part);
+    add_difference (part[CHANGE_VOLUME], at_average, before->charged);
+    mpq_sub (part[CHANGE_MIX], part[CHANGE_MIX], at_average);
+    split_cells (s, cpus, part);
     mpq_clear (at_average);
 }
 
@@ -227,7 +239,8 @@ static int round_parts (const struct split *s, variance_t *variance,
 
     for (size_t i = 0; i < EXACT_PARTS; i++)
         mpq_init (part[i]);
-    split_exactly (s, part);
+    split_exactly (s, false, part);
+    split_exactly (s, true, part);
     split_others (s, variance);
     mpz_init (total);
     mpz_sub (total, variance->after, variance->before);
@@ -241,6 +254,19 @@ static int round_parts (const struct split *s, variance_t *variance,
     return rc;
 }
 
+static void sum_month (cube_t *cells, size_t month, struct cell all[2][MONTHS],
+                       mpz_t ret_due)
+{
+    mpz_set_ui (ret_due, 0);
+    fields_init (&fields, &all[false][month]);
+    fields_init (&fields, &all[true][month]);
+    for (size_t i = 0; i < cube_count (cells); i++) {
+        const struct cell *cell = cube_row (cells, i);
+        fields_add (&fields, &all[cell->cpus][month], cell, 1);
+        mpz_add (ret_due, ret_due, cell->due);
+    }
+}
+
 int variance_split (const bill_t *before, const bill_t *after, const char *team,
                     int digits, variance_t *variance, gl_error_t *error)
 {
@@ -251,16 +277,14 @@ int variance_split (const bill_t *before, const bill_t *after, const char *team,
     int rc;
 
     fields_init (&fields, &s.none);
-    for (size_t m = 0; m < MONTHS; m++) {
-        fields_init (&fields, &s.all[m]);
-        cube_sum (month[m], 0, cube_count (month[m]), &s.all[m]);
-    }
-    mpz_set (variance->before, s.all[BEFORE].due);
-    mpz_set (variance->after, s.all[AFTER].due);
+    for (size_t m = 0; m < MONTHS; m++)
+        sum_month (month[m], m, s.all,
+                   m == BEFORE ? variance->before : variance->after);
     rc = round_parts (&s, variance, error);
     cube_free (s.cells);
     for (size_t m = 0; m < MONTHS; m++) {
-        fields_clear (&fields, &s.all[m]);
+        fields_clear (&fields, &s.all[false][m]);
+        fields_clear (&fields, &s.all[true][m]);
         cube_free (month[m]);
     }
     fields_clear (&fields, &s.none);

@@ -276,9 +276,10 @@ static void put_priced (focus_t *f, const line_item_t *row)
     bool slices
         = row->kind == LINE_ITEM_JOB && (row->profile || focus_is_part (row));
     mpz_srcptr rate = focus_is_committed (row) ? row->committed_rate : row->rate;
-    const char *unit = row->kind == LINE_ITEM_COST       ? "Months"
-                       : row->kind == LINE_ITEM_PURCHASE ? "Units"
-                                                         : "GPU-Hours";
+    const char *unit = row->kind == LINE_ITEM_COST ? "Months"
+                       : row->kind == LINE_ITEM_PURCHASE
+                           ? "Units"
+                           : focus_hours (f, row->pool);
 
     focus_put_units (f, C_PricingQuantity, row->price_hours, LINE_ITEM_DIGITS);
     focus_put (f, C_PricingUnit, unit);
@@ -323,7 +324,7 @@ static void put_amounts (focus_t *f, const line_item_t *row,
     if (!kind->priced && !strcmp (kind->category, usage.category)) {
         focus_put_units (f, C_ConsumedQuantity, row->gpu_hours,
                          LINE_ITEM_DIGITS);
-        focus_put (f, C_ConsumedUnit, "GPU-Hours");
+        focus_put (f, C_ConsumedUnit, focus_hours (f, row->pool));
     }
 }
 

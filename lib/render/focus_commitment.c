@@ -93,7 +93,8 @@ static void put_applied (focus_t *f, const line_item_t *row)
                  buffer_text (&id));
     json_number (&json, "ContractCommitmentAppliedQuantity",
                  buffer_text (&f->scratch));
-    json_string (&json, "ContractCommitmentAppliedUnit", "GPU-Hours");
+    json_string (&json, "ContractCommitmentAppliedUnit",
+                 focus_hours (f, row->pool));
     json_end_object (&json);
     json_end_array (&json);
     json_end_object (&json);
@@ -126,7 +127,7 @@ void focus_put_commitment (focus_t *f, const line_item_t *row)
     focus_put (f, C_CommitmentDiscountName, row->commitment);
     focus_put (f, C_CommitmentDiscountCategory, "Usage");
     focus_put (f, C_CommitmentDiscountType, focus_commitment_type);
-    focus_put (f, C_CommitmentDiscountUnit, "GPU-Hours");
+    focus_put (f, C_CommitmentDiscountUnit, focus_hours (f, row->pool));
     focus_put_units (f, C_CommitmentDiscountQuantity, row->consumed_hours,
                      LINE_ITEM_DIGITS);
     if (row->kind == LINE_ITEM_ENTITLEMENT)

@@ -53,8 +53,8 @@ static void put_description (focus_line_t *line, focus_t *f,
                              const bill_entitlement_t *e)
 {
     buffer_clear (&f->scratch);
-    buffer_printf (&f->scratch, "GPU time that team %s has in pool %s, %s",
-                   e->team, e->pool, e->month);
+    buffer_printf (&f->scratch, "%s time that team %s has in pool %s, %s",
+                   focus_resource (f, e->pool), e->team, e->pool, e->month);
     focus_put_cell (line, buffer_text (&f->scratch), true);
 }
 
@@ -78,7 +78,7 @@ void focus_render_contract (focus_t *f, const bill_entitlement_t *e,
     focus_put_instant (&line, f, f->month.start);
     put_hours (&line, f, e->bought);
     focus_put_cell (&line, focus_commitment_type, true);
-    focus_put_cell (&line, "GPU-Hours", true);
+    focus_put_cell (&line, focus_hours (f, e->pool), true);
     focus_put_cell (&line, buffer_text (&id), true);
     focus_put_instant (&line, f, f->month.end);
     focus_put_instant (&line, f, f->month.start);

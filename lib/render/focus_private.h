@@ -151,6 +151,10 @@ void focus_add_units (focus_t *focus, buffer_t *out, mpz_srcptr units,
                       size_t digits);
 void focus_copy (focus_t *focus, size_t to, size_t from);
 
+/* "CPU" where the pool counts CPUs, else "GPU"; and "CPU-Hours", "GPU-Hours". */
+const char *focus_resource (const focus_t *focus, const char *pool);
+const char *focus_hours (const focus_t *focus, const char *pool);
+
 bool focus_is_idle_time (const line_item_t *row);
 /* A shard or a unit of MPS: several hold one GPU. */
 bool focus_is_part (const line_item_t *row);

@@ -88,6 +88,16 @@ static bool is_entitlement (const line_item_t *row)
     return row->kind == LINE_ITEM_UNUSED || row->kind == LINE_ITEM_ENTITLEMENT;
 }
 
+const char *focus_resource (const focus_t *f, const char *pool)
+{
+    return site_pool_of_cpus (f->site, pool) ? "CPU" : "GPU";
+}
+
+const char *focus_hours (const focus_t *f, const char *pool)
+{
+    return site_pool_of_cpus (f->site, pool) ? "CPU-Hours" : "GPU-Hours";
+}
+
 void focus_put_resource (focus_t *f, const line_item_t *row)
 {
     char job[64];
@@ -98,9 +108,10 @@ void focus_put_resource (focus_t *f, const line_item_t *row)
                        row->cluster, job);
         focus_put (f, C_ResourceName, row->job_name);
         focus_put (f, C_ResourceType,
-             row->profile    ? "MIG job"
-             : focus_is_part (row) ? "GPU shard job"
-                             : "GPU job");
+                   row->profile                             ? "MIG job"
+                   : focus_is_part (row)                    ? "GPU shard job"
+                   : site_pool_of_cpus (f->site, row->pool) ? "CPU job"
+                                                            : "GPU job");
     } else if (focus_is_idle_time (row) && is_reserved (row)
                && row->reservation) {
         reservation_text (row, &f->cell[C_ResourceId]);
@@ -139,8 +150,13 @@ static void add_slug (buffer_t *out, const char *text)
     }
 }
 
-static const char *meter (const line_item_t *row)
+static const char *meter (const focus_t *f, const line_item_t *row)
 {
+    if (site_pool_of_cpus (f->site, row->pool))
+        return row->kind == LINE_ITEM_IDLE || row->kind == LINE_ITEM_CAPACITY
+                   ? "CPU idle time"
+               : is_entitlement (row) ? "Entitled CPU time"
+                                      : "CPU allocation time";
     if (row->kind == LINE_ITEM_IDLE || row->kind == LINE_ITEM_CAPACITY)
         return "GPU idle time";
     if (is_entitlement (row))
@@ -185,7 +201,8 @@ void focus_put_sku (focus_t *f, const line_item_t *row)
         put_bought (f, row);
         return;
     }
-    buffer_add_text (id, "gpu-");
+    buffer_add_text (id,
+                     site_pool_of_cpus (f->site, row->pool) ? "cpu-" : "gpu-");
     add_slug (id, row->gpu ? row->gpu : "any");
     if (row->profile) {
         buffer_add_text (id, "-mig-");
@@ -200,7 +217,7 @@ void focus_put_sku (focus_t *f, const line_item_t *row)
         buffer_add_text (id, "-entitled");
     else if (row->kind == LINE_ITEM_ENTITLEMENT)
         buffer_add_text (id, "-entitlement");
-    focus_put (f, C_SkuMeter, meter (row));
+    focus_put (f, C_SkuMeter, meter (f, row));
     focus_copy (f, C_SkuPriceId, C_SkuId);
     buffer_printf (price, "/%s", row->pool ? row->pool : "");
     if (row->qos && !idle)
@@ -224,10 +241,10 @@ void focus_put_description (focus_t *f, const line_item_t *row)
     switch (row->kind) {
     case LINE_ITEM_JOB:
         job_text (row, job);
-        buffer_printf (out, "%llux %s%s%s job %s",
-                       (unsigned long long)row->devices,
-                       row->gpu ? row->gpu : "GPU", row->profile ? " " : "",
-                       row->profile ? row->profile : "", job);
+        buffer_printf (
+            out, "%llux %s%s%s job %s", (unsigned long long)row->devices,
+            row->gpu ? row->gpu : focus_resource (f, row->pool),
+            row->profile ? " " : "", row->profile ? row->profile : "", job);
         if (row->job_name)
             buffer_printf (out, " (%s)", row->job_name);
         buffer_printf (out, " %s", day);
@@ -411,7 +428,8 @@ void focus_put_own (focus_t *f, const line_item_t *row)
     if (row->slice_end) {
         focus_put_time (f, C_x_SliceStart, row->slice_start);
         focus_put_time (f, C_x_SliceEnd, row->slice_end);
-        focus_put_units (f, C_x_GpuHours, row->gpu_hours, LINE_ITEM_DIGITS);
+        if (!site_pool_of_cpus (f->site, row->pool))
+            focus_put_units (f, C_x_GpuHours, row->gpu_hours, LINE_ITEM_DIGITS);
         focus_put_units (f, C_x_FullCost, row->full_cost, LINE_ITEM_DIGITS);
     }
     if (row->kind == LINE_ITEM_JOB)

@@ -95,7 +95,9 @@ static void declare (const journal_t *journal, buffer_t *out)
 {
     buffer_printf (out, "\ncommodity %s\n\n", journal->site->currency);
     for (size_t i = 0; i < JOURNAL_TAG_COUNT; i++)
-        buffer_printf (out, "tag %s\n", journal_tag_name ((journal_tag_t)i));
+        if (i != JOURNAL_TAG_CPU_HOURS || site_counts_cpus (journal->site))
+            buffer_printf (out, "tag %s\n",
+                           journal_tag_name ((journal_tag_t)i));
     buffer_add_char (out, '\n');
     declare_accounts (journal, out);
 }

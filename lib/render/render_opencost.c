@@ -22,11 +22,20 @@ static const part_t parts[BILL_KIND_COUNT] = {
     [BILL_PURCHASE] = PART_COST,
 };
 
-static const char *const part_names[PART_COUNT] = {
-    [PART_COST] = "gpuCost",
-    [PART_ADJUSTMENT] = "gpuCostAdjustment",
-    [PART_SHARED] = "sharedCost",
-    [PART_EXTERNAL] = "externalCost",
+/* Of a pool of GPUs, and of one of CPUs. */
+static const char *const part_names[2][PART_COUNT] = {
+    {
+        [PART_COST] = "gpuCost",
+        [PART_ADJUSTMENT] = "gpuCostAdjustment",
+        [PART_SHARED] = "sharedCost",
+        [PART_EXTERNAL] = "externalCost",
+    },
+    {
+        [PART_COST] = "cpuCost",
+        [PART_ADJUSTMENT] = "cpuCostAdjustment",
+        [PART_SHARED] = "sharedCost",
+        [PART_EXTERNAL] = "externalCost",
+    },
 };
 
 /* A row and the name of the allocation that it belongs to. */
@@ -182,6 +191,12 @@ static void put_units (json_t *json, const struct allocation *a,
     json_number (json, name, text);
 }
 
+/* The pool is in its name. */
+static bool is_of_cpus (const struct allocation *a)
+{
+    return site_pool_of_cpus (a->month->site, a->first->row->pool);
+}
+
 static void put_quantity (json_t *json, const struct allocation *a)
 {
     mpq_t value, divisor;
@@ -189,10 +204,10 @@ static void put_quantity (json_t *json, const struct allocation *a)
     mpq_inits (value, divisor, NULL);
     exact_set_i64 (divisor, period_seconds (a->month->period), 1);
     mpq_div (value, a->seconds, divisor);
-    put_exact (json, "gpuCount", value);
+    put_exact (json, is_of_cpus (a) ? "cpuCores" : "gpuCount", value);
     mpq_set_ui (divisor, 3600, 1);
     mpq_div (value, a->seconds, divisor);
-    put_exact (json, "gpuHours", value);
+    put_exact (json, is_of_cpus (a) ? "cpuCoreHours" : "gpuHours", value);
     mpq_clears (value, divisor, NULL);
 }
 
@@ -312,9 +327,9 @@ static void put_allocation (json_t *json, const struct allocation *a)
     put_window (json, a->month);
     put_quantity (json, a);
     for (size_t i = 0; i < PART_COUNT; i++)
-        put_units (json, a, part_names[i], a->units[i]);
+        put_units (json, a, part_names[is_of_cpus (a)][i], a->units[i]);
     put_units (json, a, "totalCost", a->total);
-    if (!special)
+    if (!special && !is_of_cpus (a))
         put_efficiency (json, a);
     json_end_object (json);
 }
@@ -336,7 +351,7 @@ static void put_rows (json_t *json, const opencost_month_t *month,
         const posting_t *row = rows[i].row;
         part_t part = parts[row->kind];
         if (part == PART_COST)
-            mpq_add (a.seconds, a.seconds, row->gpu_seconds);
+            mpq_add (a.seconds, a.seconds, posting_seconds (row));
         mpz_add (a.units[part], a.units[part], row->charge_units);
         mpz_add (a.total, a.total, row->charge_units);
     }

@@ -87,6 +87,9 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
                   has_devices (s) ? s->gres
                   : s->gpu_asked  ? NULL
                                   : "none");
+    if (site_counts_cpus (site) && s->cpus != COUNT_UNKNOWN)
+        explain_format (step, "cpus", "CPUs", "%llu",
+                        (unsigned long long)s->cpus);
     if (s->gres_lost)
         explain_stamp (step, site, "gres_lost",
                        "lost in accounting since, last seen so", s->gres_lost);
@@ -213,6 +216,14 @@ static void explain_quantity (explain_step_t *step, struct piece *p)
     const device_kind_t *kind = p->part->kind;
 
     explain_text (step, "pool", "pool", kind->pool ? kind->pool->name : NULL);
+    if (kind->cpu) {
+        weigh (p->gpu_seconds, p->part->gres_seconds, kind->weight);
+        explain_line (step, COLUMN_COUNT, "cpu_seconds", "CPUs x seconds",
+                      mpq_get_str (NULL, 10, p->gpu_seconds));
+        explain_line (step, COLUMN_HOURS, "cpu_hours", "CPU hours",
+                      report_hours_text (p->gpu_seconds));
+        return;
+    }
     if (kind->pool && kind->pool->gpu)
         explain_text (step, "gpu", "GPU model", kind->pool->gpu);
     explain_text (step, "gres_type", "device",
@@ -560,6 +571,7 @@ static void explain_part (explain_segment_t *segment, struct piece *p)
     explain_step_t *step = explain_step (
         segment, "charge", xasprintf ("Allocated in %s", p->month));
 
+    step->of_cpus = p->part->kind->cpu;
     mpq_inits (p->gpu_seconds, p->price_seconds, NULL);
     explain_line (step, COLUMN_DATE, "month", "month", xstrdup (p->month));
     explain_quantity (step, p);
@@ -567,9 +579,11 @@ static void explain_part (explain_segment_t *segment, struct piece *p)
     mpq_clears (p->gpu_seconds, p->price_seconds, NULL);
 }
 
-static void explain_usage (explain_segment_t *segment, struct piece *p,
+/* False: it holds nothing that is known. */
+static bool explain_usage (explain_segment_t *segment, struct piece *p,
                            const suspension_t *suspensions, size_t count)
 {
+    size_t steps = segment->step_count;
     const segment_t *s = p->segment;
     usage_query_t query = {.site = p->site,
                            .period = {s->time_start, segment_end (s)},
@@ -601,6 +615,7 @@ static void explain_usage (explain_segment_t *segment, struct piece *p,
     }
     usage_free (usage);
     free (cuts);
+    return segment->step_count > steps;
 }
 
 void explain_query (const site_t *site, period_t period, report_query_t *ret)
@@ -637,9 +652,8 @@ void explain_add (explain_t *explain, const site_t *site,
         return;
     explain_project (segment, site, accounts, s, evidence, project);
     explain_evidence (segment, site, s, evidence);
-    if (has_devices (s))
-        explain_usage (segment, &p, suspensions, suspension_count);
-    else {
+    if (!explain_usage (segment, &p, suspensions, suspension_count)
+        && !has_devices (s)) {
         explain_step_t *step
             = explain_step (segment, "charge", xstrdup ("Allocated"));
         if (s->gpu_asked)

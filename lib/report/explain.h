@@ -27,6 +27,7 @@ typedef struct {
     char *title;
     explain_line_t *line;
     size_t line_count;
+    bool of_cpus; /* it counts CPUs: "GPU" in names and titles is "CPU" */
 } explain_step_t;
 
 typedef struct {

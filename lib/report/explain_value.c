@@ -70,13 +70,25 @@ static char *line_name (const explain_step_t *step, const char *name)
     return unique;
 }
 
+/* Yours. */
+static char *of_resource (const explain_step_t *step, const char *text)
+{
+    char *copy = xstrdup (text);
+
+    for (char *at = copy; step->of_cpus && *at; at++)
+        if (!strncmp (at, "GPU", 3) || !strncmp (at, "gpu", 3))
+            *at = *at == 'G' ? 'C' : 'c';
+    return copy;
+}
+
 void explain_line (explain_step_t *step, column_type_t type, const char *name,
                    const char *title, char *value)
 {
-    char *unique = line_name (step, name);
+    GL_AUTOFREE char *word = of_resource (step, name);
+    char *unique = line_name (step, word);
 
     *GL_APPEND (step->line, step->line_count)
-        = (explain_line_t){unique, xstrdup (title), value, type};
+        = (explain_line_t){unique, of_resource (step, title), value, type};
 }
 
 void explain_text (explain_step_t *step, const char *name, const char *title,

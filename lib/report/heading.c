@@ -32,6 +32,9 @@ static const struct {
     [MEASURE_GPU_HOURS] = {"gpu_hours", "GPU hours", COLUMN_HOURS,
                            "Hours of physical GPUs: a MIG slice counts its "
                            "fraction of one."},
+    [MEASURE_CPU_HOURS] = {"cpu_hours", "CPU hours", COLUMN_HOURS,
+                           "Hours of CPUs in pools of CPUs. Never added to GPU "
+                           "hours."},
     [MEASURE_ENERGY_KWH]
     = {"energy_kwh", "Energy kWh", COLUMN_ENERGY,
        "IT energy of the allocated GPUs, by their own counters, as far as it "

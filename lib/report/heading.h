@@ -38,6 +38,7 @@ typedef enum {
     MEASURE_CREDIT,
     MEASURE_CORRECTION,
     MEASURE_CURRENCY,
+    MEASURE_CPU_HOURS, /* where the site counts CPUs */
     MEASURE_COUNT,
 } measure_t;
 

@@ -472,6 +472,15 @@ char *report_rate_text (const mpq_t money, const mpq_t seconds)
     return text;
 }
 
+char *report_rate_of (const mpq_t money, const mpq_t gpu_seconds,
+                      const mpq_t cpu_seconds)
+{
+    if (mpq_sgn (cpu_seconds) == 0)
+        return report_rate_text (money, gpu_seconds);
+    return mpq_sgn (gpu_seconds) == 0 ? report_rate_text (money, cpu_seconds)
+                                      : NULL;
+}
+
 void report_proof_money (report_proof_t *proof, const char *label,
                          const mpz_t units, int digits)
 {

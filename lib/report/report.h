@@ -304,6 +304,9 @@ char *report_units_percent_text (const mpz_t part, const mpz_t whole);
 /* Money for an hour of these seconds, with 4 decimals; NULL where they are not
  * above 0. */
 char *report_rate_text (const mpq_t money, const mpq_t seconds);
+/* Of GPUs or of CPUs, whichever the money is for; NULL where it is for both. */
+char *report_rate_of (const mpq_t money, const mpq_t gpu_seconds,
+                      const mpq_t cpu_seconds);
 /* The same of the part of held time that is known. Where accounting counts fewer
  * devices than the nodes measured, all of the held time is known: never above
  * 100. */

@@ -122,9 +122,10 @@ const usage_cell_t *usage_report_cells (usage_report_t *u, size_t *ret_count)
     return usage_cells (u->rows, ret_count);
 }
 
-usage_columns_t usage_report_columns (report_t *report, bool with_money)
+usage_columns_t usage_report_columns (report_t *report, const site_t *site,
+                                      bool with_money)
 {
-    usage_columns_t columns = {report->column_count};
+    usage_columns_t columns = {report->column_count, 0};
 
     for (measure_t m = MEASURE_JOBS; m <= MEASURE_COVERAGE_PCT; m++) {
         bool brief = m == MEASURE_JOBS || m == MEASURE_GRES_HOURS
@@ -132,6 +133,8 @@ usage_columns_t usage_report_columns (report_t *report, bool with_money)
                      || (m == MEASURE_COVERAGE_PCT && !with_money);
         report_measure (report, m, !brief);
     }
+    if (site_counts_cpus (site))
+        columns.cpu_hours = report_measure (report, MEASURE_CPU_HOURS, false);
     return columns;
 }
 
@@ -174,6 +177,19 @@ static void put_measured (report_t *report, size_t first,
         report_put_text (report, first + MEASURE_COVERAGE_PCT, coverage);
 }
 
+static void put_cpu_hours (report_t *report, size_t column,
+                           const usage_cell_t *cell)
+{
+    mpq_t seconds;
+
+    if (column == 0)
+        return;
+    mpq_init (seconds);
+    exact_set_u128 (mpq_numref (seconds), usage_cell_cpu_seconds (cell));
+    report_put_hours (report, column, seconds);
+    mpq_clear (seconds);
+}
+
 /* Into the last row, or into the totals. */
 static void put_cell (report_t *report, usage_columns_t columns,
                       const usage_cell_t *cell)
@@ -185,6 +201,7 @@ static void put_cell (report_t *report, usage_columns_t columns,
     report_put_count (report, first + MEASURE_SEGMENTS, cell->segments);
     report_put_count (report, first + MEASURE_UNKNOWN_JOBS, cell->unknown_jobs);
     put_measured (report, first, cell);
+    put_cpu_hours (report, columns.cpu_hours, cell);
     /* nothing but jobs whose devices nobody told: not known, not 0 */
     if (usage_cell_gres_seconds (cell) == 0 && cell->unknown_jobs > 0)
         return;
@@ -446,7 +463,7 @@ report_t *usage_report_make (usage_report_t *u)
     const usage_cell_t *cells = usage_cells (u->rows, &count);
 
     report_key_columns (report, u->query);
-    columns = usage_report_columns (report, false);
+    columns = usage_report_columns (report, u->query->site, false);
     for (size_t i = 0; i < count; i++) {
         report_row (report);
         report_put_keys (report, u->query, cells[i].key);

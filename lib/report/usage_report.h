@@ -39,8 +39,10 @@ const usage_cell_t *usage_report_cells (usage_report_t *usage,
  * rest itself, they are fewer by default. */
 typedef struct {
     size_t first; /* column of MEASURE_JOBS; the others follow in order */
+    size_t cpu_hours; /* 0: the site counts none */
 } usage_columns_t;
-usage_columns_t usage_report_columns (report_t *report, bool with_money);
+usage_columns_t usage_report_columns (report_t *report, const site_t *site,
+                                      bool with_money);
 void usage_report_put (usage_report_t *usage, report_t *report,
                        usage_columns_t columns, const usage_cell_t *cell);
 /* Fills the line of totals, adds notes about what is unknown, coverage. */

@@ -26,6 +26,22 @@ bool utilization_of_capacity (const report_query_t *q)
                                   GL_ARRAY_SIZE (capacity_keys));
 }
 
+/* It names pools, and all of them count CPUs. */
+static bool asks_for_cpus (const report_query_t *q)
+{
+    bool all = false;
+
+    for (size_t i = 0; i < q->filter_count; i++)
+        for (size_t k = 0;
+             q->filters[i].key == KEY_POOL && k < q->filters[i].values.count;
+             k++) {
+            if (!site_pool_of_cpus (q->site, q->filters[i].values.item[k]))
+                return false;
+            all = true;
+        }
+    return all;
+}
+
 utilization_t *utilization_new (const report_query_t *query)
 {
     utilization_t *u = xcalloc (1, sizeof (*u));
@@ -43,6 +59,7 @@ utilization_t *utilization_new (const report_query_t *query)
                                      .filter_count = query->filter_count,
                                      .accounts = query->accounts};
     u->usage = usage_new (&u->usage_query);
+    u->of_cpus = asks_for_cpus (query);
     for (size_t i = 0; i < query->by.count; i++)
         if (utilization_has_key (query->by.id[i]))
             u->by.id[u->by.count++] = query->by.id[i];
@@ -136,11 +153,14 @@ static const char *slice_key (const utilization_t *u,
     }
 }
 
-/* Filters by what time without a job does not have are the usage's alone. */
+/* Filters by what time without a job does not have are the usage's alone. What
+ * counts in another unit is in no sum. */
 static bool slice_passes (const utilization_t *u, const capacity_slice_t *slice)
 {
     char buf[ZONE_STAMP_SIZE];
 
+    if (slice->pool && (slice->pool->resource == RESOURCE_CPU) != u->of_cpus)
+        return false;
     for (size_t i = 0; i < u->query->filter_count; i++) {
         const usage_filter_t *f = &u->query->filters[i];
         const char *text = slice_key (u, slice, f->key, buf);
@@ -226,7 +246,7 @@ static void add_slice (struct group *group, const capacity_slice_t *slice)
 
     capacity_sum_add (&group->sum, slice->sum);
     group->cpus_told = group->cpus_told
-                       || (pool
+                       || (pool && pool->resource == RESOURCE_GPU
                            && (pool->cpus_per_node || pool->memory_per_node));
 }
 

@@ -43,6 +43,7 @@ struct utilization {
     struct group *pools;  /* by pool */
     struct kept *kept;
     bool of_rollups;      /* which bring the capacity */
+    bool of_cpus;         /* pools of CPUs alone: hours are CPU-hours */
 };
 
 /* Time without a job has the key, too. */

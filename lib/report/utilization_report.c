@@ -226,9 +226,10 @@ static struct group *group_of_cell (utilization_t *u, const usage_cell_t *cell)
 }
 
 /* Held time on the pools' devices; false if a weight is not known. */
-static bool pooled_seconds (const site_t *site, const usage_cell_t *cell,
+static bool pooled_seconds (const utilization_t *u, const usage_cell_t *cell,
                             mpq_t ret_seconds)
 {
+    const site_t *site = u->query->site;
     bool known = true;
     mpq_t weight;
 
@@ -236,7 +237,8 @@ static bool pooled_seconds (const site_t *site, const usage_cell_t *cell,
     for (size_t i = 0; i < cell->part_count; i++) {
         const usage_part_t *part = &cell->part[i];
         mpq_t seconds;
-        if (!part->kind->pool && site->pool_count > 0)
+        if ((!part->kind->pool && site->pool_count > 0)
+            || part->kind->cpu != u->of_cpus)
             continue;
         known = known && part->kind->weight_known;
         mpq_init (seconds);
@@ -251,10 +253,11 @@ static bool pooled_seconds (const site_t *site, const usage_cell_t *cell,
 }
 
 /* Time on devices of no pool is no part of any capacity. */
-static bool is_pooled (const site_t *site, const usage_cell_t *cell)
+static bool is_pooled (const utilization_t *u, const usage_cell_t *cell)
 {
-    return GL_ANY (cell->part, cell->part_count, it, it->kind->pool)
-           || site->pool_count == 0;
+    return GL_ANY (cell->part, cell->part_count, it,
+                   it->kind->pool && it->kind->cpu == u->of_cpus)
+           || u->query->site->pool_count == 0;
 }
 
 static void add_usage_rows (utilization_t *u, report_t *report,
@@ -266,14 +269,14 @@ static void add_usage_rows (utilization_t *u, report_t *report,
     for (size_t i = 0; i < count; i++) {
         struct group *group = group_of_cell (u, &cells[i]);
         mpq_t seconds, zero;
-        if (!is_pooled (u->query->site, &cells[i]))
+        if (!is_pooled (u, &cells[i]))
             continue;
         mpq_inits (seconds, zero, NULL);
         report_row (report);
         report_put_keys (report, u->query, cells[i].key);
         if (group && capacity_known (u, &group->sum))
             put_class (report, columns, 0, group->sum.capacity, zero);
-        if (pooled_seconds (u->query->site, &cells[i], seconds))
+        if (pooled_seconds (u, &cells[i], seconds))
             put_class (report, columns, 1, seconds,
                        group ? group->sum.capacity : zero);
         put_measured (report, columns, &cells[i]);
@@ -282,10 +285,12 @@ static void add_usage_rows (utilization_t *u, report_t *report,
     }
 }
 
-static void prove_pool (report_t *report, const struct group *group)
+static void prove_pool (report_t *report, const struct group *group,
+                        bool of_cpus)
 {
     GL_AUTOFREE char *title
-        = group->key[0] ? xasprintf ("Pool %s, GPU hours", group->key[0])
+        = group->key[0] ? xasprintf ("Pool %s, %s hours", group->key[0],
+                                     of_cpus ? "CPU" : "GPU")
                         : xstrdup ("All nodes, GPU hours");
     report_proof_t *proof = report_proof (report, title);
 
@@ -416,7 +421,8 @@ static void figure_percent (report_t *report, const char *title,
     report_figure (report, title, text, hint, COLUMN_TEXT);
 }
 
-static void add_figures (report_t *report, const capacity_sum_t *sum)
+static void add_figures (report_t *report, const capacity_sum_t *sum,
+                         bool of_cpus)
 {
     GL_AUTOFREE char *hours = report_hours_text (sum->capacity);
     mpq_t out;
@@ -430,7 +436,20 @@ static void add_figures (report_t *report, const capacity_sum_t *sum)
     figure_percent (report, "Out of service", out, sum->capacity,
                     "down or in maintenance");
     mpq_clear (out);
-    report_figure (report, "Capacity", hours, "GPU hours", COLUMN_HOURS);
+    report_figure (report, "Capacity", hours,
+                   of_cpus ? "CPU hours" : "GPU hours", COLUMN_HOURS);
+}
+
+static void note_cpus (report_t *report, const utilization_t *u)
+{
+    if (u->of_cpus)
+        report_note (report, NOTE_INFORMATION,
+                     "The pools count CPUs: all hours of this report are CPU "
+                     "hours.");
+    else if (site_counts_cpus (u->query->site))
+        report_note (report, NOTE_INFORMATION,
+                     "Pools of CPUs are not in this report: ask for them with "
+                     "--pool.");
 }
 
 static void finish (utilization_t *u, report_t *report,
@@ -449,7 +468,7 @@ static void finish (utilization_t *u, report_t *report,
         capacity_sum_add (&sum, &group->sum);
         cpus_told = cpus_told || group->cpus_told;
         if (capacity_known (u, &group->sum))
-            prove_pool (report, group);
+            prove_pool (report, group, u->of_cpus);
         note_inventory (report, group);
     }
     prove_reserved (u, report, &sum);
@@ -466,8 +485,9 @@ static void finish (utilization_t *u, report_t *report,
         put_class (report, columns, 1, held, sum.capacity);
     }
     note_unknown (report, u, &sum);
+    note_cpus (report, u);
     if (mpq_sgn (sum.capacity) > 0) {
-        add_figures (report, &sum);
+        add_figures (report, &sum, u->of_cpus);
         add_stack (report, &sum);
     }
     capacity_sum_clear (&sum);

@@ -28,11 +28,13 @@ static const device_kind_t *kind_get (kinds_t *k, const site_pool_t *pool,
     entry->type = xstrdup (type);
     entry->seen = xstrdup (seen);
     entry->model = xstrdup (model);
-    entry->kind = (device_kind_t){.pool = pool,
-                                  .type = entry->type,
-                                  .seen = entry->seen,
-                                  .model = entry->model,
-                                  .unsure = unsure};
+    entry->kind
+        = (device_kind_t){.pool = pool,
+                          .type = entry->type,
+                          .seen = entry->seen,
+                          .model = entry->model,
+                          .unsure = unsure,
+                          .cpu = pool && pool->resource == RESOURCE_CPU};
     kind_weigh (k->site, entry);
     entry->next = k->list;
     k->list = entry;
@@ -212,6 +214,27 @@ static void split_gres (struct split *sp)
                     &(struct part_split){sp, kind_part_names[i]});
 }
 
+/* CPUs are everywhere: all nodes of the segment have a part, counted or not. */
+static void split_cpus (struct split *sp)
+{
+    const segment_t *s = sp->segment;
+    uint64_t nodes = sp->nodes ? nodelist_count (sp->nodes) : 0, index = 0;
+    const char *node;
+
+    if (!sp->kinds->counts_cpus || nodes == 0 || s->cpus == COUNT_UNKNOWN)
+        return;
+    nodelist_rewind (sp->nodes);
+    while ((node = nodelist_next (sp->nodes))) {
+        uint64_t share = s->cpus / nodes + (index++ < s->cpus % nodes);
+        const site_pool_t *pool
+            = pool_of_cpus (sp->kinds, s, node, sp->instant);
+        if (pool && share)
+            build_add (
+                sp->kinds, kind_get (sp->kinds, pool, "cpu", false, NULL, NULL),
+                sp->by_node ? intern_name (sp->kinds, node) : NULL, share);
+    }
+}
+
 /* The pool of a device that a node's record shows. Accounting may hide what the
  * inventory tells: then its type, or its profile, finds the pool. */
 static const site_pool_t *pool_of_held (struct split *sp,
@@ -285,6 +308,10 @@ static void cache_key (kinds_t *k, const segment_t *s, int64_t instant,
     key_text (key, s->nodelist);
     buffer_add_char (key, by_node ? 'n' : 'j');
     buffer_add (key, &epoch, sizeof (epoch));
+    if (k->counts_cpus) {
+        buffer_add (key, &s->cpus, sizeof (s->cpus));
+        buffer_add_char (key, s->gpu_asked ? 'g' : 'c');
+    }
     for (size_t i = 0; i < s->allocated_count; i++) {
         const allocated_device_t *held = &s->allocated[i];
         buffer_printf (key, "\n%s\t%s\t%s\t%s\t%s", held->node,
@@ -299,6 +326,16 @@ static void cache_key (kinds_t *k, const segment_t *s, int64_t instant,
                        (unsigned long long)s->shards[i].shards);
 }
 
+static bool names_gpus (const segment_t *s)
+{
+    return s->gres && s->gres[0];
+}
+
+bool kinds_count (const kinds_t *k, const segment_t *s)
+{
+    return names_gpus (s) || s->gpu_asked || k->counts_cpus;
+}
+
 const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
                                    int64_t instant, bool by_node,
                                    size_t *ret_count)
@@ -306,7 +343,7 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
     struct cache_entry *entry;
 
     *ret_count = 0;
-    if (!s->gres || !s->gres[0])
+    if (!names_gpus (s) && !k->counts_cpus)
         return NULL;
     cache_key (k, s, instant, by_node);
     HASH_FIND (hh, k->cache, k->key.data, k->key.length, entry);
@@ -318,8 +355,9 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
         k->build_count = 0;
         if (s->allocated)
             split_held (&sp);
-        else
+        else if (names_gpus (s))
             split_gres (&sp);
+        split_cpus (&sp);
         nodelist_close (sp.nodes);
         entry = xcalloc (1, sizeof (*entry));
         entry->key_length = k->key.length;
@@ -343,7 +381,7 @@ static const device_kind_t *only_kind (const holding_t *h, size_t count,
 
     *ret_several = false;
     for (size_t i = 0; i < count; i++) {
-        if (node && h[i].node && strcmp (h[i].node, node))
+        if (h[i].kind->cpu || (node && h[i].node && strcmp (h[i].node, node)))
             continue;
         *ret_several = *ret_several || (only && only != h[i].kind);
         only = h[i].kind;
@@ -386,6 +424,7 @@ kinds_t *kinds_new (const site_t *site)
     k->site = site;
     k->changes = site_changes (
         site, (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END}, &k->change_count);
+    k->counts_cpus = site_counts_cpus (site);
     k->nodes = xcalloc (site->pool_count, sizeof (*k->nodes));
     for (size_t i = 0; i < site->pool_count; i++)
         k->nodes[i] = pool_nodes_new (site->pools[i].nodes);

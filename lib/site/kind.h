@@ -15,6 +15,11 @@
  * 1 / shards_per_gpu of its pool at that time, else what accounting told of its
  * node then, by segment->shards; nobody told: not known, never a GPU. A
  * unit of MPS is 1 / mps_per_gpu of its pool, else 1/100.
+ *
+ * Where the site has pools of CPUs, a segment holds CPUs there, as devices of type
+ * "cpu" and weight 1: its CPUs, split evenly over all its nodes, on those nodes
+ * that such a pool covers. With cpu_jobs: without_gpus only segments that neither
+ * hold nor asked for GPUs; their CPUs are part of what GPUs cost.
  */
 #ifndef GL_SITE_KIND_H
 #define GL_SITE_KIND_H
@@ -33,6 +38,7 @@ typedef struct {
     const char *model;       /* the node's word for it, beside `seen` */
     bool unsure; /* untyped, on a node of several pools that has slices */
     const char *profile;     /* MIG profile; NULL: a whole GPU, or not known */
+    bool cpu;                /* a CPU, in a pool of CPUs: never a device */
     bool part;               /* a shard or a unit of MPS: several hold one GPU */
     bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
     fraction_t weight;       /* of the quantity, in physical GPUs */
@@ -65,6 +71,9 @@ void kinds_free (kinds_t *kinds);
 const holding_t *kinds_of_segment (kinds_t *kinds, const segment_t *segment,
                                    int64_t instant, bool by_node,
                                    size_t *ret_count);
+
+/* It may hold something: it names or asked for GPUs, or the site counts CPUs. */
+bool kinds_count (const kinds_t *kinds, const segment_t *segment);
 
 /* The kind of one of the segment's devices; NULL where the node has several of
  * its kinds and nobody tells which one this is. gres_index < 0: not known. */

@@ -59,14 +59,32 @@ bool pool_has_slices (const site_pool_t *pool)
     return pool->gres.count == 0 && pool->layout;
 }
 
-bool pool_covers (const kinds_t *k, size_t i, const segment_t *s,
-                  const char *node, int64_t instant)
+static bool covers (const kinds_t *k, size_t i, resource_t resource,
+                    const segment_t *s, const char *node, int64_t instant)
 {
     const site_pool_t *pool = &k->site->pools[i];
 
-    return period_has (pool->valid, instant)
+    return pool->resource == (int)resource && period_has (pool->valid, instant)
            && (!pool->cluster || !strcmp (pool->cluster, s->cluster))
            && pool_has_node (k, i, node);
+}
+
+bool pool_covers (const kinds_t *k, size_t i, const segment_t *s,
+                  const char *node, int64_t instant)
+{
+    return covers (k, i, RESOURCE_GPU, s, node, instant);
+}
+
+const site_pool_t *pool_of_cpus (const kinds_t *k, const segment_t *s,
+                                 const char *node, int64_t instant)
+{
+    bool gpus = s->gpu_asked || (s->gres && s->gres[0]);
+
+    for (size_t i = 0; i < k->site->pool_count; i++)
+        if (covers (k, i, RESOURCE_CPU, s, node, instant)
+            && (!gpus || k->site->pools[i].cpu_jobs == CPUS_OF_ALL))
+            return &k->site->pools[i];
+    return NULL;
 }
 
 const char *const kind_part_names[KIND_PARTS] = {"shard", "mps"};

@@ -54,6 +54,7 @@ struct kinds {
     struct name_entry *names;
     int64_t *changes; /* instants at which a pool begins or ends */
     size_t change_count;
+    bool counts_cpus; /* some pool does */
     holding_t *build;
     size_t build_count, build_size;
 };
@@ -77,6 +78,9 @@ bool pool_has_slices (const site_pool_t *pool);
 /* Pool i of the site is in force, and has the node. */
 bool pool_covers (const kinds_t *k, size_t i, const segment_t *s,
                   const char *node, int64_t instant);
+/* The pool that counts the segment's CPUs on a node; NULL: none. */
+const site_pool_t *pool_of_cpus (const kinds_t *k, const segment_t *s,
+                                 const char *node, int64_t instant);
 /* The pool of a device on a node; an untyped one may go to the node's only
  * pool. NULL: it has none. */
 const site_pool_t *pool_of_device (const kinds_t *k, const segment_t *s,

@@ -361,3 +361,19 @@ bool site_pool_lists (const site_pool_t *pool, const char *type)
 {
     return texts_have (&pool->gres, type);
 }
+
+bool site_counts_cpus (const site_t *site)
+{
+    for (size_t i = 0; i < site->pool_count; i++)
+        if (site->pools[i].resource == RESOURCE_CPU)
+            return true;
+    return false;
+}
+
+bool site_pool_of_cpus (const site_t *site, const char *pool)
+{
+    for (size_t i = 0; pool && i < site->pool_count; i++)
+        if (!strcmp (site->pools[i].name, pool))
+            return site->pools[i].resource == RESOURCE_CPU;
+    return false;
+}

@@ -60,15 +60,30 @@ typedef enum {
     IDLE_NONE,         /* stated, and nobody pays it (showback) */
 } idle_policy_t;
 
-/* A set of nodes x GRES types that share a cost. */
+/* What a pool counts: its hours are GPU-hours or CPU-hours, and are never added to
+ * those of the other. */
+typedef enum {
+    RESOURCE_GPU,
+    RESOURCE_CPU,
+} resource_t;
+
+/* Whose CPUs a pool of CPUs counts. */
+typedef enum {
+    CPUS_WITHOUT_GPUS, /* of jobs without GPUs */
+    CPUS_OF_ALL,       /* of every job: a CPU-hour in addition to a GPU-hour */
+} cpu_jobs_t;
+
+/* A set of nodes x GRES types that share a cost; or the CPUs of nodes. */
 typedef struct {
     char *name;
+    int resource;          /* resource_t */
+    int cpu_jobs;          /* cpu_jobs_t, of a pool of CPUs */
     char *cluster;         /* NULL: every cluster */
     char *nodes;           /* Slurm's bracketed form */
     text_list_t gres;      /* Slurm's type strings; "gpu" is the untyped device.
                               Empty: every type on these nodes */
     char *gpu;             /* model, e.g. H100-SXM5-80GB */
-    int64_t gpus_per_node; /* physical GPUs */
+    int64_t gpus_per_node; /* physical GPUs; of a pool of CPUs its CPUs */
     mig_basis_t mig_weight; /* of the quantity: compute or memory */
     char *layout; /* MIG slices that the pool's GPUs of one node are cut
                      into, "1g.10gb:4,3g.40gb:1"; NULL: not cut, or not
@@ -613,5 +628,10 @@ const site_pool_t *site_pool_at (const site_t *site, const char *name,
                                  int64_t instant);
 /* The type, as Slurm writes it, is in the pool's list; "gpu" is that of untyped ones. */
 bool site_pool_lists (const site_pool_t *pool, const char *type);
+
+/* Some pool counts CPUs: segments without GPUs count. */
+bool site_counts_cpus (const site_t *site);
+/* The pool of that name does; no name and an unknown one do not. */
+bool site_pool_of_cpus (const site_t *site, const char *pool);
 
 #endif /* !GL_SITE_SITE_H */

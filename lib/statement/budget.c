@@ -93,6 +93,7 @@ budget_t *budget_new (const site_t *site, const site_budget_t *entry,
     b->period = budget_period (site, entry->period, as_of - 1);
     b->period_name = name_of_period (site, entry->period, as_of - 1);
     b->of_money = mpq_sgn (entry->amount) > 0;
+    b->of_cpus = site_pool_of_cpus (site, entry->pool);
     b->known = true;
     mpq_inits (b->carried, b->amount, b->spent, b->encumbered, NULL);
     mpq_inits (b->rate.value, b->run_rate.value, b->seasonal.value,
@@ -240,7 +241,7 @@ static bool value_of (const budget_t *b, const posting_t *row, mpq_t ret)
     if (b->of_money)
         mpq_set_z (ret, row->charge_units);
     else
-        mpq_set (ret, row->gpu_seconds);
+        mpq_set (ret, b->of_cpus ? row->cpu_seconds : row->gpu_seconds);
     return true;
 }
 
@@ -295,7 +296,10 @@ static void add_days (budget_t *b, period_t period, const bill_t *bill)
         exact_set_i64 (part,
                        (b->as_of < day.end ? b->as_of : day.end) - day.start,
                        day.end - day.start);
-        mpq_mul (part, part, b->of_money ? value : d->gpu_seconds);
+        mpq_mul (part, part,
+                 b->of_money  ? value
+                 : b->of_cpus ? d->cpu_seconds
+                              : d->gpu_seconds);
         add_to_day (b, day.start, part);
     }
     mpq_clears (value, part, NULL);
@@ -476,6 +480,13 @@ void budget_compute (budget_t *b, budget_window_t window, int64_t first)
         return; /* unknown is unknown: no forecast, no alert */
     budget_forecast (b, window, first);
     judge (b);
+}
+
+const char *budget_unit (const budget_t *b, const site_t *site)
+{
+    return b->of_money  ? site->currency
+           : b->of_cpus ? "CPU hours"
+                        : "GPU hours";
 }
 
 char *budget_text (const budget_t *b, mpq_srcptr value)

@@ -68,7 +68,8 @@ struct budget {
     period_t period;
     char *period_name; /* "2026-10", "2027-Q1", "2027": fiscal */
     int64_t as_of;
-    bool of_money;   /* else GPU-seconds */
+    bool of_money;   /* else GPU-seconds, */
+    bool of_cpus;    /* or CPU-seconds, of a pool of CPUs */
     bool known;      /* false: of some of it the price is not known */
     mpq_t carried;   /* from the period before */
     mpq_t amount;    /* B */
@@ -134,6 +135,8 @@ void budget_encumber (budget_t *budget, mpq_srcptr value);
 void budget_compute (budget_t *budget, budget_window_t window, int64_t first);
 
 /* A figure as money, or hours with two decimals; yours to free. */
+/* "USD", "GPU hours" or "CPU hours". */
+const char *budget_unit (const budget_t *budget, const site_t *site);
 char *budget_text (const budget_t *budget, mpq_srcptr value);
 
 #endif /* !GL_STATEMENT_BUDGET_H */

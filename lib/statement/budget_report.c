@@ -19,11 +19,6 @@ char *budget_scope (const site_budget_t *entry)
                             : xasprintf ("pool %s", entry->pool);
 }
 
-static const char *unit_of (const site_t *site, const budget_t *b)
-{
-    return b->of_money ? site->currency : "GPU hours";
-}
-
 /* --- columns ----------------------------------------------------------- */
 
 typedef enum {
@@ -194,7 +189,7 @@ static void put_row (report_t *report, const site_t *site, const budget_t *b,
     report_put_text (report, AT_NAME, b->budget->name);
     report_put_text (report, AT_SCOPE, scope);
     report_put_text (report, AT_PERIOD, b->period_name);
-    report_put_text (report, AT_UNIT, unit_of (site, b));
+    report_put_text (report, AT_UNIT, budget_unit (b, site));
     put_amount (report, AT_AMOUNT, b, b->amount);
     put_amount (report, AT_CARRIED, b, b->carried);
     put_spent (report, b);
@@ -308,7 +303,7 @@ static void add_amount (buffer_t *out, const site_t *site, const budget_t *b,
     GL_AUTOFREE char *text = budget_text (b, value);
     GL_AUTOFREE char *percent = percent_of (b, value);
     GL_AUTOFREE char *line
-        = xasprintf ("%s %s (%s %%)", text, unit_of (site, b), percent);
+        = xasprintf ("%s %s (%s %%)", text, budget_unit (b, site), percent);
 
     if (known)
         add_line (out, label, line);
@@ -452,7 +447,8 @@ static void add_contributors (buffer_t *out, const site_t *site,
         buffer_add_text (out, "\nMost of it was spent by\n");
     for (size_t i = 0; i < b->part_count && i < CONTRIBUTORS; i++) {
         GL_AUTOFREE char *value = budget_text (b, b->part[i].value);
-        GL_AUTOFREE char *line = xasprintf ("%s %s", value, unit_of (site, b));
+        GL_AUTOFREE char *line
+            = xasprintf ("%s %s", value, budget_unit (b, site));
         buffer_add_text (out, "  ");
         add_clean (out, b->part[i].name);
         buffer_printf (out, ": %s\n", line);

@@ -29,6 +29,7 @@ static const field_t money_fields[] = {
     MONEY (charge, UNITS),
     MONEY (credit, UNITS),
     MONEY (charged_seconds, EXACT),
+    MONEY (cpu_seconds, EXACT),
     MONEY (exact, EXACT),
     MONEY (costs, COUNT),
     MONEY (charges, COUNT),
@@ -63,8 +64,10 @@ static void money_of (const report_query_t *query, const bill_t *bill,
     }
     mpz_set (m->charge, row->charge_units);
     mpq_set (m->exact, row->exact);
-    if (row->kind == BILL_CHARGE)
+    if (row->kind == BILL_CHARGE) {
         mpq_set (m->charged_seconds, row->gpu_seconds);
+        mpq_set (m->cpu_seconds, row->cpu_seconds);
+    }
     m->charges = 1;
 }
 
@@ -153,9 +156,11 @@ static void take_bill (struct chargeback *c, const chargeback_bill_t *from)
 
 /* --- rows -------------------------------------------------------------- */
 
-static struct columns add_columns (report_t *report)
+static struct columns add_columns (const struct chargeback *c)
 {
-    struct columns columns = {.usage = usage_report_columns (report, true)};
+    report_t *report = c->report;
+    struct columns columns
+        = {.usage = usage_report_columns (c->report, c->query->site, true)};
 
     columns.cost = report_measure (report, MEASURE_COST, false);
     columns.rate = report_measure (report, MEASURE_RATE, false);
@@ -170,9 +175,9 @@ static void put_money (struct chargeback *c, const struct columns *columns,
                        const struct money *money)
 {
     GL_AUTOFREE char *rate
-        = money->charges > 0
-              ? report_rate_text (money->exact, money->charged_seconds)
-              : NULL;
+        = money->charges > 0 ? report_rate_of (
+              money->exact, money->charged_seconds, money->cpu_seconds)
+                             : NULL;
 
     if (money->costs > 0)
         report_put_money (c->report, columns->cost, money->cost, c->digits);
@@ -314,7 +319,8 @@ static void note_suspended (struct chargeback *c, usage_report_t *usage)
     if (c->query->site->policy.suspended != SUSPENDED_FREE)
         return;
     for (size_t i = 0; i < whole->part_count; i++)
-        placed += whole->part[i].placed_gres_seconds;
+        placed += whole->part[i].kind->cpu ? 0
+                                           : whole->part[i].placed_gres_seconds;
     if (!whole->suspended_known || placed < usage_cell_suspended (whole))
         report_note (c->report, NOTE_WARNING,
                      "Of some jobs it is not known when they were suspended: "
@@ -349,7 +355,7 @@ static void fill (struct chargeback *c, const chargeback_bill_t *bills,
     struct columns columns;
 
     report_key_columns (c->report, c->query);
-    columns = add_columns (c->report);
+    columns = add_columns (c);
     add_rows (c, usage, &columns);
     usage_report_finish (usage, c->report, columns.usage);
     put_money (c, &columns, &c->whole);

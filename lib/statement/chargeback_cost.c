@@ -72,7 +72,7 @@ static void add_remainder (struct pool_sum *sum, const posting_t *row)
     else
         add_class (sum->remainder, row->what, row->charge_units);
     if (!strcmp (row->what, remainder_info (REMAINDER_EXCESS)->word))
-        mpq_add (sum->excess, sum->excess, row->gpu_seconds);
+        mpq_add (sum->excess, sum->excess, posting_seconds (row));
 }
 
 void chargeback_pool_row (struct chargeback *c, const posting_t *row)

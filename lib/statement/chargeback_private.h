@@ -26,6 +26,7 @@ struct money {
     mpz_t charge;
     mpz_t credit; /* below 0 */
     mpq_t charged_seconds; /* GPU-seconds that the charge is for */
+    mpq_t cpu_seconds;     /* and CPU-seconds: a rate is of one of them */
     mpq_t exact; /* the charge before rounding: a rate is not made of rounded
                     money */
     uint64_t costs; /* rows of the bill that have a cost, and so on */

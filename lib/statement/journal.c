@@ -24,6 +24,7 @@ static const char *const tag_names[JOURNAL_TAG_COUNT] = {
     [JOURNAL_TAG_REASON] = "reason",
     [JOURNAL_TAG_ORIGIN] = "origin",
     [JOURNAL_TAG_FUND] = "fund",
+    [JOURNAL_TAG_CPU_HOURS] = "cpu_hours",
 };
 
 const char *journal_tag_name (journal_tag_t tag)
@@ -170,15 +171,15 @@ static void put_number (char **tag, mpq_t value, int digits)
         *tag = exact_text (value, digits);
 }
 
-void journal_put_quantity (journal_posting_t *posting, mpq_srcptr seconds,
-                           mpq_srcptr exact)
+void journal_put_quantity (journal_posting_t *posting, journal_tag_t unit,
+                           mpq_srcptr seconds, mpq_srcptr exact)
 {
     mpq_t hours, rate;
 
     mpq_inits (hours, rate, NULL);
     mpq_set_ui (rate, 3600, 1);
     mpq_div (hours, seconds, rate);
-    put_number (&posting->tag[JOURNAL_TAG_GPU_HOURS], hours, 6);
+    put_number (&posting->tag[unit], hours, 6);
     if (exact && mpq_sgn (hours) > 0) {
         mpq_div (rate, exact, hours);
         put_number (&posting->tag[JOURNAL_TAG_RATE], rate, 4);

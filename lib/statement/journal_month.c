@@ -90,6 +90,12 @@ static bool is_pool_row (const posting_t *row, const char *month,
     return text_same (row->month, month) && text_same (row->pool, pool);
 }
 
+static journal_tag_t unit_of (const posting_t *row)
+{
+    return mpq_sgn (row->cpu_seconds) != 0 ? JOURNAL_TAG_CPU_HOURS
+                                           : JOURNAL_TAG_GPU_HOURS;
+}
+
 static void post_remainders (const struct journal_month *m,
                              const bill_pool_t *pool, mpz_t balance)
 {
@@ -110,7 +116,8 @@ static void post_remainders (const struct journal_month *m,
         posting = journal_post (
             t, JOURNAL_ACCOUNT ("unrecovered", pool->pool, rows[i].what));
         mpz_set (posting->units, rows[i].charge_units);
-        journal_put_quantity (posting, rows[i].gpu_seconds, NULL);
+        journal_put_quantity (posting, unit_of (&rows[i]),
+                              posting_seconds (&rows[i]), NULL);
         mpz_add (sum, sum, rows[i].charge_units);
     }
     if (t->count > 0)
@@ -196,6 +203,7 @@ static void post_due (const struct journal_month *m, journal_transaction_t *t,
         t, JOURNAL_ACCOUNT (is_disputed (m, row) ? "disputed" : "charges",
                             row->team, row->key[0], row->pool,
                     bill_kind_word (row->kind)));
+    journal_tag_t unit = JOURNAL_TAG_GPU_HOURS;
     mpq_t seconds, exact;
     mpz_t list;
 
@@ -204,10 +212,13 @@ static void post_due (const struct journal_month *m, journal_transaction_t *t,
     for (size_t i = from; i < to; i++) {
         mpz_add (list, list, m->rows[i]->list_units);
         mpz_add (posting->units, posting->units, m->rows[i]->charge_units);
-        mpq_add (seconds, seconds, m->rows[i]->gpu_seconds);
+        mpq_add (seconds, seconds, posting_seconds (m->rows[i]));
+        if (unit_of (m->rows[i]) != JOURNAL_TAG_GPU_HOURS)
+            unit = unit_of (m->rows[i]);
         mpq_add (exact, exact, m->rows[i]->exact);
     }
-    journal_put_quantity (posting, seconds, row->kind == BILL_CHARGE ? exact : NULL);
+    journal_put_quantity (posting, unit, seconds,
+                          row->kind == BILL_CHARGE ? exact : NULL);
     if (row->kind == BILL_CHARGE && mpz_cmp (list, posting->units) != 0)
         posting->tag[JOURNAL_TAG_LIST] = exact_units_text (
             list, m->journal->site->currency_digits);

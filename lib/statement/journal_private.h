@@ -45,8 +45,9 @@ journal_posting_t *journal_post (journal_transaction_t *transaction,
  * from `first` on. */
 void journal_take_off (journal_transaction_t *transaction, size_t first,
                        struct journal_account account, mpz_srcptr units);
-/* Hours of the seconds; and, unless `exact` is NULL, the amount per hour. */
-void journal_put_quantity (journal_posting_t *posting, mpq_srcptr seconds,
-                           mpq_srcptr exact);
+/* Hours of the seconds as that tag, JOURNAL_TAG_GPU_HOURS or _CPU_HOURS; and, unless
+ * `exact` is NULL, the amount per hour. */
+void journal_put_quantity (journal_posting_t *posting, journal_tag_t unit,
+                           mpq_srcptr seconds, mpq_srcptr exact);
 
 #endif /* !GL_STATEMENT_JOURNAL_PRIVATE_H */

@@ -286,6 +286,26 @@ void recharge_row (report_t *report, const char *section, const char *pool,
         report_put_text (report, AT_POOL, pool);
 }
 
+/* Behind the others, where the site counts CPUs. */
+#define AT_CPU_HOURS AT_COUNT
+#define AT_CPU_RATE (AT_COUNT + 1)
+
+static void put_hours (report_t *report, const recharge_t *r, const char *pool,
+                       mpq_srcptr seconds)
+{
+    bool cpus = site_pool_of_cpus (r->query->site, pool);
+
+    report_put_hours (report, cpus ? AT_CPU_HOURS : AT_HOURS, seconds);
+}
+
+static void put_rate (report_t *report, const recharge_t *r, const char *pool,
+                      mpq_srcptr rate)
+{
+    bool cpus = site_pool_of_cpus (r->query->site, pool);
+
+    report_put_exact (report, cpus ? AT_CPU_RATE : AT_RATE, rate, 4);
+}
+
 static void put_day (report_t *report, size_t at, const zone_t *zone,
                      int64_t instant)
 {
@@ -314,7 +334,7 @@ static void add_rates (report_t *report, const recharge_t *r)
         recharge_row (report, "rate", rate->pool, *of ? of : "every QOS");
         put_day (report, AT_FROM, site->zone, rate->valid.start);
         put_day (report, AT_TO, site->zone, rate->valid.end);
-        report_put_exact (report, AT_RATE, rate->per_gpu_hour, 4);
+        put_rate (report, r, rate->pool, rate->per_gpu_hour);
         report_put_text (report, AT_APPROVED_BY, rate->approved_by);
         report_put_text (report, AT_NOTE, rate->note);
     }
@@ -334,7 +354,7 @@ static void add_balances (report_t *report, const recharge_t *r)
         recharge_row (report, "balance", a->pool, "balance");
         report_put_count (report, AT_YEAR, a->year);
         report_put_count (report, AT_MONTHS, a->months);
-        report_put_hours (report, AT_HOURS, a->price_seconds);
+        put_hours (report, r, a->pool, a->price_seconds);
         report_put_exact (report, AT_REVENUE, a->revenue, digits);
         report_put_exact (report, AT_FULL, a->full, digits);
         report_put_exact (report, AT_EXCLUDED, a->excluded, digits);
@@ -381,9 +401,9 @@ static void add_next (report_t *report, const recharge_t *r,
             r->forecast.gpu_hours ? "as given" : "as this year");
         recharge_row (report, "next", a->pool, "rate with the balance");
         report_put_count (report, AT_YEAR, a->year + 1);
-        report_put_exact (report, AT_RATE, carry.next_rate, 4);
+        put_rate (report, r, a->pool, carry.next_rate);
         exact_add_scaled (seconds, year.next_units, 3600, 1);
-        report_put_hours (report, AT_HOURS, seconds);
+        put_hours (report, r, a->pool, seconds);
         report_put_exact (report, AT_RECOVERABLE, year.next_cost, digits);
         report_put_exact (report, AT_BALANCE, carry.balance, digits);
         report_put_text (report, AT_NOTE, note);
@@ -503,6 +523,11 @@ report_t *recharge_make (recharge_t *r)
     report_parameter (report, "fiscal_year", year);
     report_parameter (report, "currency", r->query->site->currency);
     report_columns (report, columns, AT_COUNT);
+    if (site_counts_cpus (r->query->site)) {
+        report_measure (report, MEASURE_CPU_HOURS, false);
+        report_column (report, "per_cpu_hour", "Per CPU hour", COLUMN_RATE,
+                       false);
+    }
     for (size_t i = 0; i < cube_count (r->months); i++)
         add_to_year (r, cube_row (r->months, i));
     add_rates (report, r);

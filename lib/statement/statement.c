@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
+#include "report/heading.h"
 #include "site/project.h"
 #include "statement/statement_private.h"
 
@@ -110,6 +111,20 @@ static void add_columns (page_t *page)
     report_columns (page->report, columns, jobs ? AT_COUNT : AT_OF);
     if (jobs)
         order_columns (page->report);
+    if (site_counts_cpus (page->s->query->site))
+        page->cpu_hours
+            = report_measure (page->report, MEASURE_CPU_HOURS, false);
+}
+
+void statement_put_hours (page_t *page, mpq_srcptr gpu_seconds,
+                          mpq_srcptr cpu_seconds)
+{
+    bool of_cpus = page->cpu_hours && mpq_sgn (cpu_seconds) != 0;
+
+    if (!of_cpus || mpq_sgn (gpu_seconds) != 0)
+        report_put_hours (page->report, AT_GPU_HOURS, gpu_seconds);
+    if (of_cpus)
+        report_put_hours (page->report, page->cpu_hours, cpu_seconds);
 }
 
 /* --- the page ---------------------------------------------------------- */

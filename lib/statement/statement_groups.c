@@ -87,6 +87,7 @@ static const field_t group_fields[] = {
     FIELD ("key1", TEXT, group_t, key[1]),
     FIELD ("key2", TEXT, group_t, key[2]),
     FIELD ("gpu_seconds", EXACT, group_t, gpu_seconds),
+    FIELD ("cpu_seconds", EXACT, group_t, cpu_seconds),
     FIELD ("exact", EXACT, group_t, exact),
     FIELD ("idle", EXACT, group_t, idle),
     FIELD ("list", UNITS, group_t, list),
@@ -122,10 +123,12 @@ static void measure (const page_t *page, const posting_t *row, group_t *group)
     if (is_charge || row->kind == BILL_IDLE)
         mpz_set (group->charged, row->charge_units);
     mpq_set_ui (group->gpu_seconds, 0, 1);
+    mpq_set_ui (group->cpu_seconds, 0, 1);
     mpq_set_ui (group->exact, 0, 1);
     mpz_set_ui (group->list, 0);
     if (is_charge) {
         mpq_set (group->gpu_seconds, row->gpu_seconds);
+        mpq_set (group->cpu_seconds, row->cpu_seconds);
         mpq_set (group->exact, row->exact);
         mpz_set (group->list, row->list_units);
     }
@@ -206,7 +209,7 @@ static bool command_of_group (const page_t *page, const table_t *table,
 static void put_list_price (page_t *page, const group_t *group)
 {
     GL_AUTOFREE char *rate
-        = report_rate_text (group->exact, group->gpu_seconds);
+        = report_rate_of (group->exact, group->gpu_seconds, group->cpu_seconds);
     mpz_t adjustment;
 
     mpz_init (adjustment);
@@ -234,7 +237,7 @@ static void put_amounts (page_t *page, const table_t *table,
                          const group_t *group)
 {
     if (table->kinds & 1U << BILL_CHARGE)
-        report_put_hours (page->report, AT_GPU_HOURS, group->gpu_seconds);
+        statement_put_hours (page, group->gpu_seconds, group->cpu_seconds);
     if (group->unpriced)
         return;
     statement_put_units (page, AT_CHARGE, group->charge);

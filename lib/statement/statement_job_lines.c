@@ -125,10 +125,16 @@ static void put_text (page_t *page, statement_at_t at, const char *text,
     report_put_text (page->report, at, text ? text : key_info (key)->absent);
 }
 
-static void put_amount (page_t *page, bool priced, mpq_srcptr gpu_seconds,
-                        const mpz_t units)
+/* What one line is made of is of one pool. */
+static void put_amount (page_t *page, bool priced, const statement_job_t *of,
+                        mpq_srcptr seconds, const mpz_t units)
 {
-    report_put_hours (page->report, AT_GPU_HOURS, gpu_seconds);
+    bool cpus = site_pool_of_cpus (page->s->query->site, of->text[JOB_POOL]);
+
+    if (cpus && page->cpu_hours)
+        report_put_hours (page->report, page->cpu_hours, seconds);
+    else
+        report_put_hours (page->report, AT_GPU_HOURS, seconds);
     if (priced)
         statement_put_units (page, AT_CHARGE, units);
 }
@@ -178,7 +184,7 @@ static void add_job (page_t *page, const struct part *part, const char *of,
     put_text (page, AT_PROJECT, job->text[JOB_PROJECT], KEY_PROJECT);
     report_put_count (page->report, AT_DAYS,
                       (uint64_t)__builtin_popcount (job->days));
-    put_amount (page, priced, job->gpu_seconds, part->units);
+    put_amount (page, priced, job, job->gpu_seconds, part->units);
     put_rows (page, rows, job);
     buffer_printf (&command, "gpuledger explain %llu -M",
                    (unsigned long long)job->id_job);
@@ -199,7 +205,7 @@ static void put_sum (page_t *page, const struct parts *parts, size_t first,
         mpq_add (seconds, seconds, parts->part[i].job->gpu_seconds);
         mpz_add (units, units, parts->part[i].units);
     }
-    put_amount (page, priced, seconds, units);
+    put_amount (page, priced, parts->part[0].job, seconds, units);
     mpq_clear (seconds);
     mpz_clear (units);
 }

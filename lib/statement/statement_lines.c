@@ -137,7 +137,9 @@ static void put_bought (page_t *page, const posting_t *row)
     mpz_init (added);
     exact_add_scaled (value, row->price_seconds, 1, 3600);
     GL_AUTOFREE char *hours = exact_shortest (value);
-    GL_AUTOFREE char *reason = xasprintf ("%s GPU hours", hours);
+    GL_AUTOFREE char *reason = xasprintf (
+        "%s %s hours", hours,
+        site_pool_of_cpus (page->s->query->site, row->pool) ? "CPU" : "GPU");
     report_put_text (page->report, AT_REASON, reason);
     mpq_div (value, row->exact, value);
     report_put_exact (page->report, AT_RATE, value, 4);
@@ -170,8 +172,8 @@ static void add_single (page_t *page, const struct single *kind,
     report_put_text (page->report, AT_POOL, row->pool);
     if (row->month && strcmp (row->month, page->s->month) != 0)
         report_put_text (page->report, AT_MONTH, row->month);
-    if (mpq_sgn (row->gpu_seconds) != 0)
-        report_put_hours (page->report, AT_GPU_HOURS, row->gpu_seconds);
+    if (mpq_sgn (posting_seconds (row)) != 0)
+        statement_put_hours (page, row->gpu_seconds, row->cpu_seconds);
     statement_put_units (page, AT_CHARGE, row->charge_units);
     report_put_text (page->report, AT_REASON,
                      row->reason ? row->reason : correction_cause_text (row->what));
@@ -277,8 +279,7 @@ static void put_budget (page_t *page, const budget_t *b, size_t number)
         put_budget_percent (page, b, AT_SPENT_PCT, b->spent);
     report_put_text (page->report, AT_FORECAST, forecast);
     report_put_text (page->report, AT_UNIT,
-                     b->of_money ? page->s->query->site->currency
-                                 : "GPU hours");
+                     budget_unit (b, page->s->query->site));
     if (b->run_rate.known)
         put_budget_percent (page, b, AT_FORECAST_PCT, b->run_rate.value);
     buffer_add_text (&command, "gpuledger budget");
@@ -357,9 +358,11 @@ void statement_figures (page_t *page)
         = xasprintf ("in %llu job%s", (unsigned long long)page->s->jobs,
                      page->s->jobs == 1 ? "" : "s");
     GL_AUTOFREE char *rate
-        = page->priced
-              ? report_rate_text (page->sum.exact, page->sum.gpu_seconds)
-              : NULL;
+        = page->priced ? report_rate_of (page->sum.exact, page->sum.gpu_seconds,
+                                         page->sum.cpu_seconds)
+                       : NULL;
+    bool of_cpus = mpq_sgn (page->sum.cpu_seconds) != 0;
+    bool of_gpus = mpq_sgn (page->sum.gpu_seconds) != 0 || !of_cpus;
     GL_AUTOFREE char *idle
         = page->priced ? statement_idle_percent (&page->sum) : NULL;
     GL_AUTOFREE char *hint = xasprintf (
@@ -367,9 +370,16 @@ void statement_figures (page_t *page)
 
     report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
     add_change_figure (page);
-    report_figure (page->report, "GPU hours", hours, jobs, COLUMN_HOURS);
-    report_figure (page->report, "Per GPU hour", rate,
-                   "average, before credits and taxes", COLUMN_RATE);
+    if (of_gpus)
+        report_figure (page->report, "GPU hours", hours, jobs, COLUMN_HOURS);
+    if (of_cpus) {
+        GL_AUTOFREE char *cpu_hours = report_hours_text (page->sum.cpu_seconds);
+        report_figure (page->report, "CPU hours", cpu_hours, jobs,
+                       COLUMN_HOURS);
+    }
+    if (!of_gpus || !of_cpus)
+        report_figure (page->report, of_cpus ? "Per CPU hour" : "Per GPU hour",
+                       rate, "average, before credits and taxes", COLUMN_RATE);
     report_figure (
         page->report, "Margin over cost", idle,
         "percent of charges: the part above the cost of the same time",
@@ -475,12 +485,15 @@ static void prove_due (page_t *page)
     mpz_init (sum);
     for (size_t i = 0; i < GL_ARRAY_SIZE (parts); i++) {
         mpz_srcptr units = statement_due_of (page, parts[i].kind);
+        bool cpus = parts[i].kind == BILL_CHARGE
+                    && mpq_sgn (page->sum.cpu_seconds) != 0;
+        const char *part = cpus ? "time of GPUs and CPUs" : parts[i].title;
         mpz_add (sum, sum, units);
         if (mpz_sgn (units) != 0 || parts[i].kind == BILL_CHARGE)
-            report_proof_money (proof, parts[i].title, units, page->digits);
+            report_proof_money (proof, part, units, page->digits);
         if (mpz_sgn (units) != 0 || parts[i].kind != BILL_PURCHASE)
-            report_named_money (page->report, parts[i].name, parts[i].title,
-                                units, page->digits);
+            report_named_money (page->report, parts[i].name, part, units,
+                                page->digits);
     }
     report_proof_money (proof, "due", page->sum.charge, page->digits);
     proof->holds = mpz_cmp (sum, page->sum.charge) == 0;

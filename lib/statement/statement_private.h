@@ -56,6 +56,7 @@ typedef struct {
     bill_kind_t kind;
     char *key[STATEMENT_KEYS];
     mpq_t gpu_seconds; /* of charges, as exact and list */
+    mpq_t cpu_seconds; /* the same, of pools of CPUs */
     mpq_t exact;       /* before rounding */
     mpq_t idle;        /* for idle time, in charges and idle rows */
     mpz_t list;
@@ -73,6 +74,7 @@ typedef struct {
     cube_t *kinds; /* what is due, by kind */
     group_t sum;   /* all of it */
     bool priced;
+    size_t cpu_hours; /* their column; 0: the site counts no CPUs */
     variance_t variance;
 } page_t;
 
@@ -84,6 +86,9 @@ mpz_srcptr statement_due_of (const page_t *page, bill_kind_t kind);
 void statement_begin_line (page_t *page, const char *section, char letter,
                            size_t number, char line[16]);
 void statement_put_units (page_t *page, statement_at_t at, const mpz_t units);
+/* Each in its column; no hours at all as GPU hours. */
+void statement_put_hours (page_t *page, mpq_srcptr gpu_seconds,
+                          mpq_srcptr cpu_seconds);
 /* Of a closed month: the rows of the bill that it is made of, "2026-10/3-7,9", by
  * which they are disputed. */
 void statement_put_rows (page_t *page, const size_t *row, size_t count);

@@ -225,7 +225,8 @@ static void weigh (const struct billed *b, const usage_interval_t *p,
         exact_set_fraction (weight, f);
         exact_set_u128 (mpq_numref (held->gpus[i]), held->holding[i].devices);
         mpq_mul (held->gpus[i], held->gpus[i], weight);
-        mpq_add (held->all, held->all, held->gpus[i]);
+        if (!kind->cpu)
+            mpq_add (held->all, held->all, held->gpus[i]);
     }
     mpq_clear (weight);
 }

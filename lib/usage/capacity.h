@@ -12,7 +12,9 @@
  *
  * Definitions. A pool has G = gpus_per_node GPUs on each of its nodes in the
  * time for which the pool is valid; that is the capacity. (A pool without a list
- * of nodes has those that the cluster registered, as long as it did.) At each
+ * of nodes has those that the cluster registered, as long as it did.) A pool of CPUs
+ * has G = cpus_per_node CPUs, less those that jobs with GPUs hold where it does not
+ * count these; all that follows is in CPU-seconds then. At each
  * second, of one pool on one node:
  *
  *   allocated  A: the devices that segments hold, each by its weight (kind.h:

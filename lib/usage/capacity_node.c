@@ -77,6 +77,20 @@ static bool tells (const site_pool_t *pool)
     return pool && (pool->cpus_per_node || pool->memory_per_node);
 }
 
+/* What jobs took of the node concerns the pool: to GPUs, all CPUs and memory; to
+ * CPUs, those of jobs that it does not count. */
+static bool concerns (const site_pool_t *pool, edge_kind_t kind)
+{
+    if (pool->resource == RESOURCE_GPU)
+        return kind != EDGE_GPU_CPUS;
+    return kind == EDGE_GPU_CPUS && pool->cpu_jobs == CPUS_WITHOUT_GPUS;
+}
+
+static bool is_gpu_job (const segment_t *s)
+{
+    return s->gpu_asked || (s->gres && s->gres[0]);
+}
+
 static void tell_nodes_of (capacity_t *c, const site_pool_t *pool)
 {
     nodelist_t *list = nodelist_open (pool->nodes, NULL);
@@ -150,6 +164,9 @@ void capacity_node_load (capacity_t *c, const segment_t *s, period_t period)
             continue;
         node = node_get (c, s->cluster, name);
         load_add (node, EDGE_CPUS, period, even_share (s->cpus, count, index));
+        if (is_gpu_job (s))
+            load_add (node, EDGE_GPU_CPUS, period,
+                      even_share (s->cpus, count, index));
         load_add (node, EDGE_MEMORY, period,
                   even_share (s->memory_mb, count, index));
     }
@@ -184,10 +201,13 @@ void capacity_place_loads (capacity_t *c)
             if (!tells (p->pool))
                 continue;
             for (size_t i = 0; i < node->load_count; i++)
-                capacity_place_add (c, p, node->load[i].kind,
-                                    node->load[i].period, node->load[i].amount);
+                if (concerns (p->pool, node->load[i].kind))
+                    capacity_place_add (c, p, node->load[i].kind,
+                                        node->load[i].period,
+                                        node->load[i].amount);
             for (struct place *o = node->places; o; o = o->same_node)
-                if (o != p)
+                if (o != p && p->pool->resource == RESOURCE_GPU
+                    && (!o->pool || o->pool->resource == RESOURCE_GPU))
                     place_others (c, p, o);
         }
     }
@@ -294,7 +314,8 @@ static void place_listing (capacity_t *c, const struct cluster *cluster,
     for (struct place *p
          = all ? capacity_node_places (c, cluster->name, listing->node) : NULL;
          p; p = p->same_node)
-        if (p->pool && p->pool->valid.start <= period.start
+        if (p->pool && p->pool->resource == RESOURCE_GPU
+            && p->pool->valid.start <= period.start
             && period.start < p->pool->valid.end)
             place_listing_of (c, p, listing, period, pools);
     free (pools);

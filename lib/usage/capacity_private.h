@@ -25,17 +25,18 @@ typedef enum {
     EDGE_OTHER_CAPACITY,  /* in other pools of the node */
     EDGE_OTHER_ALLOCATED, /* the same */
     EDGE_CPUS,
+    EDGE_GPU_CPUS, /* of jobs with GPUs: of no pool of CPUs */
     EDGE_MEMORY,
-    EDGE_LISTED, /* an inventory speaks of it */
-    EDGE_KNOWN, /* some source speaks of the node */
-    EDGE_BLIND, /* it does not: weight not known */
+    EDGE_LISTED,      /* an inventory speaks of it */
+    EDGE_KNOWN,       /* some source speaks of the node */
+    EDGE_BLIND,       /* it does not: weight not known */
     EDGE_OTHER_BLIND, /* a weight in another pool of the node is not known */
     EDGE_DOWN,
     EDGE_DRAINED,
     EDGE_PLANNED,     /* by an event row of the node */
     EDGE_AWAY,        /* the controller */
     EDGE_MAINTENANCE, /* a reservation with MAINT */
-    EDGE_RESERVED, /* the amount is the number of the booking */
+    EDGE_RESERVED,    /* the amount is the number of the booking */
     EDGE_COUNT,
 } edge_kind_t;
 

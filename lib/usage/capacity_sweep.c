@@ -28,8 +28,8 @@ static int64_t edge_units (const struct interval *v, int64_t denominator)
 {
     if (v->kind <= EDGE_GPUS_LAST)
         return v->amount.num * (denominator / v->amount.den);
-    if (v->kind == EDGE_CPUS || v->kind == EDGE_MEMORY
-        || v->kind == EDGE_RESERVED)
+    if (v->kind == EDGE_CPUS || v->kind == EDGE_GPU_CPUS
+        || v->kind == EDGE_MEMORY || v->kind == EDGE_RESERVED)
         return v->amount.num;
     return 1;
 }
@@ -249,14 +249,23 @@ static int64_t take_missing (struct tally *t, const __int128 *class,
     return left - missing;
 }
 
+/* CPUs that jobs with GPUs hold are no capacity of a pool of CPUs. */
+static int64_t capacity_of (const struct now *now, int64_t denominator)
+{
+    int64_t all = now->of[EDGE_CAPACITY];
+
+    return all - smaller (now->of[EDGE_GPU_CPUS] * denominator, all);
+}
+
 static void tally_add (struct tally *t, const site_pool_t *pool,
                        const struct now *now, int64_t denominator,
                        int64_t seconds)
 {
-    int64_t left = now->of[EDGE_CAPACITY] - now->of[EDGE_ALLOCATED], stranded;
+    int64_t whole = capacity_of (now, denominator);
+    int64_t left = whole - now->of[EDGE_ALLOCATED], stranded;
     __int128 *class = class_of_free (t, now);
 
-    t->capacity += (__int128)now->of[EDGE_CAPACITY] * seconds;
+    t->capacity += (__int128)whole * seconds;
     t->allocated += (__int128)now->of[EDGE_ALLOCATED] * seconds;
     if (now->of[EDGE_LISTED] > 0)
         t->listed += (__int128)now->of[EDGE_CAPACITY] * seconds;
@@ -269,7 +278,7 @@ static void tally_add (struct tally *t, const site_pool_t *pool,
     t->idle += (__int128)stranded * seconds;
     left -= stranded;
     *class += (__int128)left * seconds;
-    if (class == &t->idle && pool)
+    if (class == &t->idle && pool && pool->resource == RESOURCE_GPU)
         add_cpu_stranded (t, pool, now, denominator, left, seconds);
     if (class == &t->down && now->of[EDGE_DOWN] == 0)
         t->drained += (__int128)left * seconds;

@@ -42,6 +42,8 @@ static void add_pool (buffer_t *out, const site_pool_t *pool)
                    (long long)pool->mps_per_gpu,
                    (long long)pool->cpus_per_node,
                    (long long)pool->memory_per_node);
+    if (pool->resource == RESOURCE_CPU)
+        buffer_printf (out, " cpu %d", pool->cpu_jobs);
     add_period (out, pool->valid);
     buffer_add_char (out, '\n');
 }

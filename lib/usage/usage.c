@@ -281,6 +281,8 @@ void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
         const usage_part_t *p = &cell->part[i];
         const char *measured = (const char *)&p->measured;
         bool shared = p->kind->part && p->kind->weight_known;
+        if (p->kind->cpu)
+            continue;
         exact_set_fraction (weight, shared ? p->kind->weight : fraction (1, 1));
         exact_set_u128 (mpq_numref (value),
                         *(const uint64_t *)(measured + known_ms));
@@ -474,22 +476,30 @@ const usage_cell_t *usage_cells (usage_t *u, size_t *ret_count)
     return u->sorted;
 }
 
-uint64_t usage_cell_gres_seconds (const usage_cell_t *cell)
+static uint64_t seconds_of (const usage_cell_t *cell, bool cpu, size_t of)
 {
     uint64_t sum = 0;
 
     for (size_t i = 0; i < cell->part_count; i++)
-        sum += cell->part[i].gres_seconds;
+        if (cell->part[i].kind->cpu == cpu)
+            sum += *(const uint64_t *)((const char *)&cell->part[i] + of);
     return sum;
+}
+
+uint64_t usage_cell_gres_seconds (const usage_cell_t *cell)
+{
+    return seconds_of (cell, false, offsetof (usage_part_t, gres_seconds));
+}
+
+uint64_t usage_cell_cpu_seconds (const usage_cell_t *cell)
+{
+    return seconds_of (cell, true, offsetof (usage_part_t, gres_seconds));
 }
 
 uint64_t usage_cell_suspended (const usage_cell_t *cell)
 {
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < cell->part_count; i++)
-        sum += cell->part[i].suspended_gres_seconds;
-    return sum;
+    return seconds_of (cell, false,
+                       offsetof (usage_part_t, suspended_gres_seconds));
 }
 
 bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value)
@@ -501,7 +511,7 @@ bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value)
     mpq_set_ui (ret_value, 0, 1);
     for (size_t i = 0; i < cell->part_count; i++) {
         const usage_part_t *p = &cell->part[i];
-        if (p->gres_seconds == 0)
+        if (p->gres_seconds == 0 || p->kind->cpu)
             continue;
         if (!p->kind->weight_known) {
             known = false;

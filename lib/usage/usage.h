@@ -141,7 +141,9 @@ const measured_t *usage_unplaced (const usage_t *usage);
  * the object. Cells without time are not made. */
 const usage_cell_t *usage_cells (usage_t *usage, size_t *ret_count);
 
+/* Of its GPUs; and of what pools of CPUs count. Never added up. */
 uint64_t usage_cell_gres_seconds (const usage_cell_t *cell);
+uint64_t usage_cell_cpu_seconds (const usage_cell_t *cell);
 uint64_t usage_cell_suspended (const usage_cell_t *cell);
 /* Adds up weight * seconds; false if the weight of some part is not known (the
  * value is then what is known). */

@@ -68,7 +68,7 @@ static void hand_over (const usage_interval_cuts_t *c,
         sink->all (p, h, count, sink->arg);
         return;
     }
-    if (count == 0 && p->segment->gpu_asked)
+    if ((count == 0 || h[0].kind->cpu) && p->segment->gpu_asked)
         sink->unknown (p, sink->arg);
     for (size_t i = 0; i < count; i++)
         sink->allocated (p, &h[i], sink->arg);
@@ -85,7 +85,7 @@ void usage_interval_each (const usage_interval_cuts_t *c,
                           .suspension_count = count,
                           .project = project};
 
-    if (s->time_start == 0 || ((!s->gres || !s->gres[0]) && !s->gpu_asked))
+    if (s->time_start == 0 || !kinds_count (c->kinds, s))
         return;
     in = period_clip (whole, c->period);
     while (in.start < in.end) {

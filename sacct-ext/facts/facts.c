@@ -372,6 +372,12 @@ static int shows_gpu (const char *cluster, uint64_t id_job, void *arg,
            && facts_record_shows_gpu (&p->next_record);
 }
 
+/* Segments without GPUs count where the site counts CPUs, whoever asks. */
+static bool gpu_only (const struct pass *p)
+{
+    return p->query && p->query->gpu_only && !site_counts_cpus (p->site);
+}
+
 /* Accounting has a sign of a request and no GPU, and every node shows that the job
  * had none there: a word of the submit line was no request, or the request got
  * none. */
@@ -392,7 +398,7 @@ static int hand_joined (struct pass *p, const segment_evidence_t *e,
 
     s.gpu_shown = !names_gpu (&s) && e->device_count > 0;
     s.gpu_asked = (s.gpu_asked && !shows_none (e)) || s.gpu_shown;
-    if (p->query && p->query->gpu_only && !names_gpu (&s))
+    if (gpu_only (p) && !names_gpu (&s))
         return 0;
     rc = take_held (p, e, &s, &held, error);
     if (rc == 0)
@@ -418,7 +424,7 @@ static int take_siblings (struct pass *p, gl_error_t *error)
 {
     store_query_t query = {.cluster = facts_job_cluster (p->job),
                            .id_job = facts_job_id (p->job),
-                           .gpu_only = p->query && p->query->gpu_only,
+                           .gpu_only = gpu_only (p),
                            .also = every_segment};
     store_iter_t *iter;
     segment_t s;
@@ -519,6 +525,7 @@ static int each (struct pass *p, gl_error_t *error)
     store_query_t wide = widen (p->query);
     int rc = -1;
 
+    wide.gpu_only = gpu_only (p);
     wide.also = shows_gpu;
     wide.also_arg = p;
     p->job = facts_job_new ();

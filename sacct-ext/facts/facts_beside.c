@@ -63,9 +63,9 @@ int facts_capacity (store_t *store, const store_query_t *query,
     if (add_events (store, query, capacity, error) < 0
         || add_reservations (store, query, capacity, error) < 0
         || (capacity_site (capacity)->pool_count > 0
-            && facts_add_inventory (store, query->cluster, capacity, error)
-                   < 0)
-        || (capacity_wants_cpus (capacity)
+            && facts_add_inventory (store, query->cluster, capacity, error) < 0)
+        || (capacity_wants_cpus (capacity) && query->gpu_only
+            && !site_counts_cpus (capacity_site (capacity))
             && add_others (store, query, capacity, error) < 0))
         return -1;
     return 0;

@@ -220,11 +220,18 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
 
 /* --- days --------------------------------------------------------------- */
 
+/* Days on their way; in what unit their pools count. */
+struct taking_days {
+    cube_t *days;
+    const site_t *site;
+};
+
 /* The keys of bill_day_t, and of the billing in this order. */
 static const char day_keys[] = "day,team,account,project,pool";
 
 static void take_day (const billing_line_t *line, void *arg)
 {
+    const struct taking_days *t = arg;
     bill_day_t *to, keys = {.day = (char *)line->keys[0],
                             .team = (char *)line->keys[1],
                             .account = (char *)line->keys[2],
@@ -232,19 +239,22 @@ static void take_day (const billing_line_t *line, void *arg)
                             .pool = (char *)line->keys[4]};
     charge_kind_t kind = line->line->kind;
     mpz_ptr units;
+    mpq_ptr seconds;
 
     if (!line->in_period || !line->passes || !keys.day)
         return;
     mpz_inits (keys.units, keys.other_units, NULL);
-    mpq_init (keys.gpu_seconds);
-    to = cube_add (arg, &keys);
+    mpq_inits (keys.gpu_seconds, keys.cpu_seconds, NULL);
+    to = cube_add (t->days, &keys);
     units = kind == CHARGE_CREDIT || kind == CHARGE_PURCHASE ? to->other_units
                                                              : to->units;
     mpz_add (units, units, line->line->charge_units);
+    seconds = site_pool_of_cpus (t->site, to->pool) ? to->cpu_seconds
+                                                    : to->gpu_seconds;
     if (kind == CHARGE_USED)
-        mpq_add (to->gpu_seconds, to->gpu_seconds, line->line->gpu_seconds);
+        mpq_add (seconds, seconds, line->line->gpu_seconds);
     mpz_clears (keys.units, keys.other_units, NULL);
-    mpq_clear (keys.gpu_seconds);
+    mpq_clears (keys.gpu_seconds, keys.cpu_seconds, NULL);
 }
 
 struct summing_days {
@@ -289,13 +299,14 @@ static int sum_days (billing_t *billing, void *arg, gl_error_t *error)
     const struct summing_days *s = arg;
     const fields_t *fields = &bill_fields[BILL_DAYS];
     cube_t *days = cube_new (fields, day_keys);
-    billing_days_t *of = billing_days_new (billing, take_day, days);
+    struct taking_days taking = {days, billing_query (billing)->site};
+    billing_days_t *of = billing_days_new (billing, take_day, &taking);
     int rc = give_days (s->store, billing, of, error);
 
     if (rc == 0)
         rc = billing_days_finish (of, error);
     billing_days_free (of);
-    billing_each (billing, take_day, days);
+    billing_each (billing, take_day, &taking);
     for (size_t i = 0; i < cube_count (days) && rc == 0; i++)
         fields_copy (fields, bill_append (s->bill, BILL_DAYS),
                      cube_row (days, i));

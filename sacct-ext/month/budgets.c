@@ -256,8 +256,10 @@ static int encumber_part (const struct running *r, budget_t *b,
             from, &part, error)
         < 0)
         rc = -1;
-    else if (!b->of_money)
+    else if (!b->of_money && b->of_cpus == from->kind->cpu)
         budget_encumber (b, part.gpu_seconds);
+    else if (!b->of_money)
+        rc = 0;
     else if (price_of (r->f, cell->key[RUN_POOL], &part.price, price)) {
         mpq_mul (price, price, part.price_seconds);
         mpz_mul_ui (mpq_denref (price), mpq_denref (price), 3600);

@@ -301,9 +301,9 @@ static correction_cause_t of_facts (const posting_t *line, void *arg)
         if (line->kind != BILL_REMAINDER && touches_line (&t->item[i], line))
             return t->item[i].cause;
     if (line->kind == BILL_REMAINDER || line->kind == BILL_IDLE
-        || mpq_sgn (line->gpu_seconds) == 0)
+        || mpq_sgn (posting_seconds (line)) == 0)
         return CAUSE_SHARE;
-    return mpq_sgn (line->gpu_seconds) > 0 ? CAUSE_LATE_JOB : CAUSE_FACTS;
+    return mpq_sgn (posting_seconds (line)) > 0 ? CAUSE_LATE_JOB : CAUSE_FACTS;
 }
 
 static correction_cause_t of_configuration (const posting_t *line, void *arg)

@@ -71,8 +71,21 @@ static const site_pool_t pools[] = {
      .gres = {plain_types, 2},
      .gpu = (char *)"A100-SXM4-80GB",
      .gpus_per_node = 2},
+    /* of CPUs, on nodes with GPUs and on such without */
+    {.name = (char *)"rest",
+     .nodes = (char *)"g[1-3],m2,c1",
+     .resource = RESOURCE_CPU,
+     .gpus_per_node = 48,
+     .cpus_per_node = 48},
+    {.name = (char *)"both",
+     .nodes = (char *)"m1",
+     .resource = RESOURCE_CPU,
+     .cpu_jobs = CPUS_OF_ALL,
+     .gpus_per_node = 48,
+     .cpus_per_node = 48},
 };
 #define POOLS (sizeof (pools) / sizeof (pools[0]))
+#define POOLS_OF_GPUS (POOLS - 2)
 
 /* Zones, and moments near which something happens to a calendar there. */
 static const struct {
@@ -95,7 +108,7 @@ static void make_pools (world_t *w, chance_t *chance)
     if (chance_percent (chance, 15))
         return;
     w->site.pools = xcalloc (POOLS, sizeof (*w->site.pools));
-    w->site.pool_count = POOLS;
+    w->site.pool_count = chance_percent (chance, 30) ? POOLS : POOLS_OF_GPUS;
     memcpy (w->site.pools, pools, sizeof (pools));
     for (size_t i = 0; i < POOLS; i++)
         w->site.pools[i].valid = (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END};

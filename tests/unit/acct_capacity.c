@@ -84,6 +84,71 @@ TEST_CASE (capacity__a_day_of_everything__classified_by_hand)
     zone_close (site.zone);
 }
 
+/* 16 CPUs on each of two GPU nodes: jobs without GPUs hold theirs, those of jobs with
+ * GPUs are no capacity here, or they are counted, too. GPUs are as without. */
+TEST_CASE (capacity__pool_of_cpus__has_what_jobs_with_gpus_leave)
+{
+    static const struct {
+        cpu_jobs_t jobs;
+        int64_t capacity, allocated; /* CPU-hours */
+    } cases[] = {
+        {CPUS_WITHOUT_GPUS, 2 * 16 * 24 - 6 * 4, 10 * 2},
+        {CPUS_OF_ALL, 2 * 16 * 24, 10 * 2 + 6 * 4},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t site;
+        struct total cpus = {.pool = "cpus"}, gpus = {.pool = "h100"};
+        segment_t with = test_segment (1, T0 + HOUR, T0 + 5 * HOUR,
+                                       "gpu=4,gpu:h100=4", "g1");
+        segment_t without
+            = test_segment (2, T0 + HOUR, T0 + 3 * HOUR, "", "g[1-2]");
+        segment_t elsewhere
+            = test_segment (3, T0 + HOUR, T0 + 3 * HOUR, "", "c1");
+        node_event_t known = registered (T0);
+        site_pool_t pools[2];
+        test_site (&site, "UTC");
+        pools[0] = site.pools[0];
+        pools[1] = (site_pool_t){.name = (char *)"cpus",
+                                 .nodes = (char *)"g[1-2]",
+                                 .resource = RESOURCE_CPU,
+                                 .cpu_jobs = (int)cases[i].jobs,
+                                 .gpus_per_node = 16,
+                                 .cpus_per_node = 16,
+                                 .valid = always};
+        site.pools = pools;
+        site.pool_count = GL_ARRAY_SIZE (pools);
+        with.cpus = 6;
+        without.cpus = elsewhere.cpus = 10;
+        without.gpu_asked = elsewhere.gpu_asked = false;
+        kinds_t *kinds = kinds_new (&site);
+        capacity_t *c
+            = capacity_new (&site, kinds, (period_t){T0, T0 + 24 * HOUR});
+        capacity_set_as_of (c, "lab", T0 + 24 * HOUR);
+        capacity_add_segment (c, &with);
+        capacity_add_segment (c, &without);
+        capacity_add_segment (c, &elsewhere);
+        capacity_add_event (c, &known);
+        capacity_sum_init (&cpus.sum);
+        capacity_sum_init (&gpus.sum);
+        capacity_each (c, NULL, 0, add, &cpus);
+        capacity_each (c, NULL, 0, add, &gpus);
+        check (cpus.sum.capacity, cases[i].capacity * HOUR, 1);
+        check (cpus.sum.allocated, cases[i].allocated * HOUR, 1);
+        check (cpus.sum.idle, (cases[i].capacity - cases[i].allocated) * HOUR,
+               1);
+        check (cpus.sum.difference, 0, 1);
+        check (gpus.sum.capacity, 16 * 24 * HOUR, 1);
+        check (gpus.sum.allocated, 4 * 4 * HOUR, 1);
+        check (gpus.sum.cpu_stranded, 0, 1);
+        capacity_sum_clear (&cpus.sum);
+        capacity_sum_clear (&gpus.sum);
+        capacity_free (c);
+        kinds_free (kinds);
+        zone_close (site.zone);
+    }
+}
+
 /* The rows that Slurm 22.05 wrote when a node was drained, slurmctld was killed 23 s
  * later and was back after 9 s: the node's row stays open all the time. Nobody but
  * slurmctld could have resumed the node. The other node has no row of its own, and
