@@ -80,15 +80,15 @@ static int put_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
     return put_record (w, RECORD_ROLLUP, error);
 }
 
-/* Day by day, so that pools and teams may change within the month. */
+/* The month at once, or day by day where pools or teams change within it. */
 static int put_rollups (struct writing *w, store_t *store, const site_t *site,
                         period_t month, gl_error_t *error)
 {
-    report_query_t query = {
-        .site = site, .period = month, .by = {.id = {KEY_DAY}, .count = 1}};
-    const rollups_query_t days = {.query = &query, .period = month};
+    report_query_t query = {.site = site, .period = month};
+    rollups_query_t rollups = {.query = &query, .period = month};
     report_cluster_t *clusters;
     store_cluster_t *stored;
+    int64_t *changes;
     int rc;
 
     if (store_clusters (store, &stored, &query.cluster_count, error) < 0)
@@ -98,7 +98,9 @@ static int put_rollups (struct writing *w, store_t *store, const site_t *site,
         clusters[i] = (report_cluster_t){.name = stored[i].name,
                                          .as_of = stored[i].as_of};
     query.clusters = clusters;
-    rc = rollups_each (store, &days, put_rollup, w, error);
+    rollups.cuts = changes = site_changes (site, month, &rollups.cut_count);
+    rc = rollups_each (store, &rollups, put_rollup, w, error);
+    free (changes);
     free (clusters);
     store_clusters_free (stored, query.cluster_count);
     return rc;

@@ -1,6 +1,6 @@
 /*
  * closed_usage.h: the usage of a closed month, as it was when the month was closed:
- * its rollups by day (usage/rollup.h) and Slurm's tree of accounts. So a page of a
+ * its rollups (usage/rollup.h) and Slurm's tree of accounts. So a page of a
  * closed month counts jobs, hours and energy as it did before.
  *
  * Format (docs/formats/period.md): one stream of records, cut into zlib streams of
