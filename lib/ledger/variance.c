@@ -7,25 +7,25 @@
 static const change_info_t infos[CHANGE_COUNT] = {
     [CHANGE_VOLUME]
     = {"volume", "Volume",
-       "More or fewer GPU hours than in the month before, at the price that an "
-       "hour had on average then."},
+       "More or fewer GPU hours than last month, at last month's average "
+       "price per hour."},
     [CHANGE_MIX]
     = {"mix", "Mix",
-       "The hours lie otherwise among pools, QOS and slices, which have "
-       "different prices; at the prices of the month before."},
+       "A different distribution of the hours over pools, QOS and slices, at "
+       "last month's prices."},
     [CHANGE_PRICE]
     = {"price", "Price",
-       "The same hours at other prices: rate cards, the cost of the pools, "
-       "adjustments. Without idle time."},
+       "The same hours at new prices: rate cards, pool costs and adjustments, "
+       "without idle time."},
     [CHANGE_IDLE] = {"idle", "Idle",
-                     "Charges for idle time: in prices at full cost, and in "
-                     "rows of its own."},
-    [CHANGE_CREDIT] = {"credits", "Credits", "Credits of both months."},
+                     "Charges for idle time, both in full-cost prices and in "
+                     "separate rows."},
+    [CHANGE_CREDIT] = {"credits", "Credits", "The change in credits."},
     [CHANGE_CORRECTION] = {"corrections", "Corrections",
-                           "Corrections of earlier months on both statements."},
-    [CHANGE_TAX] = {"taxes", "Taxes", "Taxes of both months."},
+                           "The change in corrections of earlier months."},
+    [CHANGE_TAX] = {"taxes", "Taxes", "The change in taxes."},
     [CHANGE_PURCHASE]
-    = {"purchases", "Prepaid", "What is paid for entitlements in both months."},
+    = {"purchases", "Prepaid", "The change in payments for entitlements."},
 };
 
 const change_info_t *change_info (change_id_t id)

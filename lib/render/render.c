@@ -75,7 +75,7 @@ void render_rows_done (render_rows_t *rows)
 /* False and nothing for a text that is no number. */
 static bool add_number (buffer_t *out, const char *text)
 {
-    const char *digits = text + (*text == '-');
+    const char *digits = text + (*text == '-' || *text == '+');
     size_t whole = strspn (digits, "0123456789");
     const char *rest = digits + whole;
 
@@ -85,6 +85,8 @@ static bool add_number (buffer_t *out, const char *text)
         return false;
     if (*text == '-')
         buffer_add_text (out, "\xe2\x88\x92"); /* minus sign */
+    else if (*text == '+')
+        buffer_add_char (out, '+');
     for (size_t i = 0; i < whole; i++) {
         if (i > 0 && (whole - i) % 3 == 0)
             buffer_add_text (out, "\xe2\x80\xaf");

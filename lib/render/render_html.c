@@ -128,7 +128,9 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
     const char *tag = heads_row ? "th" : "td";
 
     buffer_printf (out, "<%s%s%s", tag, heads_row ? " scope=\"row\"" : "",
-                   report_is_number (c->type) ? " class=\"n\"" : "");
+                   report_is_number (c->type)  ? " class=\"n\""
+                   : c->type == COLUMN_DATE ? " class=\"d\""
+                                            : "");
     if (text && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY))
         buffer_printf (out, " title=\"%s\"", text);
     buffer_add_char (out, '>');

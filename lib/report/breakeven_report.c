@@ -16,30 +16,30 @@ static const column_info_t columns[] = {
      "without: a part left out."},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"per_gpu_year", "Per GPU and year", COLUMN_MONEY, false, false,
-     "The yearly cost of one GPU, used or not. Of a price: the hours that are "
-     "billed x the price."},
+     "The yearly cost of one GPU, used or not. For a price, billed hours x "
+     "price."},
     {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false,
-     "Of a part: the yearly cost divided by the productive hours of a year. Of "
-     "a price: the price."},
+     "For a part, the yearly cost divided by the productive hours of a year. "
+     "For a price, the price."},
     {"share_pct", "Share %", COLUMN_PERCENT, false, false,
-     "The part of the total."},
+     "The percentage of the total."},
     {"breakeven_pct", "Break-even %", COLUMN_PERCENT, false, false,
      "Above this utilization owning is cheaper than this price; above 100: "
      "never. None for a price with a term: it is due whatever is used (in rows "
      "'without': what owning costs in % of it)."},
     {"billed_hours", "Billed hours", COLUMN_HOURS, false, false,
-     "Hours of a year that a price is paid for: all of them where it has a "
-     "term, else the productive ones."},
+     "The hours of a year for which the price is paid: all hours if the price "
+     "has a term, else the productive hours."},
     {"term", "Term", COLUMN_TEXT, false, false,
      "The commitment that the price asks for."},
     {"as_of", "Price of", COLUMN_DATE, false, false,
      "When the price was read."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
-     "How old the price is where the facts end; without facts: older than the "
-     "newest price."},
+     "The age of the price at the end of the facts; without facts, compared "
+     "with the newest price."},
     {"source", "Source", COLUMN_TEXT, false, true, "Where the price was read."},
     {"difference", "Difference", COLUMN_RATE, false, false,
-     "Of a change: how much dearer an hour is."},
+     "For a change, the increase of the price per hour."},
     {"against", "Against", COLUMN_TEXT, false, true,
      "The price that a change's break-even is against."},
 };

@@ -177,9 +177,9 @@ static void finish (energy_report_t *e, report_t *report,
                          "Idle devices used a further %s kWh.", idle);
     }
     report_note (report, NOTE_INFORMATION,
-                 "Energy of the GPUs alone, by their own counters, of the time "
-                 "that agents measured: not the rest of the nodes, and without "
-                 "PUE, which is in the cost book.");
+                 "Energy is measured by the counters of the GPUs, for the "
+                 "time that agents sampled. It excludes the rest of the nodes "
+                 "and PUE, which is in the cost book.");
 }
 
 void energy_report_devices (energy_report_t *e, const evidence_counts_t *counts,

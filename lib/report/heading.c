@@ -12,17 +12,19 @@ static const struct {
     const char *help;
 } measures[MEASURE_COUNT] = {
     [MEASURE_JOBS] = {"jobs", "Jobs", COLUMN_COUNT,
-                      "Distinct JobIds (an array task or a component of a "
-                      "heterogeneous job is one) with time in the cell."},
+                      "The number of JobIds with time in the row. An array "
+                      "task, or a component of a heterogeneous job, has a "
+                      "JobId of its own."},
     [MEASURE_SEGMENTS] = {"segments", "Segments", COLUMN_COUNT,
                           "Uninterrupted allocations; a requeued or resized "
                           "job has several."},
     [MEASURE_UNKNOWN_JOBS] = {"unknown_jobs", "Unknown jobs", COLUMN_COUNT,
-                              "Of the jobs: GPU jobs whose accounting names "
-                              "no GPU. Their time is in no other figure."},
+                              "The number of these jobs that are GPU jobs "
+                              "without a GPU in accounting. No other figure "
+                              "includes their time."},
     [MEASURE_GRES_SECONDS] = {"gres_seconds", "GRES seconds", COLUMN_COUNT,
-                              "Devices as Slurm counts them times allocated "
-                              "seconds, suspended or not."},
+                              "Devices as Slurm counts them, multiplied by "
+                              "the allocated seconds, suspended or not."},
     [MEASURE_SUSPENDED_GRES_SECONDS]
     = {"suspended_gres_seconds", "Suspended GRES s", COLUMN_COUNT,
        "The part of the GRES seconds in which the job was suspended."},
@@ -37,15 +39,13 @@ static const struct {
                            "hours."},
     [MEASURE_ENERGY_KWH]
     = {"energy_kwh", "Energy kWh", COLUMN_ENERGY,
-       "IT energy of the allocated GPUs, by their own counters, as far as it "
-       "was measured: without the other parts of the node and without PUE, "
-       "which is in the cost book. Empty: "
-       "not measured."},
+       "Measured energy of the allocated GPUs, from their own counters. It "
+       "excludes the rest of the node and PUE, which is in the cost book. "
+       "Empty: not measured."},
     [MEASURE_ACTIVE_GPU_HOURS]
     = {"active_gpu_hours", "Active GPU hours", COLUMN_HOURS,
-       "Allocated GPU hours x measured utilization, of the time for which it "
-       "is "
-       "known. Empty: not measured."},
+       "Allocated GPU hours x measured utilization, for the time with known "
+       "utilization. Empty: not measured."},
     [MEASURE_IDLE_GPU_HOURS]
     = {"idle_gpu_hours", "Idle GPU hours", COLUMN_HOURS,
        "Allocated GPU hours with a measured utilization below the agent's "
@@ -128,24 +128,23 @@ static void describe_clusters (report_t *report, const report_query_t *query)
                        cluster->as_of ? stamp : "never");
         if (cluster->as_of == 0)
             report_note (report, NOTE_WARNING,
-                         "Of cluster %s only what its nodes recorded is known: "
-                         "run 'gpuledger sync' or 'gpuledger import'.",
+                         "Cluster %s has node records only, no accounting "
+                         "data: run 'gpuledger sync' or 'gpuledger import'.",
                          cluster->name);
         else if (cluster->as_of < query->period.end)
             report_note (report, NOTE_WARNING,
-                         "The facts of cluster %s speak of moments up to %s "
-                         "only; what it did later in the period is not in "
-                         "these figures.",
+                         "The facts of cluster %s end at %s: later usage in "
+                         "this period is not included.",
                          cluster->name, stamp);
     }
     if (query->cluster_count == 0 && names_clusters (query))
         report_note (report, NOTE_WARNING,
-                     "The store holds no facts of such a cluster: compare the "
-                     "name with 'gpuledger report usage --by cluster'.");
+                     "The store has no facts of this cluster: check the name "
+                     "with 'gpuledger report usage --by cluster'.");
     else if (query->cluster_count == 0)
         report_note (report, NOTE_WARNING,
-                     "The store holds no facts yet: fill it with 'gpuledger "
-                     "sync' or 'gpuledger import'.");
+                     "The store has no facts yet: run 'gpuledger sync' or "
+                     "'gpuledger import'.");
     report_provenance (report, "as of",
                        query->cluster_count ? buffer_text (&text) : "never");
 }

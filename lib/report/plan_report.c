@@ -55,7 +55,7 @@ static const column_info_t columns[] = {
     {"as_of", "Price of", COLUMN_DATE, false, false,
      "When the price was read."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
-     "How old the price is at the end of the facts."},
+     "The age of the price at the end of the facts."},
     {"source", "Source", COLUMN_TEXT, false, true, "Where the price was read."},
 };
 
@@ -358,8 +358,7 @@ static void add_trend (struct plan_view *v)
 
     if (p->months < TREND_MONTHS) {
         report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: the period has %zu full months; a trend needs "
-                     "at least %d.",
+                     "Pool %s: full months in the period: %zu; a trend needs at least %d.",
                      p->pool->name, p->months, TREND_MONTHS);
         return;
     }
@@ -464,7 +463,7 @@ void plan_fill (report_t *report, const site_t *site, const plan_pool_t *pools,
                          "'staff', 'power' and 'costs'.",
                          pools[i].pool->name);
     report_note (report, NOTE_INFORMATION,
-                 "Left out: demand that waited in the queue or went "
+                 "Not considered: demand that waited in the queue or went "
                  "elsewhere, egress and storage of rented capacity, resale, "
-                 "growth of prices.");
+                 "price increases.");
 }

@@ -28,7 +28,7 @@ static struct columns add_columns (report_t *report)
         {&c.submit, "submit", "Submitted", COLUMN_TEXT,
          "With the JobId it names one segment."},
         {&c.who, "who", "Account/user", COLUMN_TEXT,
-         "Of a sum: the association."},
+         "For a sum, the association."},
         {&c.what, "what", "What", COLUMN_TEXT, "The field that differs."},
         {&c.ours, "ours", "Ours", COLUMN_TEXT, "What the store has."},
         {&c.theirs, "theirs", "Theirs", COLUMN_TEXT,

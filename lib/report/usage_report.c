@@ -238,9 +238,9 @@ static void note_unknown_weights (report_t *report, const usage_cell_t *whole)
         hours = report_hours_text (seconds);
         mpq_clear (seconds);
         report_note (report, NOTE_WARNING,
-                     "How much of a GPU a device of type %s is, is not known: "
-                     "%s. Its %s GRES hours are in no figure of GPU hours or "
-                     "money; where they occur, GPU hours are empty.",
+                     "Devices of type %s have no known GPU fraction: %s. "
+                     "Their %s GRES hours are not included in GPU hours or "
+                     "money, and rows with such devices have no GPU hours.",
                      part->kind->type ? part->kind->type : "(untyped)",
                      part->kind->problem, hours);
     }
@@ -251,7 +251,7 @@ static void note_unknown_jobs (report_t *report, const usage_cell_t *whole)
     if (whole->unknown_jobs > 0)
         report_note (report, NOTE_WARNING,
                      "%llu GPU job%s without a GPU in accounting: %s time is "
-                     "not known and is in no figure. Set "
+                     "unknown and not included. Set "
                      "AccountingStorageTRES=gres/gpu in slurm.conf.",
                      (unsigned long long)whole->unknown_jobs,
                      whole->unknown_jobs == 1 ? "" : "s",
@@ -262,10 +262,10 @@ static void note_suspended (report_t *report, const usage_cell_t *whole)
 {
     if (!whole->suspended_known)
         report_note (report, NOTE_INFORMATION,
-                     "Of some jobs it is known how long they were suspended "
-                     "but not when, or not even that; there "
-                     "suspended_gres_seconds is empty. Suspended time is "
-                     "allocated time and counts in every other figure.");
+                     "For some jobs the times of suspension, or its duration, "
+                     "are unknown: their suspended_gres_seconds is empty. "
+                     "Suspended time is allocated time and is included in "
+                     "every other figure.");
 }
 
 const usage_cell_t *usage_report_whole (usage_report_t *u)
@@ -348,9 +348,9 @@ static void note_unplaced (usage_report_t *u, report_t *report)
 
     if (m->watched_ms > 0)
         report_note (report, NOTE_WARNING,
-                     "Of %s device hours that agents measured it is not known "
-                     "to which kind of device they belong: the node has "
-                     "several. They are in the totals and in no row.",
+                     "For %s measured device hours the kind of device is "
+                     "unknown, because the node has several kinds. The totals "
+                     "include them; no row does.",
                      hours);
 }
 
@@ -359,9 +359,9 @@ static void note_split (const usage_report_t *u, report_t *report)
     if (u->split_exactly + u->split_evenly > 0)
         report_note (
             report, NOTE_INFORMATION,
-            "Accounting counts devices of a job, not of a node. Of "
-            "segments on several nodes %llu are split over them as the "
-            "nodes' records say, %llu evenly.",
+            "Accounting counts a job's devices, not those on each node. %llu "
+            "segments on several nodes are divided by the nodes' records, "
+            "%llu evenly.",
             (unsigned long long)u->split_exactly,
             (unsigned long long)u->split_evenly);
 }
@@ -377,9 +377,9 @@ static void note_unmatched (usage_report_t *u, report_t *report)
         GL_AUTOFREE char *hours = ms_hours (c->usage_ms[i]);
         if (c->usage_ms[i] > 0 || c->attempts[i] > 0)
             report_note (report, NOTE_INFORMATION,
-                         "Evidence without segment (%s): %s device hours that "
-                         "agents measured, and %llu times that a node recorded "
-                         "a job's beginning or end. It is in no figure.",
+                         "Evidence without a segment (%s): %s measured device "
+                         "hours and %llu records of a job's start or end. No "
+                         "figure includes it.",
                          evidence_reason_name ((evidence_reason_t)i), hours,
                          (unsigned long long)c->attempts[i]);
     }

@@ -21,32 +21,32 @@ static const struct {
     {"allocated", "Allocated", "allocated to jobs",
      "GPU hours allocated to jobs, busy or not.", true, false, 0},
     {"reserved_unused", "Reserved", "reserved, not used",
-     "Reserved, and allocated to no job.", true, false, 1},
+     "Reserved, but not allocated to a job.", true, false, 1},
     {"idle", "Idle", "idle",
-     "Healthy and allocated to no job; includes time that the scheduler merely "
-     "plans.",
+     "Healthy, but not allocated to a job; includes time that the scheduler "
+     "merely plans.",
      true, false, 2},
     {"stranded", "Stranded", "of idle: unusable parts of cut or shared GPUs",
-     "Of the idle hours: the part of cut GPUs that no slice can use, and the "
-     "free shards of GPUs in use.",
+     "The part of the idle hours in which no job could use the capacity: "
+     "parts of MIG GPUs that no slice can use, and free shards of GPUs in "
+     "use.",
      false, true, 0},
     {"cpu_stranded", "CPU-stranded", "of idle: jobs took the CPUs or memory",
-     "Of the idle hours, in addition to the stranded: GPUs that nobody can use "
-     "because "
-     "jobs took the CPUs or the memory of their node. Needs cpus_per_node or "
-     "memory_per_node of the pool.",
+     "The part of the idle hours, in addition to the stranded hours, in which "
+     "jobs had taken the CPUs or the memory of the node. Needs cpus_per_node "
+     "or memory_per_node of the pool.",
      false, true, 0},
     {"planned_down", "Planned down", "planned down",
      "Maintenance and power saving.", true, false, 3},
     {"down", "Down", "down", "Down or drained.", true, false, 4},
     {"drained", "Drained", "of down: drained",
-     "Of the down hours: the node was up and took no jobs.", false, true, 0},
+     "The part of the down hours in which the node was up but took no jobs.", false, true, 0},
     {"missing", "Missing", "of down: not in the node's inventory",
-     "Of the down hours: the node was up, and its own inventory had fewer GPUs "
-     "than gpus_per_node.",
+     "The part of the down hours in which the node was up but its inventory "
+     "had fewer GPUs than gpus_per_node.",
      false, true, 0},
     {"unknown", "Unknown", "unknown",
-     "No source tells what the node was doing.", true, false, 5},
+     "No source reports the state of the node.", true, false, 5},
 };
 
 static mpq_srcptr class_value (const capacity_sum_t *sum, size_t class)
@@ -383,15 +383,15 @@ static void note_unknown (report_t *report, const utilization_t *u,
     if (u->query->site->pool_count == 0)
         report_note (
             report, NOTE_WARNING,
-            "No pool is configured: capacity is what the cluster itself "
-            "registered, as far as that is known. List the GPU nodes "
-            "under 'pools' in the configuration.");
+            "No pool is configured: the capacity is the one that the cluster "
+            "registered, if known. List the GPU nodes under 'pools' in the "
+            "configuration.");
     if (mpq_sgn (sum->unknown) > 0)
         report_note (report, NOTE_WARNING,
-                     "For some of the time no source tells whether the nodes "
-                     "were up: it is unknown, not idle. 'gpuledger sync' reads "
-                     "the events of nodes from slurmdbd's database; sacct's "
-                     "output has none.");
+                     "For some of the time no source reports whether the "
+                     "nodes were up: it is unknown, not idle. 'gpuledger "
+                     "sync' reads node events from slurmdbd's database; "
+                     "sacct's output has none.");
 }
 
 static void add_stack (report_t *report, const capacity_sum_t *sum)
@@ -430,7 +430,7 @@ static void add_figures (report_t *report, const capacity_sum_t *sum,
     figure_percent (report, "Allocated", sum->allocated, sum->capacity,
                     "of the capacity");
     figure_percent (report, "Idle", sum->idle, sum->capacity,
-                    "healthy, allocated to no job");
+                    "healthy, not allocated to a job");
     mpq_init (out);
     mpq_add (out, sum->down, sum->planned_down);
     figure_percent (report, "Out of service", out, sum->capacity,

@@ -235,13 +235,13 @@ static void put_block (const adjustments_t *b, report_t *report)
                         "Corrections of closed months, and manual ones",
                         b->total, site->currency_digits);
     report_note (report, NOTE_INFORMATION,
-                 "Corrections of closed months, and manual credits and "
-                 "corrections, are not part of the month's cost: they are in neither "
-                 "charge nor credit. Charge, credit and correction are what "
-                 "statements say before taxes.%s",
+                 "Corrections of closed months, manual credits and manual "
+                 "corrections are not part of the month's cost. They have a "
+                 "column of their own: charge, credit and correction together "
+                 "are the statements' amounts before taxes.%s",
                  b->by_keys ? ""
-                            : " Rows by other keys than those of a bill, such as "
-                              "team or user, do not tell them.");
+                            : " Only rows by keys of a bill, such as team or "
+                              "user, show them.");
 }
 
 void adjustments_put (const adjustments_t *b, report_t *report, size_t column,

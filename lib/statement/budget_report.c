@@ -50,57 +50,62 @@ typedef enum {
 static const column_info_t columns[AT_COUNT] = {
     [AT_NAME] = {"budget", "Budget", COLUMN_TEXT, true, false, ""},
     [AT_SCOPE] = {"scope", "Scope", COLUMN_TEXT, true, false,
-                  "The accounts, team, user or project that it limits."},
+                  "The accounts, team, user or project that the budget "
+                  "limits."},
     [AT_PERIOD] = {"period", "Period", COLUMN_DATE, true, false,
-                   "The month, or the quarter or year of the fiscal year."},
+                   "The month, or the quarter of a fiscal year, or the fiscal "
+                   "year."},
     [AT_UNIT] = {"unit", "Unit", COLUMN_TEXT, false, false,
-                 "Of every amount in the row."},
+                 "The unit of all amounts in the row."},
     [AT_AMOUNT] = {"amount", "Amount", COLUMN_MONEY, false, false,
                    "The budget of the period, with its rollover."},
     [AT_CARRIED] = {"rollover", "Rollover", COLUMN_MONEY, false, true,
-                    "Of it: the unspent part of the last period's own amount."},
+                    "The part of the amount that was left unspent in the last "
+                    "period."},
     [AT_SPENT]
     = {"spent", "Spent", COLUMN_MONEY, false, false,
-       "So far in the period, before taxes. Empty: some of it has no "
+       "Spent so far in the period, before taxes. Empty: some usage has no "
        "price."},
     [AT_SPENT_PCT]
-    = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false, "Of the amount."},
+    = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false, "As a percentage of the amount."},
     [AT_LEFT]
     = {"left", "Left", COLUMN_MONEY, false, true, "Amount less spent."},
     [AT_RATE] = {"daily_rate", "A day", COLUMN_MONEY, false, true,
-                 "Mean of the full days of the window."},
+                 "The mean spending of the window's full days."},
     [AT_ENCUMBERED] = {"encumbered", "Encumbered", COLUMN_MONEY, false, true,
-                       "What running jobs may still use up to their time "
-                       "limits, within the period, at list prices: an upper "
-                       "bound."},
+                       "The most that running jobs can still cost within the "
+                       "period: up to their time limits, at list prices."},
     [AT_RUN_RATE] = {"run_rate", "Forecast", COLUMN_MONEY, false, false,
-                     "Spent, and the daily rate for each day that is left."},
+                     "The amount spent plus the daily rate for each remaining "
+                     "day."},
     [AT_RUN_RATE_PCT] = {"run_rate_pct", "Forecast %", COLUMN_PERCENT, false,
-                         false, "Of the amount."},
+                         false, "As a percentage of the amount."},
     [AT_RUN_RATE_ERROR]
     = {"run_rate_error_pct", "Error %", COLUMN_PERCENT, false, true,
-       "Mean absolute error of this forecast in up to six months before, made "
-       "as many days into the month. Empty: there are none to measure."},
+       "Mean absolute error of this forecast in up to six earlier months, "
+       "made on the same day of the month. Empty: no earlier months."},
     [AT_SEASONAL] = {"seasonal", "By weekday", COLUMN_MONEY, false, true,
-                     "Spent, and for each day that is left the mean of its "
-                     "weekday in the last four weeks."},
+                     "The amount spent plus, for each remaining day, the mean "
+                     "of its weekday in the last four weeks."},
     [AT_LOW]
     = {"seasonal_low", "Low", COLUMN_MONEY, false, true,
-       "The same, if the other days are like the lowest of these weeks."},
+       "The same, with the remaining days scaled to the lowest of these weeks."},
     [AT_HIGH] = {"seasonal_high", "High", COLUMN_MONEY, false, true,
-                 "The same, if they are like the highest of these weeks."},
+                 "The same, with the remaining days scaled to the highest of these "
+                 "weeks."},
     [AT_SEASONAL_ERROR]
     = {"seasonal_error_pct", "Error %", COLUMN_PERCENT, false, true,
-       "Of the forecast by weekday, as the other one's."},
+       "Mean absolute error of the forecast by weekday, measured like the "
+       "other one."},
     [AT_EXHAUSTED] = {"exhausted_on", "Exhausted on", COLUMN_DATE, false, false,
-                      "The day on which spent, encumbered and the daily rate "
-                      "reach the amount; if it is spent, when that was."},
+                      "The day on which spending at the daily rate, with "
+                      "encumbrances, reaches the amount, or on which it did."},
     [AT_ALERT] = {"alert", "Alert", COLUMN_TEXT, false, true,
-                  "The newest alert: 50, 75, 90 or 100 percent are spent, or "
-                  "the forecast is beyond 100."},
+                  "The latest alert: 50, 75, 90 or 100 percent is spent, or "
+                  "the forecast exceeds 100 percent."},
     [AT_OWNER] = {"owner", "Owner", COLUMN_TEXT, false, true, ""},
     [AT_LARGEST] = {"largest", "Largest", COLUMN_TEXT, false, true,
-                    "The three users who spent most of it."},
+                    "The three users who spent the most."},
 };
 
 /* --- rows -------------------------------------------------------------- */
@@ -242,8 +247,8 @@ report_t *budget_report_make (const report_query_t *query,
     }
     if (unlimited > 0)
         report_note (report, NOTE_INFORMATION,
-                     "Of %llu running job%s the time limit is not known: they "
-                     "are not encumbered.",
+                     "The time limit of %llu running job%s is unknown: "
+                     "encumbrances do not include them.",
                      (unsigned long long)unlimited, unlimited == 1 ? "" : "s");
     return report;
 }
@@ -444,7 +449,7 @@ static void add_contributors (buffer_t *out, const site_t *site,
                               const budget_t *b)
 {
     if (b->part_count > 0)
-        buffer_add_text (out, "\nMost of it was spent by\n");
+        buffer_add_text (out, "\nTop spenders\n");
     for (size_t i = 0; i < b->part_count && i < CONTRIBUTORS; i++) {
         GL_AUTOFREE char *value = budget_text (b, b->part[i].value);
         GL_AUTOFREE char *line
@@ -482,6 +487,6 @@ void budget_mail (const site_t *site, const budget_t *b,
                   zone_unit_name (site->zone, CALENDAR_DAY, b->exhausted,
                                   day));
     add_contributors (out, site, b);
-    buffer_add_text (out, "\nJobs: gpuledger report chargeback, 'gpuledger "
-                          "budget --help'.\n\n");
+    buffer_add_text (out, "\nFor details, run gpuledger report chargeback. "
+                          "For options, see 'gpuledger budget --help'.\n\n");
 }

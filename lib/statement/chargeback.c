@@ -238,9 +238,9 @@ static void note_pool (struct chargeback *c, const bill_pool_t *pool)
 {
     report_note (c->report, NOTE_WARNING,
                  pool->has_rate
-                     ? "Pool %s has a published rate but no cost: what the "
-                       "charges recover is not known. Enter its costs under "
-                       "'assets', 'staff', 'power' and 'costs'."
+                     ? "Pool %s has a published rate but no cost, so cost "
+                       "recovery is unknown. Enter its costs under 'assets', "
+                       "'staff', 'power' and 'costs'."
                      : "Pool %s has neither a cost nor a rate: its GPU hours "
                        "are shown without money. Enter its costs under "
                        "'assets', 'staff', 'power' and 'costs', or a price "
@@ -323,10 +323,10 @@ static void note_suspended (struct chargeback *c, usage_report_t *usage)
                                            : whole->part[i].placed_gres_seconds;
     if (!whole->suspended_known || placed < usage_cell_suspended (whole))
         report_note (c->report, NOTE_WARNING,
-                     "Of some jobs it is not known when they were suspended: "
-                     "that time is charged, although the policy leaves "
-                     "suspended time free. Only slurmdbd's database tells "
-                     "('gpuledger sync').");
+                     "For some jobs the times of suspension are unknown: "
+                     "suspended time is charged, although the policy makes it "
+                     "free. Run 'gpuledger sync', which reads these times "
+                     "from slurmdbd's database.");
 }
 
 /* --- the report -------------------------------------------------------- */

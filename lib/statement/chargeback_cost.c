@@ -464,7 +464,7 @@ static void cost_chart (struct chargeback *c, const struct pool_sum *all)
 {
     report_chart_t *chart = report_chart (
         c->report, CHART_STACK, "How the cost was recovered",
-        "Charges, and the part of the cost that is not recovered.");
+        "Charges, and the part of the cost that they do not recover.");
     bool credits
         = cube_count (all->credits) > 0 || mpz_sgn (all->credited_outside);
     mpz_t whole, charged, outside;

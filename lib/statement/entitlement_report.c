@@ -20,18 +20,19 @@ static const struct {
     size_t offset;
     bool detail; /* shown where some row has it */
 } hours[] = {
-    HOURS (bought, "Bought", false, "GPU hours that it has of the month."),
+    HOURS (bought, "Bought", false, "The entitlement's GPU hours for the "
+                                    "month."),
     HOURS (rollover_in, "Rollover in", true, "Unused hours of last month."),
     HOURS (used, "Used", false, "Consumed by jobs."),
     HOURS (used_reserved, "Reserved", true,
            "Consumed by reservations that no job used."),
     HOURS (unused, "Unused", false,
-           "Bought and rolled over, and not consumed."),
+           "Hours bought or rolled over that were not consumed."),
     HOURS (rollover_out, "Rollover out", true,
-           "Of the unused: can be used in the next month."),
+           "The part of the unused hours that can be used next month."),
     HOURS (expired, "Expired", false,
-           "Of the unused: expired with the month. Neither this nor a rollover "
-           "while the month lasts."),
+           "The part of the unused hours that expired with the month. While "
+           "the month lasts, there is neither expiry nor rollover."),
 };
 #define HOURS_COUNT GL_ARRAY_SIZE (hours)
 #define AT_HOURS (AT_STATE + 1)
@@ -90,11 +91,12 @@ static void add_columns (report_t *report)
     report_column (report, "unused_value", "Unused value", COLUMN_MONEY, false);
     report_column_help (
         report, AT_VALUE,
-        "Price paid for the unused hours; if none, their value at the pool's "
-        "average price of the month without QOS.");
+        "The price paid for the unused hours, or if nothing was paid, their "
+        "value at the pool's average price of the month without QOS.");
     report_column (report, "fee", "Paid", COLUMN_MONEY, false);
     report_column_help (report, AT_FEE,
-                        "Due for the hours bought, as on the statement.");
+                        "The amount due for the hours bought, as on the "
+                        "statement.");
     report_column (report, "hour_value", "Per hour", COLUMN_RATE, false);
     report_column_help (report, AT_HOUR,
                         "Price and rollover value of the month, by hours "
@@ -446,8 +448,8 @@ report_t *entitlement_report_make (entitlement_report_t *r)
     put_shares (r);
     if (cube_count (r->sums) == 0)
         report_note (r->report, NOTE_INFORMATION,
-                     "Nobody has an entitlement in these months: list what teams "
-                     "have bought of a pool under 'entitlements'.");
+                     "There are no entitlements in these months. List the "
+                     "hours that teams have bought under 'entitlements'.");
     report_sort (r->report);
     return GL_TAKE (r->report);
 }

@@ -250,7 +250,7 @@ static const column_info_t columns[AT_COUNT] = {
                  "ends in."},
     [AT_FROM] = {"from", "From", COLUMN_DATE, false, false, ""},
     [AT_TO] = {"to", "To", COLUMN_DATE, false, false,
-               "The first day on which it no longer holds."},
+               "The first day on which the rate no longer applies."},
     [AT_RATE] = {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false, ""},
     [AT_APPROVED_BY]
     = {"approved_by", "Approved by", COLUMN_TEXT, false, false, ""},
@@ -260,18 +260,19 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_HOURS] = {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
                   "Billed, by the weights of the price."},
     [AT_REVENUE] = {"revenue", "Revenue", COLUMN_MONEY, false, false,
-                    "Charges, shared idle time, credits and corrections; "
-                    "taxes are not in it."},
+                    "Charges, shared idle time, credits and corrections, "
+                    "without taxes."},
     [AT_FULL] = {"full_cost", "Full cost", COLUMN_MONEY, false, false, ""},
     [AT_EXCLUDED] = {"excluded", "Excluded", COLUMN_MONEY, false, false,
-                     "Paid for by others: in no rate."},
+                     "Cost that others paid for, which no rate includes."},
     [AT_RECOVERABLE] = {"recoverable_cost", "Recoverable cost", COLUMN_MONEY,
                         false, false, "Full cost less excluded."},
     [AT_BALANCE] = {"balance", "Balance", COLUMN_MONEY, false, false,
-                    "Revenue less recoverable cost; below 0 a deficit."},
+                    "Revenue less recoverable cost. A negative balance is a "
+                    "deficit."},
     [AT_PERCENT] = {"percent", "%", COLUMN_PERCENT, false, false,
-                    "Of a balance the share of the recoverable cost; of "
-                    "an entry the share that rates may recover."},
+                    "For a balance, its percentage of the recoverable cost. "
+                    "For an asset, the percentage that rates may recover."},
     [AT_FINDING] = {"finding", "Finding", COLUMN_TEXT, false, false, ""},
     [AT_NOTE] = {"note", "Note", COLUMN_TEXT, false, false, ""},
 };
@@ -325,7 +326,7 @@ static void add_rates (report_t *report, const recharge_t *r)
     const site_t *site = r->query->site;
 
     report_section (report, "Rates",
-                    "Every version in the configuration, whenever it applied.");
+                    "Every rate in the configuration, past and present.");
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
         if (!recharge_asks (r, rate->pool))
@@ -348,8 +349,8 @@ static void add_balances (report_t *report, const recharge_t *r)
 
     mpq_init (q);
     report_section (report, "Balance",
-                    "By service and fiscal year. The last year may not be "
-                    "over.");
+                    "By service and fiscal year. The last year may be "
+                    "incomplete.");
     for (size_t i = 0; (a = recharge_account (r, i)); i++) {
         recharge_row (report, "balance", a->pool, "balance");
         report_put_count (report, AT_YEAR, a->year);
@@ -482,7 +483,7 @@ static void add_excluded (report_t *report, const recharge_t *r)
 
     report_section (
         report, "What rates may not recover in full",
-        "% is the share that they may recover; the balance has the amounts.");
+        "% is the share that rates may recover; the balance has the amounts.");
     for (size_t i = 0; i < site->asset_count; i++) {
         const site_asset_t *asset = &site->assets[i];
         add_sources (report, r, asset->pool, asset->name, &asset->funding,
@@ -509,8 +510,8 @@ static void note_unplaced (report_t *report, const recharge_t *r)
 
     if (mpz_sgn (r->unplaced_units) != 0)
         report_note (report, NOTE_WARNING,
-                     "%s %s of manual credits and corrections are of no pool, "
-                     "and in no balance.",
+                     "%s %s of manual credits and corrections belong to no "
+                     "pool and are in no balance.",
                      text, r->query->site->currency);
 }
 

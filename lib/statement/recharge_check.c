@@ -121,7 +121,7 @@ static void check_age (struct checking *k)
             || rate->valid.end < k->year.end)
             continue;
         if (rate->valid.start == SITE_ALWAYS_START) {
-            look_rate (k, rate, " has no `from`, so that its age is not known");
+            look_rate (k, rate, " has no `from`, so its age is unknown");
             continue;
         }
         civil = zone_civil (k->site->zone, rate->valid.start);
@@ -246,8 +246,8 @@ void recharge_add_checks (report_t *report, const recharge_t *r)
            .year = recharge_year_period (r->query->site, r->year)};
 
     report_section (report, "Checks",
-                    "Checks of the fiscal year. A finding may be right: "
-                    "justify a difference by its cost.");
+                    "Checks of the fiscal year. A finding may be justified, "
+                    "for example a price difference by a difference in cost.");
     for (size_t i = 0; i < GL_ARRAY_SIZE (checks); i++) {
         buffer_clear (&k.found);
         checks[i].check (&k);
@@ -262,9 +262,10 @@ void recharge_add_checks (report_t *report, const recharge_t *r)
     }
     buffer_done (&k.found);
     report_note (report, NOTE_INFORMATION,
-                 "Charges are made of actual use: the %llu charge lines of the "
-                 "year come from Slurm's accounting records alone. 'gpuledger "
-                 "explain JOBID' derives any of them, 'gpuledger report "
-                 "reconcile' compares the records with Slurm's own sums.",
+                 "Charges are based on actual use: the year's %llu postings "
+                 "come from Slurm's accounting records alone. 'gpuledger "
+                 "explain JOBID' shows how each is computed, and 'gpuledger "
+                 "report reconcile' compares the records with Slurm's own "
+                 "totals.",
                  (unsigned long long)lines_of_year (r));
 }

@@ -108,8 +108,8 @@ static bool by_use (report_t *report, const recharge_account_t *account,
         return false;
     if (!strcmp (asset->pool, account->pool))
         report_note (report, NOTE_INFORMATION,
-                     "'%s' is depreciated by use: the cost book of each month "
-                     "has its amounts, which are not split by fund here.",
+                     "'%s' is depreciated by use. Its amounts are in each "
+                     "month's cost and are not divided by fund here.",
                      asset->name);
     return true;
 }
@@ -132,8 +132,8 @@ void recharge_add_depreciation (report_t *report, const recharge_t *r)
     const recharge_account_t *a;
 
     report_section (report, "Depreciation by fund",
-                    "What the assets of a pool bear in the months of the "
-                    "balance, by the configuration of today.");
+                    "Depreciation of each pool's assets in the months of the "
+                    "balance, computed with today's configuration.");
     for (size_t i = 0; (a = recharge_account (r, i)); i++)
         if (a->year == (uint64_t)r->year)
             add_account (

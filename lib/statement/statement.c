@@ -59,12 +59,12 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_SPENT] = {"spent", "Spent", COLUMN_MONEY, false, false,
                   "Spent in the period so far, in the same unit."},
     [AT_SPENT_PCT]
-    = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false, "Of the budget."},
+    = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false, "As a percentage of the budget."},
     [AT_FORECAST] = {"forecast", "Forecast", COLUMN_MONEY, false, false,
                      "The amount spent by the end of the period if the daily "
                      "rate of the last 28 days continues (run rate)."},
     [AT_FORECAST_PCT] = {"forecast_pct", "Forecast %", COLUMN_PERCENT, false,
-                         false, "Of the budget."},
+                         false, "As a percentage of the budget."},
     [AT_UNIT] = {"unit", "Unit", COLUMN_TEXT, false, false,
                  "The unit of budget, spent and forecast."},
     [AT_REASON] = {"reason", "Reason", COLUMN_TEXT, false, false, ""},
@@ -192,8 +192,8 @@ static void add_go_live (page_t *page)
     start = zone_instant (query->site->zone, first);
     if (query->period.start < start)
         report_note (page->report, NOTE_INFORMATION,
-                     "The ledger bills from %s on (ledger.go_live): nothing of "
-                     "%s is to be paid.",
+                     "Billing starts on %s (ledger.go_live): nothing is due "
+                     "for %s.",
                      zone_unit_name (query->site->zone, CALENDAR_DAY, start,
                                      day),
                      page->s->month);
@@ -208,8 +208,8 @@ static void add_notes (page_t *page)
                      "still change.");
     if (page->s->disputed_count > 0)
         report_note (page->report, NOTE_INFORMATION,
-                     "%zu of the rows %s disputed, and not to be paid before "
-                     "that is decided.",
+                     "%zu of the rows %s disputed: do not pay them before the "
+                     "dispute is resolved.",
                      page->s->disputed_count,
                      page->s->disputed_count == 1 ? "is" : "are");
     if (!page->priced)
@@ -218,7 +218,7 @@ static void add_notes (page_t *page)
                      "neither a cost nor a rate: the amount due is unknown.");
     if (!page->s->before)
         report_note (page->report, NOTE_INFORMATION,
-                     "Nothing is billed for %s, so there is nothing to compare with.",
+                     "Nothing was billed for %s, so there is no comparison.",
                      page->s->before_month);
 }
 

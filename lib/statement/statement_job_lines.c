@@ -232,9 +232,9 @@ static void begin_table (page_t *page, const group_t *group, const char *of)
         group->key[2] ? ", " : "", group->key[2] ? group->key[2] : "");
 
     report_section (page->report, title,
-                    "The jobs that the line is made of, the largest first. The "
-                    "line's amount is shared to the smallest unit by what each "
-                    "job was billed before rounding.");
+                    "The jobs in the line, largest first. The line's amount "
+                    "is divided among them, to the smallest unit, in "
+                    "proportion to their amounts before rounding.");
     report_section_fold (page->report);
 }
 

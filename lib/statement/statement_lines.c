@@ -47,7 +47,8 @@ void statement_put_command (page_t *page, const char *line, const char *command)
     report_put_text (page->report, AT_SHOW, command);
     if (!page->commands)
         page->commands
-            = report_list (page->report, "What a line is made of");
+            = report_list (page->report, "Commands that list the parts of a "
+                                         "line");
     report_list_item (page->commands, line, command);
 }
 
@@ -115,14 +116,14 @@ static const struct single {
      "The price of your entitlements, used or not. Hours that they cover are "
      "not due again. gpuledger report entitlements shows their use."},
     {BILL_IDLE, "idle", 'I', "Idle time shared out",
-     "Idle time of the pools, shared by the site's policy."},
+     "Idle time of the pools, shared out by the site's policy."},
     {BILL_CREDIT, "credits", 'K', "Credits",
      "Amounts credited to you. The credited charge stays as it is."},
     {BILL_CORRECTION, "corrections", 'R', "Corrections of earlier months",
-     "Closed months never change. Corrections of them are here, with their "
-     "cause."},
+     "Closed months never change. Their corrections are listed here, with the "
+     "cause of each."},
     {BILL_TAX, "taxes", 'T', "Taxes",
-     "On the sum of everything above, rounded once."},
+     "Taxes on the sum of the sections above, rounded once."},
 };
 
 /* Hours and price of what is bought; its list price where a surcharge is added. */
@@ -224,8 +225,8 @@ static void add_changes (page_t *page)
     if (!page->s->before || !page->priced)
         return;
     report_section (page->report, title,
-                    "The difference to last month's amount due, in parts that "
-                    "add up to it.");
+                    "The difference from last month's amount due, in parts "
+                    "that add up to it.");
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         char line[16];
@@ -291,7 +292,7 @@ void statement_budget_lines (page_t *page)
 {
     if (page->s->budget_count > 0)
         report_section (page->report, "Budgets",
-                        "As of the end of the month, or of what is known.");
+                        "As of the end of the month, or of the latest facts.");
     for (size_t i = 0; i < page->s->budget_count; i++)
         put_budget (page, page->s->budgets[i], i + 1);
 }
@@ -311,11 +312,21 @@ static char *money (const page_t *page, const mpz_t units)
     return exact_units_text (units, page->digits);
 }
 
+/* With its sign; takes the text. */
+static char *signed_text (char *text)
+{
+    char *full = xasprintf ("%s%s", *text == '-' ? "" : "+", text);
+
+    free (text);
+    return full;
+}
+
 static void add_change_figure (page_t *page)
 {
     GL_AUTOFREE char *title = xasprintf ("Since %s", page->s->before_month);
     GL_AUTOFREE char *before = money (page, page->variance.before);
-    GL_AUTOFREE char *hint = xasprintf ("from %s", before);
+    GL_AUTOFREE char *percent = NULL;
+    GL_AUTOFREE char *hint = NULL;
     GL_AUTOFREE char *text = NULL;
     mpz_t difference;
 
@@ -323,7 +334,12 @@ static void add_change_figure (page_t *page)
         return;
     mpz_init (difference);
     mpz_sub (difference, page->variance.after, page->variance.before);
-    text = money (page, difference);
+    text = signed_text (money (page, difference));
+    percent = report_units_percent_text (difference, page->variance.before);
+    if (percent)
+        percent = signed_text (percent);
+    hint = percent ? xasprintf ("%s %%, from %s", percent, before)
+                   : xasprintf ("from %s", before);
     report_figure (page->report, title, text, hint, COLUMN_MONEY);
     mpz_clear (difference);
 }
@@ -382,7 +398,7 @@ void statement_figures (page_t *page)
                        rate, "average, before credits and taxes", COLUMN_RATE);
     report_figure (
         page->report, "Margin over cost", idle,
-        "percent of charges: the part above the cost of the same time",
+        "percent of charges above the cost of the time",
         COLUMN_PERCENT);
 }
 
@@ -442,8 +458,8 @@ static void add_cost_chart (page_t *page)
     if (mpz_sgn (part[TAKEN_OFF]) > 0)
         mpz_add (whole, whole, part[TAKEN_OFF]);
     chart = report_chart (page->report, CHART_STACK, "What the charges cover",
-                          "List prices and shared idle time: the cost of the "
-                          "time, the margin over it, and the amount that "
+                          "List prices and shared idle time, divided into "
+                          "cost, margin over cost, and the amount that "
                           "subsidies, discounts and entitlements cover.");
     for (size_t i = 0; i < PARTS; i++) {
         if (mpz_sgn (part[i]) > 0)

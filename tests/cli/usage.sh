@@ -163,7 +163,7 @@ mkdir spool
 "$program" --quiet --store sqlite:spool.db init
 "$program" --quiet --store sqlite:spool.db ingest spool
 "$program" --store sqlite:spool.db report usage --month 2026-10 --csv >out 2>err
-grep -q 'only what its nodes recorded is known' err && ! grep -q 1970 err
+grep -q 'has node records only, no accounting data' err && ! grep -q 1970 err
 result $? "a cluster of which there is no accounting is said to be one"
 
 "$program" --store sqlite:empty.db report usage --month 2026-10 --json 2>err |

@@ -127,7 +127,7 @@ has "2026-10/$bob" && has 'project                                         corpu
 result $? "explain names the row that a job is in, whatever its project is now"
 gl "$url" statement vision --month 2026-10 --csv && has ",2026-10/$((bob - 1))-$bob,"
 result $? "the statement those of a line that is made of two"
-gl "$url" statement vision --month 2026-09 && has 'The ledger bills from 1 Oct 2026 on'
+gl "$url" statement vision --month 2026-09 && has 'Billing starts on 1 Oct 2026 (ledger.go_live)'
 result $? "a month before go-live says so"
 gl "$url" statement vision --month 2027-03
 rc=$?

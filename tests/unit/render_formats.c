@@ -194,7 +194,7 @@ TEST_CASE (render_html__months_and_hours__do_not_break_and_have_a_title)
     render_report (report, RENDER_HTML, &options, &out);
     assert_non_null (strstr (buffer_text (&out), "<h1>Usage, October\xc2\xa0"
                                                  "2026</h1>"));
-    assert_non_null (strstr (buffer_text (&out), "<th scope=\"row\">Oct\xc2\xa0"
+    assert_non_null (strstr (buffer_text (&out), "<th scope=\"row\" class=\"d\">Oct\xc2\xa0"
                                                  "2026</th>"));
     assert_non_null (strstr (buffer_text (&out),
                              "title=\"1234.567890\">1\xe2\x80\xaf"

@@ -44,7 +44,7 @@ check "any key may be asked for, and shows own rows alone" sh -c \
 mine --for daemon -u games
 check "another's name is no option" test "$rc" = 2
 ledger mine --for daemon -S 2026-11-01 -E 2026-12-01
-check "that the facts end earlier is said" says 'speak of moments up to'
+check "that the facts end earlier is said" says 'later usage in this period is not included'
 mine --for nosuchuser
 check "no such user" complains "there is no user 'nosuchuser'"
 ledger mine --for daemon -S 2026-10-01 -E 2026-10-02 --csv -o $fields
