@@ -119,7 +119,7 @@ static void take_seconds (posting_t *row, const site_t *site,
 struct taking {
     bill_t *bill;
     const site_t *site;
-    const key_list_t *by;
+    key_list_t by;
 };
 
 static void take_line (const billing_line_t *from, void *arg)
@@ -130,8 +130,9 @@ static void take_line (const billing_line_t *from, void *arg)
 
     row->kind = kinds[line->kind];
     row->outside = !from->in_period;
-    for (size_t i = 0; i < t->by->count; i++)
-        *posting_key_at (row, t->by->id[i]) = xstrdup (from->keys[i]);
+    for (size_t i = 0; i < t->by.count; i++)
+        if (t->by.id[i] != KEY_COUNT)
+            *posting_key_at (row, t->by.id[i]) = xstrdup (from->keys[i]);
     row->what = xstrdup (line->what);
     row->reference = xstrdup (line->reference);
     take_seconds (row, t->site, line->gpu_seconds);
@@ -421,31 +422,61 @@ static int take_costs (bill_t *bill, const pool_month_t *pm, const char *month,
 
 /* --- all of it --------------------------------------------------------- */
 
-int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
-                     gl_error_t *error)
+static int by_keys (const void *a, const void *b)
+{
+    const posting_t *x = a, *y = b;
+    int order = posting_compare (x, y);
+
+    return order ? order : (int)x->outside - (int)y->outside;
+}
+
+/* Rows from here on that are parts of a line, by day, become the line. */
+static void join_days (bill_t *bill, size_t from)
+{
+    struct list *rows = &bill->list[BILL_POSTINGS];
+    posting_t *row = (posting_t *)rows->item;
+    size_t kept = from;
+
+    if (rows->count > from)
+        qsort (row + from, rows->count - from, sizeof (*row), by_keys);
+    for (size_t i = from; i < rows->count; i++) {
+        if (kept > from && by_keys (&row[kept - 1], &row[i]) == 0) {
+            posting_add (&row[kept - 1], &row[i], 1);
+            posting_clear (&row[i]);
+        } else
+            row[kept++] = row[i];
+    }
+    rows->count = kept;
+}
+
+static void take_lines (const billing_t *billing, const pool_month_t *pm,
+                        bill_t *bill)
 {
     const report_query_t *query = billing_query (billing);
-    bill_t *bill = bill_new ();
-    size_t count;
-    const pool_month_t *pm = billing_pool_months (billing, &count);
+    struct taking t = {bill, query->site, query->by};
+    size_t from = bill->list[BILL_POSTINGS].count;
 
-    billing_each (billing, take_line,
-                  &(struct taking){bill, query->site, &query->by});
-    for (size_t i = 0; i < count; i++) {
-        char month[ZONE_STAMP_SIZE];
-        zone_unit_name (query->site->zone, CALENDAR_MONTH, pm[i].month.start,
-                        month);
-        take_remainders (bill, query->site, &pm[i], month);
-        take_pool (bill, &pm[i], month, query->site->currency_digits);
-        take_entitlements (bill, &pm[i], month);
-        if (take_costs (bill, &pm[i], month, query->site->currency_digits,
-                        error)
-            < 0) {
-            bill_free (bill);
-            return -1;
-        }
-    }
-    bill_sort (bill);
-    *ret_bill = bill;
-    return 0;
+    for (size_t i = 0; i < t.by.count && billing_has_days_apart (billing); i++)
+        if (t.by.id[i] == KEY_DAY)
+            t.by.id[i] = KEY_COUNT;
+    billing_each_of (billing, pm, take_line, &t);
+    if (billing_has_days_apart (billing))
+        join_days (bill, from);
+}
+
+int bill_take_pool (const billing_t *billing, const pool_month_t *pm, void *arg,
+                    gl_error_t *error)
+{
+    const bill_taking_t *t = arg;
+    const site_t *site = billing_query (billing)->site;
+    char month[ZONE_STAMP_SIZE];
+
+    zone_unit_name (site->zone, CALENDAR_MONTH, pm->month.start, month);
+    take_lines (billing, pm, t->bill);
+    take_remainders (t->bill, site, pm, month);
+    take_pool (t->bill, pm, month, site->currency_digits);
+    take_entitlements (t->bill, pm, month);
+    if (take_costs (t->bill, pm, month, site->currency_digits, error) < 0)
+        return -1;
+    return t->compared ? bill_compare_policies (t->bill, site, pm, error) : 0;
 }

@@ -198,23 +198,25 @@ extern const fields_t bill_fields[BILL_LIST_COUNT];
 
 typedef struct bill bill_t;
 
-/* What the billing's query has to group by for bill_of_billing(); more may follow. */
+/* What the billing's query has to group by for bill_take_pool(); more may follow. */
 extern const char bill_keys[];
 
 bill_t *bill_new (void);
 /* Accepts NULL. */
 void bill_free (bill_t *bill);
 
-/* Of a computed billing whose query groups by bill_keys first, and has no filters;
- * of whole months (the last one up to as-of) unless rows are to be `outside`. -1 is
- * a defect. */
-int bill_of_billing (const billing_t *billing, bill_t **ret_bill,
-                     gl_error_t *error);
-
-/* To the bill of this billing: what its months would be under other idle policies, of
- * pools whose cost is known. -1 is a defect. */
-int bill_compare_policies (bill_t *bill, const billing_t *billing,
-                           gl_error_t *error);
+typedef struct {
+    bill_t *bill;  /* to which it is added; bill_sort() it in the end */
+    bool compared; /* with what the month would be under other idle policies */
+} bill_taking_t;
+/* For billing_compute(), which has a bill_taking_t handed on: of a billing whose query
+ * groups by bill_keys first, and has no filters; of whole months (the last one up to
+ * as-of) unless rows are to be `outside`. -1 is a defect. */
+int bill_take_pool (const billing_t *billing, const pool_month_t *pool_month,
+                    void *taking, gl_error_t *error);
+/* It alone, where the cost of the pool is known. */
+int bill_compare_policies (bill_t *bill, const site_t *site,
+                           const pool_month_t *pool_month, gl_error_t *error);
 
 /* A row of zeros and NULLs at the end of a list, to be filled; valid until the
  * next. Lists keep the order in which rows are added, until bill_sort(). */

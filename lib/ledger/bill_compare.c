@@ -56,12 +56,14 @@ static void take (const struct comparing *c, const charge_t *charge)
     }
 }
 
-static int take_month (bill_t *bill, const site_t *site, const pool_month_t *pm,
-                       gl_error_t *error)
+int bill_compare_policies (bill_t *bill, const site_t *site,
+                           const pool_month_t *pm, gl_error_t *error)
 {
     char month[ZONE_STAMP_SIZE];
     struct comparing c = {bill, month, NULL};
 
+    if (!pm->has_cost)
+        return 0;
     zone_unit_name (site->zone, CALENDAR_MONTH, pm->month.start, month);
     take (&c, pm->charge);
     for (size_t i = 0; i < GL_ARRAY_SIZE (others); i++) {
@@ -75,19 +77,5 @@ static int take_month (bill_t *bill, const site_t *site, const pool_month_t *pm,
         take (&c, other);
         charge_free (other);
     }
-    return 0;
-}
-
-int bill_compare_policies (bill_t *bill, const billing_t *billing,
-                           gl_error_t *error)
-{
-    size_t count;
-    const pool_month_t *pm = billing_pool_months (billing, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (pm[i].has_cost
-            && take_month (bill, billing_query (billing)->site, &pm[i], error)
-                   < 0)
-            return -1;
     return 0;
 }

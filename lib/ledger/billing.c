@@ -313,31 +313,11 @@ period_t billing_period (const billing_t *b)
     return billing_inputs_period (b->inputs);
 }
 
-static bool is_filter (const billing_t *b, key_id_t key)
-{
-    for (size_t i = 0; i < b->query->filter_count; i++)
-        if (b->query->filters[i].key == key)
-            return true;
-    return false;
-}
-
-/* Integers are handed down from the account on, so that what is behind the team
- * decides nothing before it. */
-void billing_only_passing (billing_t *b)
-{
-    usage_query_t *u = &b->usage_query;
-
-    u->apart = b->query->filters;
-    u->apart_count = b->query->filter_count;
-    for (size_t i = CHARGE_TEAM + 1; i < b->path_length; i++)
-        if (b->path[i] != KEY_COUNT && !is_filter (b, b->path[i]))
-            u->apart_keys |= 1U << b->path[i];
-}
-
-void billing_days_apart (billing_t *b)
+void billing_days_apart (billing_t *b, const usage_filter_t *filter)
 {
     key_list_t *by = &b->held_query.by;
 
+    b->days_filter = filter;
     b->held_query = b->usage_query;
     by->count = 0;
     for (size_t i = 0; i < b->usage_query.by.count; i++)
@@ -346,17 +326,26 @@ void billing_days_apart (billing_t *b)
     b->held = usage_new (&b->held_query);
 }
 
+static usage_t *held_usage (const billing_t *b)
+{
+    return b->held ? b->held : b->usage;
+}
+
+bool billing_has_days_apart (const billing_t *b)
+{
+    return b->held_query.site != NULL;
+}
+
 bool billing_wants_days (const billing_t *b)
 {
-    return !b->held && wanted (b->query, KEY_DAY);
+    return !billing_has_days_apart (b) && wanted (b->query, KEY_DAY);
 }
 
 void billing_add (billing_t *b, const segment_t *segment,
                   const suspension_t *suspensions, size_t count,
                   const project_t *project)
 {
-    usage_add (b->held ? b->held : b->usage, segment, suspensions, count,
-               project);
+    usage_add (held_usage (b), segment, suspensions, count, project);
     billing_inputs_add (b->inputs, segment, suspensions, count, project);
     billing_add_ended (b, segment, suspensions, count, project);
     capacity_add_segment (b->capacity, segment);
@@ -432,7 +421,7 @@ void billing_add_rollup (billing_t *b, const rollup_t *rollup)
     billing_inputs_add_rollup (b->inputs, rollup);
     if (rollup_period (rollup).start < b->whole.start)
         return;
-    usage_add_rollup (b->held ? b->held : b->usage, rollup, ROLLUP_COUNTED);
+    usage_add_rollup (held_usage (b), rollup, ROLLUP_COUNTED);
     for (size_t i = 0; i < count; i++) {
         pool_month_t *pm = find_pool_month (b, capacity[i].pool,
                                             rollup_period (rollup).start);
@@ -500,14 +489,13 @@ void billing_line_keys (const billing_t *b, const pool_month_t *pm,
         ret_keys[i] = path_key (b, pm, path, b->query->by.id[i]);
 }
 
-bool billing_path_passes (const billing_t *b, const pool_month_t *pm,
+bool billing_path_passes (const billing_t *b, const usage_filter_t *filters,
+                          size_t count, const pool_month_t *pm,
                           const char *const *path)
 {
-    for (size_t i = 0; i < b->query->filter_count; i++) {
-        const usage_filter_t *f = &b->query->filters[i];
-        if (!passes (f, path_key (b, pm, path, f->key)))
+    for (size_t i = 0; i < count; i++)
+        if (!passes (&filters[i], path_key (b, pm, path, filters[i].key)))
             return false;
-    }
     return true;
 }
 
@@ -574,8 +562,6 @@ static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
     pool_month_t *pm = billing_cell (
         b, b->held ? &b->held_query : &b->usage_query, cell, path, &instant);
 
-    if (!pm)
-        return 0;
     if (!b->held)
         billing_take_first (b, cell);
     for (size_t i = 0; i < cell->part_count; i++) {
@@ -585,6 +571,32 @@ static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
             < 0)
             return -1;
     }
+    return 0;
+}
+
+/* The pool-month of a cell before (<0), at or behind (>0) this one in the order of
+ * cells: by pool, then by month. */
+static int compare_cell (const usage_cell_t *cell, const pool_month_t *pm)
+{
+    int order = cell->key[0] ? strcmp (cell->key[0], pm->pool) : -1;
+
+    return order ? order : strcmp (cell->key[1], pm->name);
+}
+
+static int add_cells (billing_t *b, const pool_month_t *pm, gl_error_t *error)
+{
+    size_t low = 0, high = b->cell_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare_cell (&b->cells[middle], pm) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < b->cell_count && compare_cell (&b->cells[low], pm) == 0; low++)
+        if (add_cell (b, &b->cells[low], error) < 0)
+            return -1;
     return 0;
 }
 
@@ -652,14 +664,15 @@ void billing_meters (billing_t *b, const meter_reading_t *readings,
     billing_inputs_meters (b->inputs, readings, count);
 }
 
-static void add_credits (billing_t *b)
+static void add_credits (const billing_t *b, const pool_month_t *pm)
 {
     for (size_t i = 0; i < b->credit_count; i++) {
         const struct credit *credit = &b->credits[i];
-        charge_add_credit (credit->pool_month->charge, credit->path,
-                           billing_subject (b, credit->path, credit->instant),
-                           credit->price_seconds, credit->what,
-                           credit->reference);
+        if (credit->pool_month == pm)
+            charge_add_credit (
+                pm->charge, credit->path,
+                billing_subject (b, credit->path, credit->instant),
+                credit->price_seconds, credit->what, credit->reference);
     }
 }
 
@@ -712,11 +725,19 @@ static void give_first (const billing_t *b, pool_month_t *pm)
         charge_first_fact (pm->charge, first);
 }
 
-static int compute_month (const billing_t *b, pool_month_t *pm,
-                          gl_error_t *error)
+static int compute_month (billing_t *b, pool_month_t *pm,
+                          const cost_inputs_t *inputs, gl_error_t *error)
 {
     billing_path_t path = {b->path, b->path_length};
 
+    pm->charge = charge_new (b->query->site, pm->pool, pm->month, &pm->capacity,
+                             inputs, b->levels, b->level_count, error);
+    if (!pm->charge)
+        return -1;
+    pm->has_cost = charge_cost (pm->charge)->count > 0;
+    if (add_cells (b, pm, error) < 0)
+        return -1;
+    add_credits (b, pm);
     give_first (b, pm);
     give_before (b, pm);
     billing_idle_give (b->idle, pm->pool, pm->month, path, b->cuts,
@@ -724,41 +745,35 @@ static int compute_month (const billing_t *b, pool_month_t *pm,
     return charge_compute (pm->charge, error);
 }
 
-/* Earlier months first: what is due depends on them. */
-static int compute_months (billing_t *b, gl_error_t *error)
+/* Earlier months first: what is due depends on them. Of these payers are asked
+ * alone. */
+static int compute_months (billing_t *b, const cost_inputs_t *inputs,
+                           billing_pool_f each, void *arg, gl_error_t *error)
 {
     for (size_t i = 0; i < b->pool_month_count; i++) {
         size_t at = (b->asked_count + i) % b->pool_month_count;
-        if (compute_month (b, &b->pool_months[at], error) < 0)
+        pool_month_t *pm = &b->pool_months[at];
+        if (compute_month (b, pm, inputs, error) < 0
+            || (each && at < b->asked_count && each (b, pm, arg, error) < 0))
             return -1;
+        if (each || at >= b->asked_count)
+            charge_forget_lines (pm->charge);
     }
     return 0;
 }
 
-int billing_compute (billing_t *b, gl_error_t *error)
+int billing_compute (billing_t *b, billing_pool_f each, void *arg,
+                     gl_error_t *error)
 {
-    const cost_inputs_t *inputs;
-    const usage_cell_t *cells;
-    size_t count;
+    int rc;
 
     if (!b->of_rollups)
         measure_capacity (b);
-    inputs = billing_inputs_done (b->inputs);
-    for (size_t i = 0; i < b->pool_month_count; i++) {
-        pool_month_t *pm = &b->pool_months[i];
-        pm->charge
-            = charge_new (b->query->site, pm->pool, pm->month, &pm->capacity,
-                          inputs, b->levels, b->level_count, error);
-        if (!pm->charge)
-            return -1;
-        pm->has_cost = charge_cost (pm->charge)->count > 0;
-    }
-    cells = usage_cells (b->held ? b->held : b->usage, &count);
-    for (size_t i = 0; i < count; i++)
-        if (add_cell (b, &cells[i], error) < 0)
-            return -1;
-    add_credits (b);
-    return compute_months (b, error);
+    b->cells = usage_cells (held_usage (b), &b->cell_count);
+    rc = compute_months (b, billing_inputs_done (b->inputs), each, arg, error);
+    usage_free (GL_TAKE (b->usage));
+    usage_free (GL_TAKE (b->held));
+    return rc;
 }
 
 const pool_month_t *billing_pool_months (const billing_t *b, size_t *ret_count)
@@ -777,20 +792,25 @@ bool billing_line_in_period (const billing_t *b, const char *const *path)
     return true;
 }
 
-void billing_each (const billing_t *b, billing_f callback, void *arg)
+void billing_each_of (const billing_t *b, const pool_month_t *pm,
+                      billing_f callback, void *arg)
 {
     const char *keys[KEYS_MAX];
+    size_t count;
+    const charge_line_t *lines = charge_lines (pm->charge, &count);
 
-    for (size_t i = 0; i < b->asked_count; i++) {
-        const pool_month_t *pm = &b->pool_months[i];
-        size_t count;
-        const charge_line_t *lines = charge_lines (pm->charge, &count);
-        for (size_t k = 0; k < count; k++) {
-            billing_line_t line = {pm, keys, &lines[k],
-                                   billing_line_in_period (b, lines[k].path),
-                                   billing_path_passes (b, pm, lines[k].path)};
-            billing_line_keys (b, pm, lines[k].path, keys);
-            callback (&line, arg);
-        }
+    for (size_t i = 0; i < count; i++) {
+        billing_line_t line
+            = {pm, keys, &lines[i], billing_line_in_period (b, lines[i].path),
+               billing_path_passes (b, b->query->filters,
+                                    b->query->filter_count, pm, lines[i].path)};
+        billing_line_keys (b, pm, lines[i].path, keys);
+        callback (&line, arg);
     }
+}
+
+void billing_each (const billing_t *b, billing_f callback, void *arg)
+{
+    for (size_t i = 0; i < b->asked_count; i++)
+        billing_each_of (b, &b->pool_months[i], callback, arg);
 }

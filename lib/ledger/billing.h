@@ -36,13 +36,11 @@ billing_t *billing_new (const report_query_t *query);
 /* Accepts NULL. */
 void billing_free (billing_t *billing);
 
-/* Before the first fact: only lines that pass the query's filters are read. Others
- * are then not told apart by what a path has behind the team, days above all. */
-void billing_only_passing (billing_t *billing);
-
-/* Likewise, of a query by day: lines of time that jobs held then have no day, and
- * their days come from billing_days_new(). After billing_only_passing(). */
-void billing_days_apart (billing_t *billing);
+/* Before the first fact, of a query by day: lines of time that jobs held then have no
+ * day. Their days come from billing_days_new(), of what passes the filter (NULL:
+ * all), which must outlive it. */
+void billing_days_apart (billing_t *billing, const usage_filter_t *filter);
+bool billing_has_days_apart (const billing_t *billing);
 /* Rollups are wanted by day. */
 bool billing_wants_days (const billing_t *billing);
 
@@ -85,8 +83,14 @@ bool billing_wants_meters (const billing_t *billing);
 void billing_meters (billing_t *billing, const meter_reading_t *readings,
                      size_t count);
 
-/* Once, after the last fact. -1: the cost book cannot be applied. */
-int billing_compute (billing_t *billing, gl_error_t *error);
+/* Once, after the last fact. `each`: gets each pool-month that is asked for as soon as
+ * it is computed, for billing_each_of(); its lines are then forgotten. NULL: all
+ * lines stay. -1: the cost book cannot be applied, or `each` said so. */
+typedef int (*billing_pool_f) (const billing_t *billing,
+                               const pool_month_t *pool_month, void *arg,
+                               gl_error_t *error);
+int billing_compute (billing_t *billing, billing_pool_f each, void *arg,
+                     gl_error_t *error);
 
 /* An instant of the first time that jobs held in the period, on lines that pass or not;
  * 0: there is none. On which day it is holds where days are told apart. */
@@ -107,23 +111,28 @@ typedef struct {
 } billing_line_t;
 typedef void (*billing_f) (const billing_line_t *line, void *arg);
 void billing_each (const billing_t *billing, billing_f callback, void *arg);
+/* Of one of them. */
+void billing_each_of (const billing_t *billing, const pool_month_t *pool_month,
+                      billing_f callback, void *arg);
 
 /* --- days ----------------------------------------------------------------- */
 
 /*
- * After billing_compute() with billing_days_apart(): each line of held time that
- * passes, over its days. The integer of a line is shared over its days in their
- * order (charge.h), so that the facts need no more than to pass by once more, and
- * memory holds the lines. Rollups of days in the order of time, or all segments.
- * The callback gets parts of days; of their lines gpu_seconds and charge_units
- * alone.
+ * What passes the filter of billing_days_apart(), by day. First, while it is
+ * computed, the lines of each pool-month; then the facts once more: rollups of days
+ * in the order of time, or all segments. The integer of a line of held time is
+ * shared over its days in their order (charge.h), as they pass by, so that memory
+ * holds the lines. The callback gets parts of days; of such lines gpu_seconds and
+ * charge_units alone.
  */
 typedef struct billing_days billing_days_t;
 billing_days_t *billing_days_new (billing_t *billing, billing_f callback,
                                   void *arg);
 /* Accepts NULL. */
 void billing_days_free (billing_days_t *days);
-/* The time of which they are wanted. */
+void billing_days_add_pool (billing_days_t *days,
+                            const pool_month_t *pool_month);
+/* The time of which facts are wanted. */
 period_t billing_days_period (const billing_days_t *days);
 int billing_days_add_rollup (billing_days_t *days, const rollup_t *rollup,
                              gl_error_t *error);

@@ -60,6 +60,7 @@ static struct day_line *get_line (billing_days_t *d, const pool_month_t *pm,
     line->key = xmalloc (d->key.length);
     memcpy (line->key, d->key.data, d->key.length);
     mpq_inits (line->before, line->second, line->seen, NULL);
+    mpq_set_ui (line->before, 1, 2);
     mpz_inits (line->units, line->given, NULL);
     HASH_ADD_KEYPTR (hh, d->lines, line->key, d->key.length, line);
     return line;
@@ -72,32 +73,38 @@ static void scale (const billing_days_t *d, mpq_t amount)
     mpq_canonicalize (amount);
 }
 
-/* Of all parts of its time: its integer, and less what it is exactly. */
+static bool passes (const billing_days_t *d, const pool_month_t *pm,
+                    const char *const *path)
+{
+    const usage_filter_t *filter = d->billing->days_filter;
+
+    return billing_path_passes (d->billing, filter, filter != NULL, pm, path);
+}
+
+/* (1 + integer - exact) / 2 of all parts of its time. */
 static void take_line (const billing_line_t *from, void *arg)
 {
     billing_days_t *d = arg;
     struct day_line *line;
-    mpq_t amount;
+    mpq_t amount, half;
 
-    if (from->line->kind != CHARGE_USED || !from->passes)
+    if (!passes (d, from->pool_month, from->line->path))
         return;
+    if (from->line->kind != CHARGE_USED) {
+        d->callback (from, d->arg);
+        return;
+    }
     line = get_line (d, from->pool_month, from->line->path);
     mpz_add (line->units, line->units, from->line->charge_units);
-    mpq_init (amount);
+    mpq_inits (amount, half, NULL);
     mpq_set (amount, from->line->charge);
     scale (d, amount);
-    mpq_sub (line->before, line->before, amount);
-    mpq_set_z (amount, from->line->charge_units);
-    mpq_add (line->before, line->before, amount);
-    mpq_clear (amount);
-}
-
-/* (1 + integer - exact) / 2 */
-static void begin_line (struct day_line *line)
-{
-    mpz_add (mpq_numref (line->before), mpq_numref (line->before),
-             mpq_denref (line->before));
-    mpq_div_2exp (line->before, line->before, 1);
+    mpz_mul (mpq_numref (half), mpq_denref (amount), from->line->charge_units);
+    mpz_sub (mpq_numref (half), mpq_numref (half), mpq_numref (amount));
+    mpz_mul_2exp (mpq_denref (half), mpq_denref (amount), 1);
+    mpq_canonicalize (half);
+    mpq_add (line->before, line->before, half);
+    mpq_clears (amount, half, NULL);
 }
 
 static void free_line (struct day_line *line)
@@ -110,29 +117,25 @@ static void free_line (struct day_line *line)
 
 /* --- life ----------------------------------------------------------------- */
 
-static bool tells (const report_query_t *q, key_id_t key)
+static bool is_apart (const usage_filter_t *filter, key_id_t key)
 {
-    bool is = key == KEY_POOL || key == KEY_MONTH || key == KEY_DAY;
-
-    for (size_t i = 0; i < q->filter_count; i++)
-        is = is || q->filters[i].key == key;
-    return is;
+    return key == KEY_POOL || key == KEY_MONTH || key == KEY_DAY
+           || key == filter->key;
 }
 
 /* Of what does not pass only the first day is looked for. */
 static void make_usage (billing_days_t *d)
 {
-    const report_query_t *q = d->billing->query;
+    const usage_filter_t *filter = d->billing->days_filter;
     usage_query_t *u = &d->query;
 
     usage_free (d->usage);
     *u = d->billing->usage_query;
     u->period = d->billing->asked;
-    u->apart = q->filters;
-    u->apart_count = q->filter_count;
-    u->apart_keys = 0;
-    for (size_t i = 0; i < u->by.count && q->filter_count > 0; i++)
-        if (!tells (q, u->by.id[i]))
+    u->apart = filter;
+    u->apart_count = filter != NULL;
+    for (size_t i = 0; i < u->by.count && filter; i++)
+        if (!is_apart (filter, u->by.id[i]))
             u->apart_keys |= 1U << u->by.id[i];
     d->usage = usage_new (u);
 }
@@ -153,10 +156,12 @@ billing_days_t *billing_days_new (billing_t *billing, billing_f callback,
     while (!is_of_time (billing->path[d->length]))
         d->length++;
     make_usage (d);
-    billing_each (billing, take_line, d);
-    for (struct day_line *line = d->lines; line; line = line->hh.next)
-        begin_line (line);
     return d;
+}
+
+void billing_days_add_pool (billing_days_t *d, const pool_month_t *pool_month)
+{
+    billing_each_of (d->billing, pool_month, take_line, d);
 }
 
 void billing_days_free (billing_days_t *d)
@@ -280,7 +285,7 @@ static int take_cell (billing_days_t *d, const usage_cell_t *cell,
     if (!pm || cell->part_count == 0)
         return 0;
     billing_take_first (b, cell);
-    if (!billing_path_passes (b, pm, path))
+    if (!passes (d, pm, path))
         return 0;
     line = find_line (d, pm, path);
     return line ? take_parts (d, pm, path, instant, cell, line, error)

@@ -31,6 +31,9 @@ struct billing {
     usage_t *usage;
     usage_query_t held_query; /* where days are apart: without these */
     usage_t *held;            /* NULL: `usage` has the lines, else only keys */
+    const usage_filter_t *days_filter; /* NULL: all */
+    const usage_cell_t *cells; /* by pool and month; while it computes */
+    size_t cell_count;
     capacity_t *capacity;
     billing_inputs_t *inputs; /* of the cost book */
     billing_idle_t *idle;
@@ -59,8 +62,9 @@ pool_month_t *billing_cell (const billing_t *billing,
                             const char *ret_path[PATH_MAX_LENGTH],
                             int64_t *ret_instant);
 void billing_take_first (billing_t *billing, const usage_cell_t *cell);
-/* The filters let lines of this path pass. */
+/* These filters let lines of this path pass. */
 bool billing_path_passes (const billing_t *billing,
+                          const usage_filter_t *filters, size_t count,
                           const pool_month_t *pool_month,
                           const char *const *path);
 bool billing_line_in_period (const billing_t *billing, const char *const *path);

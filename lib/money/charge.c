@@ -108,7 +108,8 @@ static void clear_stretches (charge_t *charge)
 {
     for (size_t i = 0; i < charge->stretch_count; i++)
         free (charge->stretches[i].path);
-    free (charge->stretches);
+    free (GL_TAKE (charge->stretches));
+    charge->stretch_count = 0;
 }
 
 struct charge_text {
@@ -127,23 +128,31 @@ static void clear_texts (charge_t *charge)
     }
 }
 
+void charge_forget_lines (charge_t *charge)
+{
+    for (size_t i = 0; i < charge->count; i++)
+        clear_entry (&charge->entries[i]);
+    free (GL_TAKE (charge->entries));
+    charge->count = charge->size = charge->line_count = 0;
+    free (GL_TAKE (charge->lines));
+    charge_credits_free (charge);
+    charge_free_held (charge);
+    clear_stretches (charge);
+    clear_texts (charge);
+}
+
 void charge_free (charge_t *charge)
 {
     if (!charge)
         return;
-    for (size_t i = 0; i < charge->count; i++)
-        clear_entry (&charge->entries[i]);
-    charge_credits_free (charge);
+    charge_forget_lines (charge);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         charge_remainder_t *rest = &charge->remainders[i];
         mpq_clears (rest->gpu_seconds, rest->cost, rest->charge, NULL);
         mpz_clears (rest->cost_units, rest->charge_units, NULL);
     }
-    clear_stretches (charge);
-    clear_texts (charge);
     charge_shares_free (&charge->reserved);
     charge_free_payers (charge);
-    charge_free_held (charge);
     cost_clear (&charge->cost);
     capacity_sum_clear (&charge->capacity);
     mpz_clear (charge->total);
@@ -151,8 +160,6 @@ void charge_free (charge_t *charge)
                 charge->full_used, charge->suspended, NULL);
     free (charge->pool);
     free (charge->levels);
-    free (charge->lines);
-    free (charge->entries);
     free (charge);
 }
 

@@ -286,6 +286,8 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
                       size_t level_count, gl_error_t *error);
 /* Accepts NULL. */
 void charge_free (charge_t *charge);
+/* After charge_compute(): of the results the lines are no more. */
+void charge_forget_lines (charge_t *charge);
 
 /* Time held. Texts are copied. Lines with the same path are added up, so a
  * line may mix prices (after a change within the month). */

@@ -60,7 +60,8 @@ void charge_credits_free (charge_t *charge)
 {
     for (size_t i = 0; i < charge->credit_count; i++)
         clear_credit (&charge->credits[i]);
-    free (charge->credits);
+    free (GL_TAKE (charge->credits));
+    charge->credit_count = charge->credit_size = 0;
 }
 
 /* --- order ------------------------------------------------------------- */

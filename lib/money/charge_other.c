@@ -64,7 +64,8 @@ void charge_free_held (charge_t *charge)
             free (held->path[k]);
         mpq_clears (held->gpu_seconds, held->price_seconds, NULL);
     }
-    free (charge->allocated);
+    free (GL_TAKE (charge->allocated));
+    charge->allocated_count = 0;
 }
 
 charge_t *charge_under (const charge_t *charge, idle_policy_t policy,

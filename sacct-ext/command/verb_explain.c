@@ -121,7 +121,7 @@ static int fill_billing (cli_t *cli, billing_t *billing)
     gl_error_t error;
 
     if (bills_give_facts (cli->store, billing, &error) < 0
-        || bills_finish (cli->store, billing, &error) < 0)
+        || bills_finish (cli->store, billing, NULL, NULL, &error) < 0)
         return cli_fail (cli, &error);
     return CLI_OK;
 }

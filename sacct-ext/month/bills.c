@@ -50,7 +50,8 @@ int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
     return facts_each (store, site, &query, take_ended, billing, error);
 }
 
-int bills_finish (store_t *store, billing_t *billing, gl_error_t *error)
+int bills_finish (store_t *store, billing_t *billing, billing_pool_f each,
+                  void *arg, gl_error_t *error)
 {
     meter_reading_t *readings = NULL;
     size_t count = 0;
@@ -62,7 +63,7 @@ int bills_finish (store_t *store, billing_t *billing, gl_error_t *error)
                < 0)
         return -1;
     billing_meters (billing, readings, count);
-    rc = billing_compute (billing, error);
+    rc = billing_compute (billing, each, arg, error);
     billing_meters (billing, NULL, 0);
     store_meters_free (readings, count);
     return rc;
@@ -98,25 +99,6 @@ int bills_give_facts (store_t *store, billing_t *billing, gl_error_t *error)
     return facts_capacity (store, &facts, billing_capacity (billing), error);
 }
 
-static int compute (store_t *store, const report_query_t *query, bool apart,
-                    bills_billing_f callback, void *arg, gl_error_t *error)
-{
-    billing_t *billing = billing_new (query);
-    int rc;
-
-    if (query->filter_count > 0)
-        billing_only_passing (billing);
-    if (apart)
-        billing_days_apart (billing);
-    rc = bills_give_facts (store, billing, error);
-    if (rc == 0)
-        rc = bills_finish (store, billing, error);
-    if (rc == 0)
-        rc = callback (billing, arg, error);
-    billing_free (billing);
-    return rc;
-}
-
 static bool carries (const site_t *site)
 {
     bool any = false;
@@ -138,118 +120,105 @@ int bills_cluster (store_t *store, const site_t *site,
                           : 0;
 }
 
-/* `apart`: billing_days_apart() */
-static int bill_by (store_t *store, const site_t *site, const char *by,
-                    const usage_filter_t *filter, period_t period, bool apart,
-                    bills_billing_f callback, void *arg, gl_error_t *error)
-{
-    report_query_t query = {.site = site,
-                            .period = period,
-                            .filters = filter,
-                            .filter_count = filter != NULL};
-    report_cluster_t *clusters;
+/* The query of all that is known; `of`: what it borrows. */
+struct asked {
+    report_query_t query;
     store_cluster_t *stored;
+    report_cluster_t *clusters;
     accounts_t *accounts;
-    size_t count;
+};
+
+static void asked_clear (struct asked *of)
+{
+    accounts_free (of->accounts);
+    free (of->clusters);
+    store_clusters_free (of->stored, of->query.cluster_count);
+}
+
+static int ask (store_t *store, const site_t *site, const char *by,
+                period_t period, struct asked *ret, gl_error_t *error)
+{
+    report_query_t *query = &ret->query;
     char *label;
     int rc = 0;
 
-    if (report_keys_parse (by, &query.by, &label, error) < 0
-        || store_clusters (store, &stored, &count, error) < 0)
+    *ret = (struct asked){.query = {.site = site, .period = period}};
+    if (report_keys_parse (by, &query->by, &label, error) < 0
+        || store_clusters (store, &ret->stored, &query->cluster_count, error)
+               < 0)
         return -1;
-    clusters = xcalloc (count + 1, sizeof (*clusters));
-    for (size_t i = 0; i < count && rc == 0; i++)
-        rc = bills_cluster (store, site, &stored[i], &clusters[i], error);
-    query.clusters = clusters;
-    query.cluster_count = count;
-    accounts = rc == 0 ? facts_accounts (store, error) : NULL;
-    query.accounts = accounts;
-    rc = accounts ? compute (store, &query, apart, callback, arg, error) : -1;
-    accounts_free (accounts);
-    free (clusters);
-    store_clusters_free (stored, count);
+    ret->clusters = xcalloc (query->cluster_count + 1, sizeof (*ret->clusters));
+    for (size_t i = 0; i < query->cluster_count && rc == 0; i++)
+        rc = bills_cluster (store, site, &ret->stored[i], &ret->clusters[i],
+                            error);
+    query->clusters = ret->clusters;
+    ret->accounts = rc == 0 ? facts_accounts (store, error) : NULL;
+    query->accounts = ret->accounts;
+    return ret->accounts ? 0 : -1;
+}
+
+/* A billing with all facts, not yet computed. */
+typedef int (*use_f) (store_t *store, billing_t *billing, void *arg,
+                      gl_error_t *error);
+static int with_billing (store_t *store, const site_t *site, const char *by,
+                         period_t period, const bills_how_t *how, use_f use,
+                         void *arg, gl_error_t *error)
+{
+    struct asked asked;
+    billing_t *billing = NULL;
+    int rc = ask (store, site, by, period, &asked, error);
+
+    if (rc == 0) {
+        billing = billing_new (&asked.query);
+        if (how->days)
+            billing_days_apart (billing, how->filter);
+        rc = bills_give_facts (store, billing, error);
+    }
+    if (rc == 0)
+        rc = use (store, billing, arg, error);
+    billing_free (billing);
+    asked_clear (&asked);
     return rc;
 }
 
-int bills_billing (store_t *store, const site_t *site, const char *by,
-                   const usage_filter_t *filter, period_t period,
-                   bills_billing_f callback, void *arg, gl_error_t *error)
-{
-    return bill_by (store, site, by, filter, period, false, callback, arg,
-                    error);
-}
+/* --- the bill ------------------------------------------------------------ */
 
-static int make_bill (billing_t *billing, void *arg, gl_error_t *error)
-{
-    return bill_of_billing (billing, arg, error);
-}
-
-/* With the months under other idle policies. */
-static int make_compared (billing_t *billing, void *arg, gl_error_t *error)
-{
-    bill_t **bill = arg;
-
-    if (bill_of_billing (billing, bill, error) < 0)
-        return -1;
-    if (bill_compare_policies (*bill, billing, error) == 0)
-        return 0;
-    bill_free (*bill);
-    return -1;
-}
-
-int bills_compute_part (store_t *store, const site_t *site, period_t period,
-                        bool compared, bill_t **ret_bill, gl_error_t *error)
-{
-    return bills_billing (store, site, bill_keys, NULL, period,
-                          compared ? make_compared : make_bill, ret_bill,
-                          error);
-}
-
-int bills_compute (store_t *store, const site_t *site, period_t period,
-                   bill_t **ret_bill, gl_error_t *error)
-{
-    period_t months = {.start = zone_unit (site->zone, CALENDAR_MONTH,
-                                           period.start)
-                                    .start};
-
-    months.end = period.end > period.start
-                     ? zone_unit (site->zone, CALENDAR_MONTH, period.end - 1).end
-                     : months.start;
-    return bills_compute_part (store, site, months, false, ret_bill, error);
-}
-
-/* --- days --------------------------------------------------------------- */
-
-/* Days on their way; in what unit their pools count. */
-struct taking_days {
-    cube_t *days;
-    const site_t *site;
-};
-
-/* The keys of bill_day_t, and of the billing in this order. */
+/* The keys of bill_day_t. */
 static const char day_keys[] = "day,team,account,project,pool";
+
+/* Their places among bill_keys, and the day behind these. */
+enum { AT_POOL = 1, AT_TEAM = 2, AT_ACCOUNT = 3, AT_PROJECT = 6, AT_DAY = 12 };
+
+struct making {
+    const site_t *site;
+    const bills_how_t *how;
+    bill_taking_t taking;
+    billing_days_t *of; /* NULL: without days */
+    cube_t *days;
+    int64_t first;
+};
 
 static void take_day (const billing_line_t *line, void *arg)
 {
-    const struct taking_days *t = arg;
-    bill_day_t *to, keys = {.day = (char *)line->keys[0],
-                            .team = (char *)line->keys[1],
-                            .account = (char *)line->keys[2],
-                            .project = (char *)line->keys[3],
-                            .pool = (char *)line->keys[4]};
+    const struct making *m = arg;
+    bill_day_t *to, keys = {.day = (char *)line->keys[AT_DAY],
+                            .team = (char *)line->keys[AT_TEAM],
+                            .account = (char *)line->keys[AT_ACCOUNT],
+                            .project = (char *)line->keys[AT_PROJECT],
+                            .pool = (char *)line->keys[AT_POOL]};
     charge_kind_t kind = line->line->kind;
     mpz_ptr units;
     mpq_ptr seconds;
 
-    if (!line->in_period || !line->passes || !keys.day)
+    if (!line->in_period || !keys.day)
         return;
     mpz_inits (keys.units, keys.other_units, NULL);
     mpq_inits (keys.gpu_seconds, keys.cpu_seconds, NULL);
-    to = cube_add (t->days, &keys);
+    to = cube_add (m->days, &keys);
     units = kind == CHARGE_CREDIT || kind == CHARGE_PURCHASE ? to->other_units
                                                              : to->units;
     mpz_add (units, units, line->line->charge_units);
-    seconds = site_pool_of_cpus (t->site, to->pool) ? to->cpu_seconds
+    seconds = site_pool_of_cpus (m->site, to->pool) ? to->cpu_seconds
                                                     : to->gpu_seconds;
     if (kind == CHARGE_USED)
         mpq_add (seconds, seconds, line->line->gpu_seconds);
@@ -257,11 +226,15 @@ static void take_day (const billing_line_t *line, void *arg)
     mpq_clears (keys.gpu_seconds, keys.cpu_seconds, NULL);
 }
 
-struct summing_days {
-    store_t *store;
-    bill_t *bill;
-    int64_t *ret_first;
-};
+static int take_pool (const billing_t *billing, const pool_month_t *pm,
+                      void *arg, gl_error_t *error)
+{
+    struct making *m = arg;
+
+    if (m->of)
+        billing_days_add_pool (m->of, pm);
+    return bill_take_pool (billing, pm, &m->taking, error);
+}
 
 static int take_rollup_days (const rollup_t *rollup, void *arg,
                              gl_error_t *error)
@@ -294,35 +267,75 @@ static int give_days (store_t *store, const billing_t *billing,
     return rollups_each (store, &days, take_rollup_days, of, error);
 }
 
-static int sum_days (billing_t *billing, void *arg, gl_error_t *error)
+static int add_days (store_t *store, billing_t *billing, struct making *m,
+                     gl_error_t *error)
 {
-    const struct summing_days *s = arg;
     const fields_t *fields = &bill_fields[BILL_DAYS];
-    cube_t *days = cube_new (fields, day_keys);
-    struct taking_days taking = {days, billing_query (billing)->site};
-    billing_days_t *of = billing_days_new (billing, take_day, &taking);
-    int rc = give_days (s->store, billing, of, error);
 
-    if (rc == 0)
-        rc = billing_days_finish (of, error);
-    billing_days_free (of);
-    billing_each (billing, take_day, &taking);
-    for (size_t i = 0; i < cube_count (days) && rc == 0; i++)
-        fields_copy (fields, bill_append (s->bill, BILL_DAYS),
-                     cube_row (days, i));
-    *s->ret_first = billing_first (billing);
-    cube_free (days);
+    if (give_days (store, billing, m->of, error) < 0
+        || billing_days_finish (m->of, error) < 0)
+        return -1;
+    for (size_t i = 0; i < cube_count (m->days); i++)
+        fields_copy (fields, bill_append (m->taking.bill, BILL_DAYS),
+                     cube_row (m->days, i));
+    m->first = billing_first (billing);
+    return 0;
+}
+
+static int make_bill (store_t *store, billing_t *billing, void *arg,
+                      gl_error_t *error)
+{
+    struct making *m = arg;
+    int rc;
+
+    if (m->how->days) {
+        m->days = cube_new (&bill_fields[BILL_DAYS], day_keys);
+        m->of = billing_days_new (billing, take_day, m);
+    }
+    rc = bills_finish (store, billing, take_pool, m, error);
+    if (rc == 0 && m->of)
+        rc = add_days (store, billing, m, error);
+    bill_sort (m->taking.bill);
+    billing_days_free (m->of);
+    cube_free (m->days);
     return rc;
 }
 
-int bills_add_days (store_t *store, const site_t *site,
-                    const usage_filter_t *filter, period_t period, bill_t *bill,
-                    int64_t *ret_first, gl_error_t *error)
+int bills_compute_part (store_t *store, const site_t *site, period_t period,
+                        const bills_how_t *how, bill_t **ret_bill,
+                        int64_t *ret_first, gl_error_t *error)
 {
-    struct summing_days s = {store, bill, ret_first};
+    GL_AUTOFREE char *keys
+        = xasprintf ("%s%s", bill_keys, how->days ? ",day" : "");
+    struct making m
+        = {.site = site,
+           .how = how,
+           .taking = {.bill = bill_new (), .compared = how->compared}};
 
-    return bill_by (store, site, day_keys, filter, period, true, sum_days, &s,
-                    error);
+    if (with_billing (store, site, keys, period, how, make_bill, &m, error)
+        < 0) {
+        bill_free (m.taking.bill);
+        return -1;
+    }
+    *ret_bill = m.taking.bill;
+    *ret_first = m.first;
+    return 0;
+}
+
+int bills_compute (store_t *store, const site_t *site, period_t period,
+                   bill_t **ret_bill, gl_error_t *error)
+{
+    const bills_how_t how = {.days = false};
+    period_t months
+        = {.start = zone_unit (site->zone, CALENDAR_MONTH, period.start).start};
+    int64_t first;
+
+    months.end
+        = period.end > period.start
+              ? zone_unit (site->zone, CALENDAR_MONTH, period.end - 1).end
+              : months.start;
+    return bills_compute_part (store, site, months, &how, ret_bill, &first,
+                               error);
 }
 
 /* --- line items --------------------------------------------------------- */
@@ -454,11 +467,14 @@ static int run (struct itemizing *m, const billing_t *billing,
     return line_items_finish (p->detail, p->callback, p->arg, error);
 }
 
-static int take_billing (billing_t *billing, void *arg, gl_error_t *error)
+static int itemize (store_t *store, billing_t *billing, void *arg,
+                    gl_error_t *error)
 {
     struct itemizing *m = arg;
     int rc;
 
+    if (bills_finish (store, billing, NULL, NULL, error) < 0)
+        return -1;
     m->pass.detail = line_items_new (billing);
     rc = run (m, billing, error);
     if (m->ret_poolless)
@@ -479,6 +495,6 @@ int bills_line_items (store_t *store, const site_t *site, period_t month,
         .ret_poolless = ret_poolless,
     };
 
-    return bills_billing (store, site, line_items_keys (site, month), NULL,
-                          month, take_billing, &m, error);
+    return with_billing (store, site, line_items_keys (site, month), month,
+                         &(bills_how_t){.days = false}, itemize, &m, error);
 }

@@ -22,10 +22,17 @@
  */
 int bills_compute (store_t *store, const site_t *site, period_t period,
                    bill_t **ret_bill, gl_error_t *error);
+typedef struct {
+    bool compared; /* with what its months would be under other idle policies */
+    bool days;     /* with what is charged by day (BILL_DAYS) of what passes: */
+    const usage_filter_t *filter; /* NULL: all */
+} bills_how_t;
 /* The same of a period: rows of its months that lie outside it are marked so.
- * `compared`: with what its months would be under other idle policies. */
+ * *ret_first: with days, an instant of the first time that jobs held, whoever's that
+ * was; 0: there is none. */
 int bills_compute_part (store_t *store, const site_t *site, period_t period,
-                        bool compared, bill_t **ret_bill, gl_error_t *error);
+                        const bills_how_t *how, bill_t **ret_bill,
+                        int64_t *ret_first, gl_error_t *error);
 
 /* A cluster as billing asks for it: with the first of its facts where that says out of
  * which month something is carried of an entitlement. */
@@ -33,33 +40,18 @@ int bills_cluster (store_t *store, const site_t *site,
                    const store_cluster_t *from, report_cluster_t *ret_cluster,
                    gl_error_t *error);
 
-/* Charges of all clusters and pools for any other purpose: the computed billing of
- * `period` by the keys, as bills_compute() makes one; of all, or (`filter`) of lines
- * that pass it. Returns 0, or -1 with an error, which it hands on. */
-typedef int (*bills_billing_f) (billing_t *billing, void *arg,
-                                gl_error_t *error);
-int bills_billing (store_t *store, const site_t *site, const char *by,
-                   const usage_filter_t *filter, period_t period,
-                   bills_billing_f callback, void *arg,
-                   gl_error_t *error);
-
 /* All that the billing is made of: rollups where they can tell it. */
 int bills_give_facts (store_t *store, billing_t *billing, gl_error_t *error);
 
-/* After the last fact: with what meters read, where demand is charged. */
-int bills_finish (store_t *store, billing_t *billing, gl_error_t *error);
+/* After the last fact: with what meters read, where demand is charged; then as
+ * billing_compute(). */
+int bills_finish (store_t *store, billing_t *billing, billing_pool_f each,
+                  void *arg, gl_error_t *error);
 
 /* To a billing of rollups, after the last one: what jobs are given back for how
  * they ended, which no rollup tells. */
 int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
                      gl_error_t *error);
-
-/* To the bill of a computed month: what is charged by day (BILL_DAYS) of what
- * passes the filter (NULL: all). *ret_first: an instant of the first time that
- * jobs held, whoever's that was; 0: there is none. */
-int bills_add_days (store_t *store, const site_t *site,
-                    const usage_filter_t *filter, period_t period, bill_t *bill,
-                    int64_t *ret_first, gl_error_t *error);
 
 /* The rows by job and day of a month whose bill is computed, with the credits,
  * corrections and taxes of the bill. `ret_poolless` may be NULL. */

@@ -9,7 +9,6 @@
 /* Budgets in the making. */
 struct filling {
     const budgets_query_t *query;
-    const usage_filter_t *filter; /* passes what some budget is of; NULL: all */
     budget_t **budget;
     size_t count;
     int64_t first;          /* day with a charge of anybody; 0: none */
@@ -68,8 +67,7 @@ static int take_month (month_t *m, void *arg, gl_error_t *error)
     size_t count;
     const bill_pool_t *pool;
 
-    if (month_days (m, f->filter, error) < 0)
-        return -1;
+    (void)error;
     if (m->first > 0 && (f->first == 0 || m->first < f->first))
         f->first
             = zone_unit (f->query->site->zone, CALENDAR_DAY, m->first).start;
@@ -153,7 +151,7 @@ static int find_start (store_t *store, const struct filling *f,
 /* Up to as-of, and the rates of its month. */
 static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
 {
-    month_how_t how = {.until = f->query->as_of};
+    month_how_t how = {.until = f->query->as_of, .days = true};
     usage_filter_t filter = {.label = NULL};
     periods_t *periods;
     int64_t start;
@@ -163,7 +161,7 @@ static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
         return -1;
     how.periods = periods;
     filter.values.item = xcalloc (f->count + 1, sizeof (*filter.values.item));
-    f->filter = make_filter (f, &filter) ? &filter : NULL;
+    how.filter = make_filter (f, &filter) ? &filter : NULL;
     rc = find_start (store, f, periods, &start, error);
     if (rc == 0)
         rc = months_each (store, f->query->site,

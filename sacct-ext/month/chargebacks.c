@@ -344,7 +344,7 @@ static int compute (struct making *m, gl_error_t *error)
     GL_AUTOFREE char *keys = chargeback_keys (m->query);
     GL_AUTOFREE char *label = NULL;
     report_query_t asked = *m->query, query;
-    bill_t *bill = NULL;
+    bill_taking_t taking = {.compared = compares (m->query)};
     int rc = -1;
 
     asked.period = m->computed;
@@ -353,16 +353,15 @@ static int compute (struct making *m, gl_error_t *error)
     if (report_keys_parse (keys, &query.by, &label, error) < 0)
         return -1;
     m->billing = billing_new (&query);
-    if (gather (m, &asked, error) == 0
-        && bills_finish (m->store, m->billing, error) == 0
-        && bill_of_billing (m->billing, &bill, error) == 0
-        && (!compares (m->query)
-            || bill_compare_policies (bill, m->billing, error) == 0))
-        rc = 0;
+    taking.bill = bill_new ();
+    if (gather (m, &asked, error) == 0)
+        rc = bills_finish (m->store, m->billing, bill_take_pool, &taking,
+                           error);
+    bill_sort (taking.bill);
     if (rc == 0)
-        add_bill (m, NULL, bill, NULL);
+        add_bill (m, NULL, taking.bill, NULL);
     else
-        bill_free (bill);
+        bill_free (taking.bill);
     billing_free (m->billing);
     return rc;
 }

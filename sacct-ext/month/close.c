@@ -283,9 +283,9 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
     if (periods_read (store, &periods, error) < 0
         || check_month (store, c->site, periods, c->request->month, error) < 0
         || month_read (store, c->site, c->request->month,
-                       &(month_how_t){.compared = true}, &m, error)
+                       &(month_how_t){.compared = true, .days = true}, &m,
+                       error)
                < 0
-        || month_days (m, NULL, error) < 0
         || store_chain_head (store, &w.head, error) < 0)
         goto out;
     c->done->version = periods_versions (periods, m->name) + 1;

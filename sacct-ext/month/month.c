@@ -51,8 +51,11 @@ static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
         m->period.end = how->until;
     m->paper_period = m->period;
     if (periods_open_month (store, site, periods, open, error) < 0
-        || bills_compute_part (store, site, m->period, how->compared, &m->bill,
-                               error)
+        || bills_compute_part (store, site, m->period,
+                               &(bills_how_t){.compared = how->compared,
+                                              .days = how->days,
+                                              .filter = how->filter},
+                               &m->bill, &m->first, error)
                < 0)
         return -1;
     order = strcmp (m->name, open);
@@ -87,7 +90,7 @@ static void take_disputes (month_t *m)
     }
 }
 
-static int closed_month (month_t *m, gl_error_t *error)
+static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     const closing_t *closing = m->source->closing;
 
@@ -100,8 +103,29 @@ static int closed_month (month_t *m, gl_error_t *error)
                        < 0
                    || periods_bill (m->source->store, closing, &m->bill, error)
                           < 0
+                   || (how->days && !closing->imported
+                       && closed_list_read (m->source->store, closing,
+                                            BILL_DAYS, m->bill, error)
+                              < 0)
                ? -1
                : 0;
+}
+
+/* The first day that something is charged for. */
+static void take_first (month_t *m, const zone_t *zone)
+{
+    size_t count;
+    const bill_day_t *days = bill_days (m->bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        civil_t civil;
+        int64_t start;
+        if (calendar_parse_date (days[i].day, strlen (days[i].day), &civil) < 0)
+            continue;
+        start = zone_instant (zone, &civil);
+        if (m->first == 0 || start < m->first)
+            m->first = start;
+    }
 }
 
 static int fill_month (month_t *m, const month_how_t *how, gl_error_t *error)
@@ -113,9 +137,11 @@ static int fill_month (month_t *m, const month_how_t *how, gl_error_t *error)
     if (s->closing && !how->any_currency
         && closed_site_same_currency (s->closing, s->site, error) < 0)
         return -1;
-    if ((s->closing ? closed_month (m, error) : open_month (m, how, error)) < 0)
+    if ((s->closing ? closed_month (m, how, error) : open_month (m, how, error))
+        < 0)
         return -1;
     m->paper = s->paper ? s->paper : s->site;
+    take_first (m, m->paper->zone);
     postings (m->bill, &count);
     m->disputed = xcalloc (count + 1, sizeof (*m->disputed));
     if (s->closing)
@@ -314,36 +340,6 @@ int months_as_of (store_t *store, report_query_t *query,
     }
     periods_free (periods);
     return 0;
-}
-
-/* The first day that something is charged for. */
-static void take_first (month_t *m, const zone_t *zone)
-{
-    size_t count;
-    const bill_day_t *days = bill_days (m->bill, &count);
-
-    for (size_t i = 0; i < count; i++) {
-        civil_t civil;
-        int64_t start;
-        if (calendar_parse_date (days[i].day, strlen (days[i].day), &civil) < 0)
-            continue;
-        start = zone_instant (zone, &civil);
-        if (m->first == 0 || start < m->first)
-            m->first = start;
-    }
-}
-
-int month_days (month_t *m, const usage_filter_t *filter, gl_error_t *error)
-{
-    const struct month_source *s = m->source;
-    int rc = s->closing && !s->closing->imported
-                 ? closed_list_read (s->store, s->closing, BILL_DAYS, m->bill,
-                                     error)
-                 : bills_add_days (s->store, s->site, filter, m->period,
-                                   m->bill, &m->first, error);
-
-    take_first (m, m->paper->zone);
-    return rc;
 }
 
 /* --- usage ---------------------------------------------------------------- */

@@ -69,6 +69,10 @@ typedef struct {
     bool any_currency; /* whatever the ledger's is today: for papers that say in
                           which; else another one is an error */
     bool compared;     /* with other idle policies, as closing keeps them */
+    bool
+        days; /* with what is charged by day (BILL_DAYS); of a month that is not
+                  closed, of what passes the filter; NULL: of all */
+    const usage_filter_t *filter;
     bool billed;   /* months_each(): without months before the ledger begins */
     int64_t until; /* of a month that is not closed only what is before: rows
                       outside are marked so, and its period ends there; 0: all
@@ -128,11 +132,6 @@ int month_query (month_t *month, report_query_t *query, gl_error_t *error);
  * closed_clusters_free(), with the query's count; or NULL. */
 int months_as_of (store_t *store, report_query_t *query,
                   report_cluster_t **ret_clusters, gl_error_t *error);
-
-/* What is charged by day, into its bill (BILL_DAYS); of a month that is not
- * closed, of what passes the filter; NULL: of all. Once. */
-int month_days (month_t *month, const usage_filter_t *filter,
-                gl_error_t *error);
 
 /* Its usage: as rollups, or where these do not have what the query asks for as
  * facts. */

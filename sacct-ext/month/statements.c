@@ -169,13 +169,13 @@ static int list_jobs (struct making *m, month_t *month, gl_error_t *error)
 
 /* --- the months --------------------------------------------------------- */
 
-static int month_at (struct making *m, int64_t instant, month_t **ret,
-                     gl_error_t *error)
+static int month_at (struct making *m, int64_t instant, const month_how_t *how,
+                     month_t **ret, gl_error_t *error)
 {
     char month[ZONE_STAMP_SIZE];
 
     zone_unit_name (m->query.site->zone, CALENDAR_MONTH, instant, month);
-    return month_read (m->store, m->query.site, month, NULL, ret, error);
+    return month_read (m->store, m->query.site, month, how, ret, error);
 }
 
 /* "closed 2026-11-05, version 1", or "not closed". */
@@ -304,15 +304,14 @@ static int check_reached (const struct making *m, const month_t *now,
 
 static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 {
+    const month_how_t with_days = {.days = true, .filter = m->query.filters};
     month_t *now = NULL, *before = NULL;
     int rc = -1;
 
-    if (month_at (m, m->query.period.start, &now, error) == 0
+    if (month_at (m, m->query.period.start, &with_days, &now, error) == 0
         && check_reached (m, now, error) == 0
-        && month_at (m, m->query.period.start - 1, &before, error) == 0
-        && count_jobs (m, now, error) == 0
-        && month_days (now, m->query.filters, error) == 0
-        && list_jobs (m, now, error) == 0) {
+        && month_at (m, m->query.period.start - 1, NULL, &before, error) == 0
+        && count_jobs (m, now, error) == 0 && list_jobs (m, now, error) == 0) {
         take_days (m, now);
         rc = make_page (m, now, before, ret_report, error);
     }

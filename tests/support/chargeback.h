@@ -27,19 +27,21 @@ static report_t *chargeback_of_billing (const report_query_t *query,
                                         const billing_t *billing,
                                         usage_report_t *usage)
 {
-    chargeback_bill_t of = {NULL};
-    bill_t *bill;
+    bill_taking_t taking = {bill_new (), .compared = true};
+    chargeback_bill_t of = {.bill = taking.bill};
+    size_t count;
+    const pool_month_t *pm = billing_pool_months (billing, &count);
     report_t *report;
     gl_error_t error;
 
-    if (bill_of_billing (billing, &bill, &error) < 0
-        || bill_compare_policies (bill, billing, &error) < 0)
-        fail_msg ("%s", error.text);
-    of.bill = bill;
+    for (size_t i = 0; i < count; i++)
+        if (bill_take_pool (billing, &pm[i], &taking, &error) < 0)
+            fail_msg ("%s", error.text);
+    bill_sort (taking.bill);
     report = chargeback_make (query, &of, 1, usage, &error);
     if (!report)
         fail_msg ("%s", error.text);
-    bill_free (bill);
+    bill_free (taking.bill);
     return report;
 }
 

@@ -174,7 +174,7 @@ static billing_t *bill (const struct world *w, period_t period, const char *by,
         billing_add (billing, &w->segment[i], &w->hold[i],
                      w->hold[i].start != 0, &project);
     }
-    if (billing_compute (billing, &error) < 0)
+    if (billing_compute (billing, NULL, NULL, &error) < 0)
         fail_msg ("%s", error.text);
     return billing;
 }

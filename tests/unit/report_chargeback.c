@@ -148,7 +148,7 @@ static report_t *chargeback_of (const struct month *m,
                           NULL);
         billing_add (billing, &m->segments[i], &m->holds[i], held, &project);
     }
-    if (billing_compute (billing, &error) < 0)
+    if (billing_compute (billing, NULL, NULL, &error) < 0)
         fail_msg ("%s", error.text);
     report = chargeback_of_billing (query, billing, usage);
     billing_free (billing);
@@ -460,17 +460,17 @@ static bill_t *bill_of (const struct month *m, const report_query_t *query)
 {
     billing_t *billing = billing_new (query);
     project_t project = {.project = ""};
+    bill_taking_t taking = {.bill = bill_new ()};
     gl_error_t error;
-    bill_t *bill;
 
     for (size_t i = 0; i < JOBS; i++)
         billing_add (billing, &m->segments[i], &m->holds[i],
                      m->holds[i].start != 0, &project);
-    if (billing_compute (billing, &error) < 0
-        || bill_of_billing (billing, &bill, &error) < 0)
+    if (billing_compute (billing, bill_take_pool, &taking, &error) < 0)
         fail_msg ("%s", error.text);
+    bill_sort (taking.bill);
     billing_free (billing);
-    return bill;
+    return taking.bill;
 }
 
 /* Of each pool: the lines of the cost book are the rows, to the last unit. */
@@ -679,7 +679,7 @@ static void chargeback__units_of_use__know_the_months_before (void **state)
     early.time_start = book_instant (m->site, 2026, 10, 10, 0);
     early.time_end = early.time_start + 60 * 3600;
     billing_add (billing, &early, NULL, 0, &project);
-    if (billing_compute (billing, &error) < 0)
+    if (billing_compute (billing, NULL, NULL, &error) < 0)
         fail_msg ("%s", error.text);
     pm = billing_pool_months (billing, &count);
     for (size_t i = 0; i < count; i++) {

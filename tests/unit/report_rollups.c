@@ -193,7 +193,7 @@ static report_t *of_charges (const struct world *w, const report_query_t *q,
         billing_add_ended (b, &f->segment, f->suspension, f->suspension_count,
                            &f->project);
     }
-    if (billing_compute (b, &error) < 0)
+    if (billing_compute (b, NULL, NULL, &error) < 0)
         fail_msg ("%s", error.text);
     report = chargeback_of_billing (q, b, u);
     billing_free (b);
