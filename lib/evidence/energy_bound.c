@@ -139,7 +139,8 @@ static unsigned node_watts (const energy_bound_t *b, const char *cluster,
     for (size_t i = 0; b->site && i < b->site->pool_count; i++) {
         const site_pool_t *pool = &b->site->pools[i];
         unsigned watts;
-        if ((pool->cluster && strcmp (pool->cluster, cluster) != 0)
+        if (pool->resource == RESOURCE_CPU
+            || (pool->cluster && strcmp (pool->cluster, cluster) != 0)
             || (b->nodes[i] && !nodelist_contains (b->nodes[i], node)))
             continue;
         watts = pool_watts (pool);

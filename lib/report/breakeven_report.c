@@ -498,7 +498,8 @@ static int add_pools (report_t *report, const site_t *site, int64_t known,
         breakeven_t b = {0};
         const struct breakeven_view view = {report, site, at, query, &b};
         int rc;
-        if (!is_first_entry (site, i) || !is_asked (query->pools, name))
+        if (site->pools[i].resource == RESOURCE_CPU || !is_first_entry (site, i)
+            || !is_asked (query->pools, name))
             continue;
         if (breakeven_of_pool (site, name, at, NULL, &b, error) < 0)
             return -1;

@@ -78,7 +78,8 @@ static void add_pools (plan_t *plan)
 
     for (size_t i = 0; i < site->pool_count; i++) {
         plan_pool_t *pool;
-        if (!passes (plan, KEY_POOL, site->pools[i].name)
+        if (site->pools[i].resource == RESOURCE_CPU
+            || !passes (plan, KEY_POOL, site->pools[i].name)
             || find_pool (plan, site->pools[i].name))
             continue;
         pool = GL_APPEND (plan->pools, plan->count);

@@ -71,7 +71,10 @@ enum {
     AT_CURRENCY = AT_VALUES + VALUES_COUNT,
 };
 
-static void add_columns (report_t *report)
+/* Behind the others, where hours are not all of GPUs. */
+#define AT_UNIT (AT_CURRENCY + 1)
+
+static void add_columns (report_t *report, const site_t *site)
 {
     report_column (report, "team", "Team", COLUMN_TEXT, true);
     report_column (report, "pool", "Pool", COLUMN_TEXT, true);
@@ -109,6 +112,8 @@ static void add_columns (report_t *report)
     for (size_t i = AT_FEE; i < AT_CURRENCY; i++)
         report->column[i].detail = true;
     report_column (report, "currency", "Currency", COLUMN_TEXT, false);
+    if (site_counts_cpus (site))
+        report_column (report, "unit", "Unit", COLUMN_TEXT, false);
 }
 
 /* --- what is added ------------------------------------------------------ */
@@ -128,7 +133,7 @@ entitlement_report_t *entitlement_report_new (const report_query_t *query)
     r->months = bill_new ();
     r->sums = cube_new (&bill_fields[BILL_ENTITLEMENTS], "team,pool");
     r->report = report_begin (query, "entitlements", "Entitlements");
-    add_columns (r->report);
+    add_columns (r->report, query->site);
     return r;
 }
 
@@ -261,6 +266,10 @@ static void put_row (entitlement_report_t *r, const bill_entitlement_t *e,
     put_value (r->report, e, site->currency_digits);
     put_paid (r->report, e, site->currency_digits);
     report_put_text (r->report, AT_CURRENCY, site->currency);
+    if (site_counts_cpus (site))
+        report_put_text (r->report, AT_UNIT,
+                         site_pool_of_cpus (site, e->pool) ? "CPU hours"
+                                                           : "GPU hours");
 }
 
 void entitlement_report_add (entitlement_report_t *r, const bill_t *bill,
@@ -316,8 +325,9 @@ static void left_of (const bill_entitlement_t *sum, mpq_t ret_left)
 static void put_share (entitlement_report_t *r, const struct share *share)
 {
     const bill_entitlement_t *sum = share->sum;
-    GL_AUTOFREE char *title = xasprintf ("Entitlement %s/%s to date, GPU hours",
-                                         sum->team, sum->pool);
+    GL_AUTOFREE char *title = xasprintf (
+        "Entitlement %s/%s to date, %s hours", sum->team, sum->pool,
+        site_pool_of_cpus (r->query->site, sum->pool) ? "CPU" : "GPU");
     report_proof_t *proof = report_proof (r->report, title);
     mpq_t rest, left, changed;
 

@@ -163,6 +163,7 @@ report_t *skypilot_report (const site_t *site, const char *cluster, int64_t now)
         report_column (c.report, columns[i].name, columns[i].name,
                        columns[i].type, false);
     for (size_t i = 0; i < site->pool_count; i++)
-        add_regions (&c, &site->pools[i], cluster);
+        if (site->pools[i].resource == RESOURCE_GPU)
+            add_regions (&c, &site->pools[i], cluster);
     return c.report;
 }

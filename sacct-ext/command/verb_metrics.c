@@ -186,6 +186,8 @@ static const struct measure {
      "Allocated time of physical GPUs in the month; a slice counts its "
      "fraction",
      3600, 0},
+    {"cpu_hours", "slurm_gpuledger_month_cpu_seconds",
+     "Allocated time of CPUs in pools of CPUs in the month", 3600, 0},
     {"active_gpu_hours", "slurm_gpuledger_month_active_gpu_seconds",
      "Of it: time x measured utilization", 3600, 0},
     {"idle_gpu_hours", "slurm_gpuledger_month_idle_gpu_seconds",
@@ -432,7 +434,7 @@ static const struct {
      "Forecast, as a share of the budget, by method"},
 };
 
-typedef enum { UNIT_MONEY, UNIT_TIME, UNIT_RATIO } unit_t;
+typedef enum { UNIT_MONEY, UNIT_TIME, UNIT_CPU_TIME, UNIT_RATIO } unit_t;
 
 /* Smallest units of the currency as money, or a share of the budget. */
 static void put_amount (struct metrics *m, const budget_t *b, unit_t unit,
@@ -449,10 +451,19 @@ static void put_amount (struct metrics *m, const budget_t *b, unit_t unit,
         mpz_mul_ui (mpq_denref (value), mpq_denref (value), 10);
     mpq_canonicalize (value);
     exposition_exact (&m->e, value,
-                      unit == UNIT_MONEY  ? digits
-                      : unit == UNIT_TIME ? 0
-                                          : 4);
+                      unit == UNIT_MONEY   ? digits
+                      : unit == UNIT_RATIO ? 4
+                                           : 0);
     mpq_clear (value);
+}
+
+static bool is_in (const budget_t *b, unit_t unit)
+{
+    unit_t of = b->of_money  ? UNIT_MONEY
+                : b->of_cpus ? UNIT_CPU_TIME
+                             : UNIT_TIME;
+
+    return unit == UNIT_RATIO ? mpq_sgn (b->amount) > 0 : unit == of;
 }
 
 static void add_amounts (struct metrics *m, budget_t *const *budgets,
@@ -466,10 +477,8 @@ static void add_amounts (struct metrics *m, budget_t *const *budgets,
         const budget_t *b = budgets[i];
         amount_t amounts[2];
         size_t n = amounts_of (b, kind, amounts);
-        bool fits = unit == UNIT_RATIO ? mpq_sgn (b->amount) > 0
-                                       : b->of_money == (unit == UNIT_MONEY);
         for (size_t k = 0; k < n; k++) {
-            if (!fits || !amounts[k].known)
+            if (!is_in (b, unit) || !amounts[k].known)
                 continue;
             budget_labels (&m->e, b);
             if (amounts[k].label)
@@ -495,6 +504,27 @@ static void add_exhausted (struct metrics *m, budget_t *const *budgets,
     }
 }
 
+/* The family and help of GPU time, as of CPU time. Yours. */
+static char *of_cpus (const char *text)
+{
+    char *copy = xstrdup (text), *at;
+
+    while ((at = strstr (copy, "gpu_")) || (at = strstr (copy, "GPU")))
+        *at = *at == 'G' ? 'C' : 'c';
+    return copy;
+}
+
+static void add_cpu_time (struct metrics *m, budget_t *const *budgets,
+                          size_t count, size_t i)
+{
+    GL_AUTOFREE char *name = of_cpus (budget_metrics[i].time);
+    GL_AUTOFREE char *help = of_cpus (budget_metrics[i].time_help);
+
+    if (site_counts_cpus (m->cli->site))
+        add_amounts (m, budgets, count, budget_metrics[i].kind, UNIT_CPU_TIME,
+                     name, help);
+}
+
 static int add_budgets (struct metrics *m)
 {
     const budgets_query_t query
@@ -511,6 +541,7 @@ static int add_budgets (struct metrics *m)
                      budget_metrics[i].money, budget_metrics[i].money_help);
         add_amounts (m, budgets, count, kind, UNIT_TIME, budget_metrics[i].time,
                      budget_metrics[i].time_help);
+        add_cpu_time (m, budgets, count, i);
         add_amounts (m, budgets, count, kind, UNIT_RATIO,
                      budget_metrics[i].ratio, budget_metrics[i].ratio_help);
     }

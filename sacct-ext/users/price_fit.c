@@ -24,8 +24,8 @@ bool price_type_is_listed (const site_t *site, const char *type, int64_t now)
  * untyped GPU may be any of a pool. */
 bool price_pool_serves (const site_pool_t *pool, const char *type, bool listed)
 {
-    if (!type)
-        return true;
+    if (!type || pool->resource == RESOURCE_CPU)
+        return pool->resource == RESOURCE_GPU;
     return listed ? site_pool_lists (pool, type) : pool->gres.count == 0;
 }
 

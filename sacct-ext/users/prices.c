@@ -57,7 +57,7 @@ static int holds (const struct node *node, const site_pool_t *pool,
     nodelist_t *list;
     int rc;
 
-    if (!period_has (pool->valid, node->now)
+    if (pool->resource == RESOURCE_CPU || !period_has (pool->valid, node->now)
         || (pool->cluster && strcmp (pool->cluster, node->cluster) != 0))
         return 0;
     if (!pool->nodes)

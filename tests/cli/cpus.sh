@@ -147,6 +147,19 @@ ledger cpus budget --csv -o budget,unit,spent >got
 is "budgets are in the unit of their pool" "budget,unit,spent
 chem-cpus,CPU hours,2.00
 chem-gpus,GPU hours,0.00"
+ledger cpus metrics >got
+has "metrics are in units of their own" \
+    'slurm_gpuledger_budget_spent_cpu_seconds{budget="chem-cpus",period="2026-11",pool="cpu"} 7200'
+ledger cpus price --gres gpu:1 --time 1:00:00 --csv -o pool,total >got
+is "a GPU is priced in pools of GPUs" "pool,total
+h100,0.25"
+ledger cpus report entitlements --month 2026-10 --csv -o pool,bought,used,unit >got
+is "entitlements have a unit" "pool,bought,used,unit
+cpu,10.000000,10.000000,CPU hours"
+ledger cpus report plan >got
+tests=$((tests + 1))
+if grep -q spare got; then printf 'not '; fi
+echo "ok $tests - questions about GPUs are not asked of CPUs"
 ledger cpus explain 2 >got
 has "explain counts CPUs" "CPU hours                                       60.000000"
 has "and prices them" "rate per CPU hour                               0.0300"
