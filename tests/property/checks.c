@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "checks.h"
+#include "gres/nodelist.h"
 #include "look.h"
 
 /* --- comparing ---------------------------------------------------------- */
@@ -59,6 +60,9 @@ static bool same_sums (const look_row_t *whole, const look_row_t *parts,
     if (whole->gres_seconds != parts->gres_seconds)
         return say (why, "%s: %s: %" PRIu64 " gres_seconds, parts %" PRIu64,
                     what, whole->key, whole->gres_seconds, parts->gres_seconds);
+    if (whole->cpu_seconds != parts->cpu_seconds)
+        return say (why, "%s: %s: %" PRIu64 " cpu_seconds, parts %" PRIu64,
+                    what, whole->key, whole->cpu_seconds, parts->cpu_seconds);
     if (whole->suspended_known && parts->suspended_known
         && whole->suspended != parts->suspended)
         return say (why, "%s: %s: %" PRIu64 " suspended, parts %" PRIu64, what,
@@ -112,6 +116,7 @@ static void add_rows (look_table_t *sum, const look_table_t *parts, size_t keep)
             *at = '\0';
         row = look_row (sum, key);
         row->gres_seconds += part->gres_seconds;
+        row->cpu_seconds += part->cpu_seconds;
         row->suspended += part->suspended;
         row->suspended_known = row->suspended_known && part->suspended_known;
         row->weights_known = row->weights_known && part->weights_known;
@@ -261,6 +266,40 @@ static bool has_pauses (const world_t *w, const segment_t *s)
     return false;
 }
 
+/* CPUs of the segment in pools of CPUs, by its parts on its nodes; where such a pool
+ * begins or ends, nobody reckons here. */
+static uint64_t cpus_of (const world_t *w, const segment_t *s)
+{
+    nodelist_t *nodes = nodelist_open (s->nodelist, NULL);
+    uint64_t count = nodes ? nodelist_count (nodes) : 0, sum = 0, index = 0;
+    const char *node;
+
+    while (count && s->cpus != COUNT_UNKNOWN && (node = nodelist_next (nodes))) {
+        uint64_t share = s->cpus / count + (index++ < s->cpus % count);
+        for (size_t i = 0; i < w->site.pool_count; i++) {
+            const site_pool_t *pool = &w->site.pools[i];
+            nodelist_t *of = nodelist_open (pool->nodes, NULL);
+            bool with = s->gpu_asked || (s->gres && s->gres[0]);
+            if (pool->resource == RESOURCE_CPU && nodelist_contains (of, node)
+                && (!with || pool->cpu_jobs == CPUS_OF_ALL))
+                sum += share;
+            nodelist_close (of);
+        }
+    }
+    nodelist_close (nodes);
+    return sum;
+}
+
+static bool cpus_are_dated (const world_t *w)
+{
+    for (size_t i = 0; i < w->site.pool_count; i++)
+        if (w->site.pools[i].resource == RESOURCE_CPU
+            && (w->site.pools[i].valid.start != SITE_ALWAYS_START
+                || w->site.pools[i].valid.end != SITE_ALWAYS_END))
+            return true;
+    return false;
+}
+
 /* Jobs with pauses and a limit are left to others: all of the user's. */
 static bool usage_is_of_the_facts (const world_t *w, char why[WHY_SIZE])
 {
@@ -283,8 +322,10 @@ static bool usage_is_of_the_facts (const world_t *w, char why[WHY_SIZE])
             continue;
         from = from > w->period.start ? from : w->period.start;
         to = to < w->period.end ? to : w->period.end;
-        if (to > from)
+        if (to > from) {
             row->gres_seconds += devices_of (s.gres) * (uint64_t)(to - from);
+            row->cpu_seconds += cpus_of (w, &s) * (uint64_t)(to - from);
+        }
     }
     store_iter_close (iter);
     for (size_t i = 0; i < want.count && holds; i++) {
@@ -294,6 +335,12 @@ static bool usage_is_of_the_facts (const world_t *w, char why[WHY_SIZE])
             holds = say (why,
                          "%s: %" PRIu64 " gres_seconds, by the facts %" PRIu64,
                          want.row[i]->key, seconds, want.row[i]->gres_seconds);
+        seconds = row ? row->cpu_seconds : 0;
+        if (holds && want.row[i]->jobs == 0 && !cpus_are_dated (w)
+            && seconds != want.row[i]->cpu_seconds)
+            holds = say (why,
+                         "%s: %" PRIu64 " cpu_seconds, by the facts %" PRIu64,
+                         want.row[i]->key, seconds, want.row[i]->cpu_seconds);
     }
     look_table_free (&want);
     return holds;

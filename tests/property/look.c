@@ -219,6 +219,7 @@ static void take_cell (const usage_cell_t *cell, size_t keys,
     row->segments += cell->segments;
     row->unknown_jobs += cell->unknown_jobs;
     row->gres_seconds += usage_cell_gres_seconds (cell);
+    row->cpu_seconds += usage_cell_cpu_seconds (cell);
     row->suspended += usage_cell_suspended (cell);
     row->suspended_known = row->suspended_known && cell->suspended_known;
     if (!usage_cell_gpu_seconds (cell, row->gpu_seconds))

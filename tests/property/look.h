@@ -25,7 +25,7 @@ store_t *look_world (const char *name, const world_t *world,
 typedef struct {
     char key[200];
     uint64_t jobs, segments, unknown_jobs;
-    uint64_t gres_seconds, suspended;
+    uint64_t gres_seconds, suspended, cpu_seconds;
     bool suspended_known, weights_known;
     mpq_t gpu_seconds;
     capacity_sum_t sum;
