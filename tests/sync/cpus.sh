@@ -90,6 +90,7 @@ rates:
   - {pool: cpu, per_cpu_hour: 0.010}
   - {pool: spare, per_cpu_hour: 0.010}
 END
+sed 's/gpus_per_node: 4/&, cpus_per_node: 32/' "$dir/gpus.yaml" >"$dir/told.yaml"
 sed '1a policy: {suspended: free}' "$dir/cpus.yaml" >"$dir/free.yaml"
 
 with gpus init
@@ -100,6 +101,14 @@ day='-S 2026-10-01 -E 2026-10-02'
 with gpus report usage $day --by pool --csv -o pool,jobs,gpu_hours
 is "and counts GPUs alone" "pool,jobs,gpu_hours
 h100,1,6.000000"
+# 24 of 32 CPUs are 3 of 4 GPUs, of which 2 are allocated, for 3 hours; then 8 are 1.
+for by in pool node; do
+    # shellcheck disable=SC2086
+    with told report utilization $day --by $by --csv -o allocated,cpu_stranded
+    is "by $by: a job without GPUs takes CPUs of GPUs once" \
+        "allocated,cpu_stranded
+6.000000,4.000000"
+done
 # shellcheck disable=SC2086
 with cpus report usage $day --by pool --csv -o pool,jobs,gpu_hours,cpu_hours
 is "a pool of CPUs counts what was synced before it was there" \
