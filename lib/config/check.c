@@ -8,6 +8,7 @@
 #include "gres/mig.h"
 #include "gres/nodelist.h"
 #include "planning/analysis.h"
+#include "site/rate_card.h"
 
 static void *grow (void *array, size_t count, size_t size)
 {
@@ -201,18 +202,31 @@ static int check_layout (const site_t *site, const site_pool_t *pool,
     return 0;
 }
 
+static bool has_own_weights (const site_t *site, const char *pool)
+{
+    for (size_t i = 0; i < site->rate_count; i++)
+        if (strcmp (site->rates[i].pool, pool) == 0
+            && (mpq_sgn (site->rates[i].per_cpu_hour) > 0
+                || mpq_sgn (site->rates[i].per_gb_hour) > 0))
+            return true;
+    return false;
+}
+
 /* What a job is billed by has to be told. */
-static int check_bill (const site_pool_t *pool, gl_error_t *error)
+static int check_bill (const site_t *site, const site_pool_t *pool,
+                       gl_error_t *error)
 {
     bool dominant = pool->cpus_per_gpu || pool->memory_per_gpu;
     bool by_weights = pool->bill >= BILL_MAX,
          weighted
          = mpq_sgn (pool->cpu_weight) > 0 || mpq_sgn (pool->memory_weight) > 0;
-    const char *lacks = pool->bill == BILL_DOMINANT && !dominant
-                            ? "`cpus_per_gpu` or `memory_per_gpu`"
-                        : by_weights && !weighted
-                            ? "`cpu_weight` or `memory_weight`"
-                            : NULL;
+    const char *lacks
+        = pool->bill == BILL_DOMINANT && !dominant
+              ? "`cpus_per_gpu` or `memory_per_gpu`"
+          : by_weights && !weighted && !has_own_weights (site, pool->name)
+              ? "`cpu_weight` or `memory_weight`, or a rate with "
+                "`per_cpu_hour` or `per_gb_hour`"
+              : NULL;
 
     if (lacks)
         return gl_error (error, "%s:%d: `bill` of pool '%s' needs %s",
@@ -367,7 +381,7 @@ static int check_pools (const site_t *site, gl_error_t *error)
         if (rc == 0)
             rc = check_layout (site, &site->pools[i], error);
         if (rc == 0)
-            rc = check_bill (&site->pools[i], error);
+            rc = check_bill (site, &site->pools[i], error);
         if (rc == 0)
             rc = check_cpus (&site->pools[i], error);
         if (rc == 0)
@@ -478,6 +492,117 @@ static int check_tiers (const site_t *site, gl_error_t *error)
                              "%s:%d: a rate with `tiers` needs a price below "
                              "the first of them: `per_gpu_hour` is 0",
                              rate->place.file, rate->place.line);
+    }
+    return 0;
+}
+
+static int rate_error (const site_rate_t *rate, gl_error_t *error,
+                       const char *text)
+{
+    return gl_error (error, "%s:%d: %s", rate->place.file, rate->place.line,
+                     text);
+}
+
+/* CPUs and memory have prices where the pool bills them by weights. */
+static int check_weights (const site_t *site, const site_rate_t *rate,
+                          gl_error_t *error)
+{
+    bool own
+        = mpq_sgn (rate->per_cpu_hour) > 0 || mpq_sgn (rate->per_gb_hour) > 0;
+
+    if (own && mpq_sgn (rate->per_gpu_hour) == 0)
+        return rate_error (rate, error,
+                           "`per_gpu_hour` is 0: CPUs and memory are billed in "
+                           "GPU-hours; give GPUs a price too");
+    for (size_t i = 0; i < site->pool_count && own; i++) {
+        const site_pool_t *pool = &site->pools[i];
+        if (strcmp (pool->name, rate->pool) == 0 && pool->bill < BILL_MAX
+            && overlap (pool->valid, rate->valid))
+            return gl_error (
+                error,
+                "%s:%d: `per_cpu_hour` and `per_gb_hour` need "
+                "`bill: sum`, `max` or `sum-or-memory` in pool '%s' "
+                "(%s:%d)",
+                rate->place.file, rate->place.line, pool->name,
+                pool->place.file, pool->place.line);
+    }
+    return 0;
+}
+
+static bool has_price (const site_rate_t *rate)
+{
+    return mpq_sgn (rate->per_gpu_hour) > 0;
+}
+
+/* The price of a job is a multiple of that of its line: of each line that it may be
+ * in. */
+static int check_job_rate (const site_t *site, const site_rate_t *rate,
+                           gl_error_t *error)
+{
+    bool found = false;
+
+    if (rate->tier_count > 0)
+        return rate_error (rate, error,
+                           "a rate by `reservation` or `gpus` has the tiers of "
+                           "the rate without; leave `tiers` out");
+    for (size_t i = 0; i < site->rate_count; i++) {
+        const site_rate_t *line = &site->rates[i];
+        rate_fit_t fit
+            = rate_of_jobs (line) ? RATE_FITS_NEVER : rate_fits (rate, line);
+        if (fit == RATE_FITS_NEVER || !overlap (line->valid, rate->valid))
+            continue;
+        found = found
+                || (fit == RATE_FITS_ALWAYS
+                    && line->valid.start <= rate->valid.start
+                    && line->valid.end >= rate->valid.end);
+        if (has_price (rate) && !has_price (line)
+            && rate_rank (rate) > rate_rank (line))
+            return gl_error (
+                error,
+                "%s:%d: jobs of this rate may be under the one at "
+                "%s:%d, which is 0, and their price is a multiple of "
+                "it; give that one a price, and `subsidy: 100%%` in "
+                "`qos` if it is free",
+                rate->place.file, rate->place.line, line->place.file,
+                line->place.line);
+    }
+    return found ? 0
+                 : rate_error (rate, error,
+                               "a rate by `reservation` or `gpus` needs one of "
+                               "the pool without these, for the same time or "
+                               "longer");
+}
+
+/* Numbers of GPUs that are written differently may begin at the same one. */
+static int check_numbers (const site_t *site, size_t at, gl_error_t *error)
+{
+    const site_rate_t *rate = &site->rates[at];
+
+    for (size_t i = 0; i < at && rate->gpus[0] > 0; i++) {
+        const site_rate_t *other = &site->rates[i];
+        if (other->gpus[0] == rate->gpus[0]
+            && rate_fits (rate, other) == RATE_FITS_ALWAYS
+            && rate_fits (other, rate) == RATE_FITS_ALWAYS
+            && overlap (other->valid, rate->valid))
+            return gl_error (error,
+                             "%s:%d: jobs with %lld GPUs fit this rate and the "
+                             "one at %s:%d; let one of them begin at another "
+                             "number",
+                             rate->place.file, rate->place.line,
+                             (long long)rate->gpus[0], other->place.file,
+                             other->place.line);
+    }
+    return 0;
+}
+
+static int check_rates (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->rate_count; i++) {
+        const site_rate_t *rate = &site->rates[i];
+        if (check_weights (site, rate, error) < 0
+            || check_numbers (site, i, error) < 0
+            || (rate_of_jobs (rate) && check_job_rate (site, rate, error) < 0))
+            return -1;
     }
     return 0;
 }
@@ -600,14 +725,13 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
         qsort (list->entry, list->entry_count, sizeof (*list->entry),
                by_name_and_start);
     if (check_duplicates (list, error) < 0
-        || check_days_between (site, list, error) < 0 ||
-        check_references (list, error) < 0 || check_pools (site, error) < 0 ||
-        check_teams (site, error) < 0 || check_names (site, error) < 0
-        || check_book (site, error) < 0
-        || check_go_live (site, error) < 0 || check_budgets (site, error) < 0
-        || check_tiers (site, error) < 0 || check_qos (site, error) < 0
-        || check_entitlements (site, error) < 0
-        || check_close (site, error) < 0
+        || check_days_between (site, list, error) < 0
+        || check_references (list, error) < 0 || check_pools (site, error) < 0
+        || check_teams (site, error) < 0 || check_names (site, error) < 0
+        || check_book (site, error) < 0 || check_go_live (site, error) < 0
+        || check_budgets (site, error) < 0 || check_tiers (site, error) < 0
+        || check_rates (site, error) < 0 || check_qos (site, error) < 0
+        || check_entitlements (site, error) < 0 || check_close (site, error) < 0
         || check_analyses (site, error) < 0)
         return -1;
     return 0;

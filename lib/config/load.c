@@ -196,6 +196,18 @@ static char *word_of (const struct cursor *at, const char *name)
     return word ? word : xstrdup (name);
 }
 
+/* Of a pool of CPUs per_cpu_hour is the word for per_gpu_hour: what has this name
+ * elsewhere has none. */
+static bool is_taken (const struct cursor *at, size_t key)
+{
+    for (size_t i = 0; i < at->kind->key_count && at->of_cpus; i++) {
+        GL_AUTOFREE char *word = word_of (at, at->kind->keys[i].name);
+        if (i != key && !strcmp (word, at->kind->keys[key].name))
+            return true;
+    }
+    return false;
+}
+
 static bool is_key (const struct cursor *at, const char *text)
 {
     for (size_t i = 0; i < at->kind->key_count; i++) {
@@ -255,7 +267,9 @@ static int read_mapping (const struct cursor *at, const tree_t *mapping,
     for (size_t i = 0; i < at->kind->key_count; i++) {
         schema_key_t key = at->kind->keys[i];
         GL_AUTOFREE char *word = word_of (at, key.name);
-        if (strcmp (word, key.name) != 0)
+        if (is_taken (at, i))
+            key.name = "";
+        else if (strcmp (word, key.name) != 0)
             key.name = word;
         if (read_key (at, &key, mapping, fallbacks) < 0)
             return -1;
@@ -301,16 +315,17 @@ static void *new_entry (void *owner, const schema_kind_t *kind)
     return entry;
 }
 
-static char *identity_of (const schema_kind_t *kind, const tree_t *mapping)
+static char *identity_of (const struct cursor *at, const tree_t *mapping)
 {
     buffer_t b = BUFFER_INIT;
 
-    for (size_t i = 0; i < kind->key_count; i++) {
-        const schema_key_t *key = &kind->keys[i];
-        const tree_t *value = tree_get (mapping, key->name, NULL);
+    for (size_t i = 0; i < at->kind->key_count; i++) {
+        const schema_key_t *key = &at->kind->keys[i];
+        GL_AUTOFREE char *word = word_of (at, key->name);
+        const tree_t *value = tree_get (mapping, word, NULL);
         if (value && (key->flags & SCHEMA_IDENTITY))
             buffer_printf (&b, "%s%s%s%s", b.length ? ", " : "",
-                           key->flags & SCHEMA_REQUIRED ? "" : key->name,
+                           key->flags & SCHEMA_REQUIRED ? "" : word,
                            key->flags & SCHEMA_REQUIRED ? "" : " ",
                            value->text);
     }
@@ -336,7 +351,7 @@ static int read_entry (struct cursor *at, const tree_t *mapping)
         return -1;
     entry.valid = kind->dated ? *(period_t *)field (at->entry, kind->valid)
                               : (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END};
-    entry.identity = identity_of (kind, mapping);
+    entry.identity = identity_of (at, mapping);
     check_add_entry (&at->loader->list, entry);
     return 0;
 }

@@ -118,6 +118,8 @@ const char *schema_type_text (value_type_t type)
         [VALUE_SALVAGE] = "an amount or a share of the price",
         [VALUE_SLICES] = "slices of all slices (1/7)",
         [VALUE_DAYS] = "days of the week (mon-fri)",
+        [VALUE_NUMBERS]
+        = "a number, or numbers from one to another (4, 2-4, 2+)",
         [VALUE_HOURS_OF_DAY] = "hours (07:00-22:00)",
         [VALUE_REVALUE] = "an amount or a share of the price",
         [VALUE_ENTRIES] = "a list of entries ([{from: 2029-01-01, ...}, ...])",

@@ -40,6 +40,7 @@ typedef enum {
     VALUE_SLICES,   /* two ints: 1/7                                */
     VALUE_REVALUE,  /* of site_asset_change_t: an amount, or 10%    */
     VALUE_DAYS,     /* unsigned, bit 0 Monday: mon-fri, sun          */
+    VALUE_NUMBERS,  /* two int64_t: 4, 2-4, 2+                      */
     VALUE_HOURS_OF_DAY, /* two ints, minutes: 07:00-22:00            */
     VALUE_ENTRIES,  /* a list within an entry: of the kind `refers`   */
 } value_type_t;

@@ -5,6 +5,8 @@ static const schema_word_t unused_words[]
     = {{"expire", UNUSED_EXPIRES}, {"carry", UNUSED_CARRIED}, {NULL, 0}};
 static const schema_word_t tiers_words[]
     = {{"gpu_hours", TIERS_BY_GPU_HOURS}, {"spend", TIERS_BY_SPEND}, {NULL, 0}};
+static const schema_word_t gb_words[]
+    = {{"binary", GB_BINARY}, {"decimal", GB_DECIMAL}, {NULL, 0}};
 static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
                                              {"quarter", BUDGET_QUARTER},
                                              {"year", BUDGET_YEAR},
@@ -30,9 +32,14 @@ static const schema_key_t rate_keys[] = {
     {"plan", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_rate_t, plan), NULL,
      NULL, NULL, NULL,
      "For teams of this plan only. Of all rates that fit a job, one for a plan "
-     "wins; then one for a class, for a partition, for a QOS."},
+     "wins; then one for a class, a reservation, a partition, a QOS, a number "
+     "of GPUs."},
     {"class", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_rate_t, class), NULL,
      NULL, NULL, NULL, "For teams of this class only."},
+    {"reservation", VALUE_TEXT, SCHEMA_IDENTITY,
+     offsetof (site_rate_t, reservation), NULL, NULL, NULL, NULL,
+     "For jobs in this reservation only. Tiers and mig_price are those of the "
+     "rate without it."},
     {"partition", VALUE_TEXT, SCHEMA_IDENTITY,
      offsetof (site_rate_t, partition), NULL, NULL, NULL, NULL,
      "For jobs in this partition only."},
@@ -40,9 +47,37 @@ static const schema_key_t rate_keys[] = {
      NULL, NULL, NULL,
      "For this QOS only; default every QOS without a rate "
      "of its own."},
+    {"gpus", VALUE_NUMBERS, SCHEMA_IDENTITY, offsetof (site_rate_t, gpus), NULL,
+     NULL, NULL, NULL,
+     "For jobs with so many GPUs only, as Slurm counts them: 4, 2-4 or 2+. "
+     "Where several fit, the one that begins highest applies, to all GPUs of "
+     "the job. Tiers and mig_price are those of the rate without it."},
     {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
      offsetof (site_rate_t, per_gpu_hour), NULL, NULL, NULL, "3.60",
      "Price of one physical GPU for an hour."},
+    {"per_cpu_hour", VALUE_DECIMAL, 0, offsetof (site_rate_t, per_cpu_hour),
+     NULL, NULL, "0", NULL,
+     "Price of a CPU for an hour, in a pool with `bill: sum`, `max` or "
+     "`sum-or-memory`, instead of the weights of the pool. Default 0."},
+    {"per_gb_hour", VALUE_DECIMAL, 0, offsetof (site_rate_t, per_gb_hour), NULL,
+     NULL, "0", NULL, "Price of a GB of memory for an hour. Default 0."},
+    {"gb", VALUE_WORD, 0, offsetof (site_rate_t, gb), gb_words, NULL, "binary",
+     NULL,
+     "What a GB is: 2^30 bytes, as Slurm's G (binary), or 10^9 bytes "
+     "(decimal). Default binary."},
+    {"included_cpus", VALUE_DECIMAL, 0, offsetof (site_rate_t, included_cpus),
+     NULL, NULL, "0", NULL,
+     "CPUs of each GPU that per_cpu_hour leaves free. Default 0."},
+    {"included_gb", VALUE_DECIMAL, 0, offsetof (site_rate_t, included_gb), NULL,
+     NULL, "0", NULL,
+     "GB of memory of each GPU that per_gb_hour leaves free. Default 0."},
+    {"minimum", VALUE_DECIMAL, 0, offsetof (site_rate_t, minimum), NULL, NULL,
+     "0", NULL,
+     "Least list price of an ended job, in money. What it adds lies where the "
+     "job ends. Default 0."},
+    {"minimum_gpu_hours", VALUE_DECIMAL, 0,
+     offsetof (site_rate_t, minimum_gpu_hours), NULL, NULL, "0", NULL,
+     "The same in GPU-hours at this rate. Default 0."},
     {"mig_price", VALUE_WORD, 0, offsetof (site_rate_t, mig_price),
      schema_price_words, NULL, "max", "max",
      "Weight by which a MIG slice is priced. Default max."},

@@ -366,6 +366,28 @@ static int set_slices (const char *text, int *field, gl_error_t *error)
     return 0;
 }
 
+static int set_numbers (const char *text, int64_t *field, gl_error_t *error)
+{
+    size_t length = strcspn (text, "-+");
+    const char *rest = text + length;
+    uint64_t least, most;
+
+    if (number_u64 (text, length, &least) < 0 || least < 1 || least > COUNT_MAX
+        || (*rest == '+' && rest[1] != '\0')
+        || (*rest == '-'
+            && (number_u64_text (rest + 1, &most) < 0 || most < least
+                || most > COUNT_MAX)))
+        return gl_error (error,
+                         "'%.60s' does not say how many; write e.g. 4, 2-4 or "
+                         "2+",
+                         text);
+    field[0] = (int64_t)least;
+    field[1] = *rest == '+'   ? INT64_MAX
+               : *rest == '-' ? (int64_t)most
+                              : (int64_t)least;
+    return 0;
+}
+
 static int day_index (const char *text, size_t length)
 {
     static const char *const days[]
@@ -502,6 +524,8 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
         return set_days (text, field, error);
     case VALUE_HOURS_OF_DAY:
         return set_hours (text, field, error);
+    case VALUE_NUMBERS:
+        return set_numbers (text, field, error);
     case VALUE_REVALUE:
         return set_revalue (key, text, entry, error);
     case VALUE_SHARES:

@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "report/explain_private.h"
+#include "usage/billable.h"
 
 /* Amounts before rounding are shown with as many decimals as exports carry. */
 #define EXACT_DIGITS 10
@@ -321,14 +322,38 @@ static const site_team_t *team_of (const struct piece *p)
                             p->segment->account, p->instant);
 }
 
-static rate_subject_t subject_of (const struct piece *p, const char *pool,
-                                  const char *team)
+static rate_subject_t subject_of (const struct piece *p, const char *pool)
 {
-    return (rate_subject_t){.pool = pool,
-                            .qos = p->segment->qos,
-                            .partition = p->segment->partition,
-                            .team = team,
-                            .instant = p->instant};
+    return billable_line (p->site, p->accounts, p->segment, pool, p->instant);
+}
+
+/* "published rate of QOS high, gpuledger.yaml:12" */
+static void explain_rate (explain_step_t *step, const site_t *site,
+                          const char *name, const char *title,
+                          const site_rate_t *rate)
+{
+    GL_AUTOFREE char *of = rate_conditions (site, rate);
+
+    explain_format (step, name, title, "published rate%s%s, %s:%d",
+                    *of ? " of " : "", of,
+                    rate->place.file ? rate->place.file : "", rate->place.line);
+}
+
+/* A rate of the job's own, by its reservation or its GPUs. */
+static void explain_job_rate (explain_step_t *step, const struct piece *p,
+                              const pool_month_t *pm, const site_rate_t *line)
+{
+    const site_rate_t *job
+        = rate_card_price (p->site, billable_job (p->site, p->segment,
+                                                  subject_of (p, pm->pool)))
+              .rate;
+
+    if (!job || job == line)
+        return;
+    explain_rate (step, p->site, "job_basis",
+                  "price of this job, as a weight of its seconds", job);
+    explain_exact (step, COLUMN_RATE, "job_rate", "its rate per GPU hour",
+                   job->per_gpu_hour, 4);
 }
 
 static const char *rule_text (const rate_card_price_t *price, adjustment_id_t id,
@@ -349,7 +374,7 @@ static bool explain_adjustments (explain_step_t *step, const struct piece *p,
     const site_team_t *team = team_of (p);
     const char *name = team ? team->name : NULL;
     rate_card_price_t price
-        = rate_card_price (p->site, subject_of (p, pm->pool, name));
+        = rate_card_price (p->site, subject_of (p, pm->pool));
     mpq_t factor[ADJUSTMENT_COUNT], amount;
     bool any = false;
 
@@ -405,9 +430,8 @@ static void explain_due (explain_step_t *step, const struct piece *p,
 static void explain_price (explain_step_t *step, struct piece *p,
                            const pool_month_t *pm)
 {
-    const site_team_t *team = team_of (p);
-    rate_card_price_t price = rate_card_price (
-        p->site, subject_of (p, pm->pool, team ? team->name : NULL));
+    rate_card_price_t price
+        = rate_card_price (p->site, subject_of (p, pm->pool));
     mpq_srcptr rate
         = price.rate ? price.rate->per_gpu_hour : charge_full_rate (pm->charge);
     GL_AUTOFREE char *title = xasprintf ("price weight of a device, by %s",
@@ -418,13 +442,9 @@ static void explain_price (explain_step_t *step, struct piece *p,
 
     if (pm->has_cost)
         explain_cost_lines (step, pm, p->site);
-    if (price.rate) {
-        GL_AUTOFREE char *of = rate_conditions (price.rate);
-        explain_format (step, "basis", "price", "published rate%s%s, %s:%d",
-                        *of ? " of " : "", of,
-                        price.rate->place.file ? price.rate->place.file : "",
-                        price.rate->place.line);
-    } else if (pm->idle != IDLE_IN_RATE && pm->idle != IDLE_EXPLICIT)
+    if (price.rate)
+        explain_rate (step, p->site, "basis", "price", price.rate);
+    else if (pm->idle != IDLE_IN_RATE && pm->idle != IDLE_EXPLICIT)
         explain_format (step, "basis", "price", "full cost; idle time is %s",
                         idle_policy_title (pm->idle));
     else
@@ -433,6 +453,7 @@ static void explain_price (explain_step_t *step, struct piece *p,
                           ? "full cost; the billed hours carry idle time too"
                           : "full cost; idle time is unallocated cost");
     explain_exact (step, COLUMN_RATE, "rate", "rate per GPU hour", rate, 4);
+    explain_job_rate (step, p, pm, price.rate);
     if (kind_weight (p->site, p->part->kind, price.mig_price, &weight, &error)
         < 0) {
         explain_text (step, "price_weight", title, NULL);

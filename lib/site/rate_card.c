@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -41,6 +42,8 @@ static const struct {
     {offsetof (site_rate_t, plan), "plan", true, offsetof (site_team_t, plan)},
     {offsetof (site_rate_t, class), "class", true,
      offsetof (site_team_t, class)},
+    {offsetof (site_rate_t, reservation), "reservation", false,
+     offsetof (rate_subject_t, reservation)},
     {offsetof (site_rate_t, partition), "partition", false,
      offsetof (rate_subject_t, partition)},
     {offsetof (site_rate_t, qos), "QOS", false, offsetof (rate_subject_t, qos)},
@@ -51,49 +54,78 @@ static const char *text_at (const void *of, size_t offset)
     return of ? *(const char *const *)((const char *)of + offset) : NULL;
 }
 
-/* The more, the sooner it wins; -1: it is not for this job. */
-static int rank_of (const site_t *site, const site_rate_t *rate,
+static bool has_gpus (const site_rate_t *rate, uint64_t gpus)
+{
+    return rate->gpus[0] == 0
+           || (gpus >= (uint64_t)rate->gpus[0]
+               && gpus <= (uint64_t)rate->gpus[1]);
+}
+
+rate_fit_t rate_fits (const site_rate_t *of, const site_rate_t *other)
+{
+    rate_fit_t fit
+        = same (of->pool, other->pool) ? RATE_FITS_ALWAYS : RATE_FITS_NEVER;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (conditions); i++) {
+        const char *x = text_at (of, conditions[i].of_rate),
+                   *y = text_at (other, conditions[i].of_rate);
+        if (!y)
+            continue;
+        if (x && strcmp (x, y) != 0)
+            return RATE_FITS_NEVER;
+        if (!x && fit == RATE_FITS_ALWAYS)
+            fit = RATE_FITS_SOME;
+    }
+    return fit;
+}
+
+bool rate_of_jobs (const site_rate_t *rate)
+{
+    return rate->reservation || rate->gpus[0] > 0;
+}
+
+int64_t rate_rank (const site_rate_t *rate)
+{
+    int64_t rank = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (conditions); i++)
+        rank = rank * 2 + (text_at (rate, conditions[i].of_rate) != NULL);
+    return (rank << 32) + rate->gpus[0];
+}
+
+static bool is_for (const site_t *site, const site_rate_t *rate,
                     const rate_subject_t *of)
 {
     const site_team_t *team = rate->plan || rate->class ? rate_card_team (
                                   site, of->team, of->instant)
                                                         : NULL;
-    int rank = 0;
+    bool is = same (rate->pool, of->pool)
+              && period_has (rate->valid, of->instant)
+              && has_gpus (rate, of->gpus);
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (conditions); i++) {
+    for (size_t i = 0; i < GL_ARRAY_SIZE (conditions) && is; i++) {
         const char *wanted = text_at (rate, conditions[i].of_rate);
         const void *from = conditions[i].of_team ? (const void *)team : of;
-        rank *= 2;
-        if (!wanted)
-            continue;
-        if (!same (wanted, text_at (from, conditions[i].of_subject)))
-            return -1;
-        rank++;
+        is = !wanted || same (wanted, text_at (from, conditions[i].of_subject));
     }
-    return rank;
+    return is;
 }
 
 static const site_rate_t *find_rate (const site_t *site,
                                      const rate_subject_t *of)
 {
     const site_rate_t *found = NULL;
-    int best = -1;
 
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
-        int rank = same (rate->pool, of->pool)
-                           && period_has (rate->valid, of->instant)
-                       ? rank_of (site, rate, of)
-                       : -1;
-        if (rank <= best)
-            continue;
-        best = rank;
-        found = rate;
+        if (is_for (site, rate, of)
+            && (!found || rate_rank (rate) > rate_rank (found)))
+            found = rate;
     }
     return found;
 }
 
-char *rate_conditions (const site_rate_t *rate)
+char *rate_conditions (const site_t *site, const site_rate_t *rate)
 {
     BUFFER_AUTO out = BUFFER_INIT;
 
@@ -102,6 +134,17 @@ char *rate_conditions (const site_rate_t *rate)
         if (text)
             buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
                            conditions[i].word, text);
+    }
+    if (rate->gpus[0] > 0) {
+        buffer_printf (&out, "%s%" PRId64, out.length ? ", " : "",
+                       rate->gpus[0]);
+        if (rate->gpus[1] == INT64_MAX)
+            buffer_add_text (&out, " or more");
+        else if (rate->gpus[1] > rate->gpus[0])
+            buffer_printf (&out, " to %" PRId64, rate->gpus[1]);
+        buffer_printf (&out, " %s%s",
+                       site_pool_of_cpus (site, rate->pool) ? "CPU" : "GPU",
+                       rate->gpus[1] == 1 ? "" : "s");
     }
     return xstrdup (buffer_text (&out));
 }
@@ -191,14 +234,8 @@ size_t rate_card_cuts (const site_t *site, period_t period, int64_t **ret_cuts)
 
 static bool same_series (const site_rate_t *a, const site_rate_t *b)
 {
-    bool is = same (a->pool, b->pool);
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (conditions) && is; i++) {
-        const char *x = text_at (a, conditions[i].of_rate),
-                   *y = text_at (b, conditions[i].of_rate);
-        is = same (x, y) || (!x && !y);
-    }
-    return is;
+    return a->gpus[0] == b->gpus[0] && rate_fits (a, b) == RATE_FITS_ALWAYS
+           && rate_fits (b, a) == RATE_FITS_ALWAYS;
 }
 
 /* When the next rate of that pool for the same begins; 0: none does. */
@@ -235,7 +272,7 @@ size_t rate_card_gaps (const site_t *site, period_t period,
 
 char *rate_gap_text (const site_t *site, const rate_gap_t *gap)
 {
-    GL_AUTOFREE char *of = rate_conditions (gap->rate);
+    GL_AUTOFREE char *of = rate_conditions (site, gap->rate);
     const char *instead = !*of             ? "at full cost"
                           : gap->rate->qos ? "as other QOS"
                                            : "by other rates";

@@ -6,6 +6,7 @@
 #ifndef GL_SITE_RATE_CARD_H
 #define GL_SITE_RATE_CARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ typedef struct {
     const char *qos;
     const char *partition;
     const char *team;
+    const char *reservation; /* of one job, as the GPUs; a line has none */
+    uint64_t gpus;
     int64_t instant;
 } rate_subject_t;
 
@@ -31,15 +34,31 @@ typedef struct {
     const site_team_t *team; /* see rate_card_team() */
 } rate_card_price_t;
 
-/* The rate that fits with the first of: plan, class, partition, QOS (then with the
- * second, and so on), else the one of the pool alone, else full cost and the policy's
+/* The rate that fits with the first of: plan, class, reservation, partition, QOS,
+ * number of GPUs (then with the second, and so on; of two numbers the one that begins
+ * higher), else the one of the pool alone, else full cost and the policy's
  * mig_price; the rule of the QOS for the pool, else for every pool; the entry of the
  * team. */
 rate_card_price_t rate_card_price (const site_t *site, rate_subject_t of);
 
 /* What the rate is for, beyond its pool: "class industry, QOS high", or "". Yours to
  * free. */
-char *rate_conditions (const site_rate_t *rate);
+char *rate_conditions (const site_t *site, const site_rate_t *rate);
+
+/* Whether jobs that one rate is for, by what it says of lines (not of reservations and
+ * GPUs), are ones that another is for: of the same pool, at whatever time. */
+typedef enum {
+    RATE_FITS_NEVER,
+    RATE_FITS_SOME,
+    RATE_FITS_ALWAYS,
+} rate_fit_t;
+rate_fit_t rate_fits (const site_rate_t *of, const site_rate_t *other);
+
+/* Of two rates for a job the one with the higher rank applies. */
+int64_t rate_rank (const site_rate_t *rate);
+
+/* The rate is for single jobs, by reservation or number of GPUs: no line has it. */
+bool rate_of_jobs (const site_rate_t *rate);
 
 /* The entry at that instant of a team whose prices differ: by a surcharge, a class or
  * a plan; NULL: those of any other team. */

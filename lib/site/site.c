@@ -192,9 +192,12 @@ static void free_rate (site_rate_t *rate)
     free (rate->class);
     free (rate->partition);
     free (rate->qos);
+    free (rate->reservation);
     free (rate->approved_by);
     free (rate->note);
-    mpq_clear (rate->per_gpu_hour);
+    mpq_clears (rate->per_gpu_hour, rate->per_cpu_hour, rate->per_gb_hour,
+                rate->included_cpus, rate->included_gb, rate->minimum,
+                rate->minimum_gpu_hours, NULL);
 }
 
 static void free_qos (site_qos_t *qos)

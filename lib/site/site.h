@@ -312,6 +312,12 @@ typedef enum {
     TIERS_BY_SPEND,     /* what was due for them, before surcharges */
 } tiers_by_t;
 
+/* What a GB of memory is in a price. */
+typedef enum {
+    GB_BINARY,  /* 2^30 bytes, as Slurm's G */
+    GB_DECIMAL, /* 10^9 bytes */
+} gb_t;
+
 /* A published price. A pool without a rate in force is charged at full cost. Of
  * several that hold the one applies that rate_card_price() finds. */
 typedef struct {
@@ -321,7 +327,19 @@ typedef struct {
     char *class;
     char *partition;
     char *qos;
+    /* Of one job, and no key of a line: its price over that of the rate of the line
+     * is a weight of its billable quantity (usage/billable.h). */
+    char *reservation;
+    int64_t gpus[2]; /* at least and at most so many; 0: any number */
     mpq_t per_gpu_hour;
+    mpq_t
+        per_cpu_hour; /* of pools that bill CPUs and memory by weights; both 0: */
+    mpq_t per_gb_hour; /* by the weights of the pool */
+    gb_t gb;
+    mpq_t included_cpus; /* of each GPU, which cost nothing more */
+    mpq_t included_gb;
+    mpq_t minimum; /* of an ended job, in money or GPU-hours; 0: none */
+    mpq_t minimum_gpu_hours;
     mig_basis_t mig_price; /* compute, memory or max */
     site_tier_t *tiers; /* by rising threshold; below the first: per_gpu_hour */
     size_t tier_count;

@@ -331,7 +331,7 @@ static void add_rates (report_t *report, const recharge_t *r)
         const site_rate_t *rate = &site->rates[i];
         if (!recharge_asks (r, rate->pool))
             continue;
-        GL_AUTOFREE char *of = rate_conditions (rate);
+        GL_AUTOFREE char *of = rate_conditions (site, rate);
         recharge_row (report, "rate", rate->pool, *of ? of : "every QOS");
         put_day (report, AT_FROM, site->zone, rate->valid.start);
         put_day (report, AT_TO, site->zone, rate->valid.end);

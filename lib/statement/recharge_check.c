@@ -46,7 +46,7 @@ static void check_own_rates (struct checking *k)
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *a = &site->rates[i];
         bool differs = false;
-        GL_AUTOFREE char *of = rate_conditions (a);
+        GL_AUTOFREE char *of = rate_conditions (site, a);
         if (!*of || !counts (k, a->pool, a->valid))
             continue;
         for (size_t n = 0; n < site->rate_count; n++) {
@@ -66,7 +66,7 @@ static void look_rate (struct checking *k, const site_rate_t *rate,
                        const char *text)
 {
     BUFFER_AUTO name = BUFFER_INIT;
-    GL_AUTOFREE char *of = rate_conditions (rate);
+    GL_AUTOFREE char *of = rate_conditions (k->site, rate);
     char day[ZONE_STAMP_SIZE];
 
     buffer_printf (&name, "%s: the rate%s%s", rate->pool, *of ? " of " : "",

@@ -61,6 +61,9 @@ void whatif_scale (site_t *site, mpq_srcptr factor)
     for (size_t i = 0; i < site->rate_count; i++) {
         site_rate_t *rate = &site->rates[i];
         mpq_mul (rate->per_gpu_hour, rate->per_gpu_hour, factor);
+        mpq_mul (rate->per_cpu_hour, rate->per_cpu_hour, factor);
+        mpq_mul (rate->per_gb_hour, rate->per_gb_hour, factor);
+        mpq_mul (rate->minimum, rate->minimum, factor);
         for (size_t k = 0; k < rate->tier_count; k++)
             mpq_mul (rate->tiers[k].per_gpu_hour, rate->tiers[k].per_gpu_hour,
                      factor);
@@ -277,7 +280,7 @@ static char *rate_name (const site_t *site, const site_rate_t *rate)
 
     if (dated)
         zone_unit_name (site->zone, CALENDAR_DAY, rate->valid.start, from);
-    GL_AUTOFREE char *of = rate_conditions (rate);
+    GL_AUTOFREE char *of = rate_conditions (site, rate);
     return xasprintf ("%s%s%s%s%s", rate->pool, *of ? ", " : "", of,
                       dated ? " from " : "", dated ? from : "");
 }

@@ -2,11 +2,14 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "gres/tres.h"
 #include "site/rate_card.h"
 #include "usage/billable.h"
 #include "usage/usage_private.h"
 
 #define MB_PER_GIB 1024
+#define BYTES_PER_MB 1048576 /* of Slurm's, in */
+#define BYTES_PER_GB 1000000000
 
 /* --- units ------------------------------------------------------------- */
 
@@ -32,41 +35,69 @@ static void take_rounded (mpq_ptr units, mpq_srcptr amount, int64_t per)
     mpq_clear (gpus);
 }
 
-/* amount x weight / (weight of a GPU x scale), added to the units or instead of them
- * if larger. */
-static void take_weighted (mpq_ptr units, bool added, mpq_srcptr amount,
-                           mpq_srcptr weight, mpq_srcptr gpu_weight,
-                           unsigned scale)
-{
-    mpq_t gpus;
+/* Of CPUs or of memory. */
+struct weight {
+    mpq_srcptr of_one; /* a CPU, or a unit of memory */
+    mpq_srcptr free;   /* of each GPU; NULL: none */
+    int64_t num, den;  /* units in what is counted: CPUs, MB */
+};
 
-    if (!amount || mpq_sgn (weight) == 0 || mpq_sgn (gpu_weight) == 0)
+/* (amount - free) x weight / weight of a GPU, added to the units or instead of them
+ * if larger. */
+static void take_weighted (mpq_ptr units, bool added, mpq_srcptr gpus,
+                           mpq_srcptr amount, const struct weight *weight,
+                           mpq_srcptr gpu_weight)
+{
+    mpq_t value, free;
+
+    if (!amount || mpq_sgn (weight->of_one) == 0 || mpq_sgn (gpu_weight) == 0)
         return;
-    mpq_init (gpus);
-    mpq_mul (gpus, amount, weight);
-    mpq_div (gpus, gpus, gpu_weight);
-    mpz_mul_ui (mpq_denref (gpus), mpq_denref (gpus), scale);
-    mpq_canonicalize (gpus);
-    if (added)
-        mpq_add (units, units, gpus);
-    else
-        take_larger (units, gpus);
-    mpq_clear (gpus);
+    mpq_inits (value, free, NULL);
+    exact_add_scaled (value, amount, weight->num, weight->den);
+    if (weight->free) {
+        mpq_mul (free, weight->free, gpus);
+        mpq_sub (value, value, free);
+    }
+    mpq_mul (value, value, weight->of_one);
+    mpq_div (value, value, gpu_weight);
+    if (added && mpq_sgn (value) > 0)
+        mpq_add (units, units, value);
+    else if (!added)
+        take_larger (units, value);
+    mpq_clears (value, free, NULL);
 }
 
-void billable_units (const site_pool_t *pool, mpq_srcptr gpus, mpq_srcptr cpus,
-                     mpq_srcptr memory_mb, mpq_ptr ret_units)
+static void weigh_job (const site_pool_t *pool, const site_rate_t *rate,
+                       mpq_srcptr gpus, mpq_srcptr cpus, mpq_srcptr memory_mb,
+                       mpq_ptr units)
+{
+    bool own = rate
+               && (mpq_sgn (rate->per_cpu_hour) > 0
+                   || mpq_sgn (rate->per_gb_hour) > 0);
+    bool decimal = own && rate->gb == GB_DECIMAL;
+    struct weight cpu = {own ? rate->per_cpu_hour : pool->cpu_weight,
+                         own ? rate->included_cpus : NULL, 1, 1};
+    struct weight memory
+        = {own ? rate->per_gb_hour : pool->memory_weight,
+           own ? rate->included_gb : NULL, decimal ? BYTES_PER_MB : 1,
+           decimal ? BYTES_PER_GB : MB_PER_GIB};
+    mpq_srcptr gpu = own ? rate->per_gpu_hour : pool->gpu_weight;
+
+    take_weighted (units, pool->bill != BILL_MAX, gpus, cpus, &cpu, gpu);
+    take_weighted (units, pool->bill == BILL_SUM, gpus, memory_mb, &memory,
+                   gpu);
+}
+
+void billable_units (const site_pool_t *pool, const site_rate_t *rate,
+                     mpq_srcptr gpus, mpq_srcptr cpus, mpq_srcptr memory_mb,
+                     mpq_ptr ret_units)
 {
     mpq_set (ret_units, gpus);
     if (pool->bill == BILL_DOMINANT) {
         take_rounded (ret_units, cpus, pool->cpus_per_gpu);
         take_rounded (ret_units, memory_mb, pool->memory_per_gpu);
-    } else if (pool->bill != BILL_GPUS) {
-        take_weighted (ret_units, pool->bill != BILL_MAX, cpus,
-                       pool->cpu_weight, pool->gpu_weight, 1);
-        take_weighted (ret_units, pool->bill == BILL_SUM, memory_mb,
-                       pool->memory_weight, pool->gpu_weight, MB_PER_GIB);
-    }
+    } else if (pool->bill != BILL_GPUS)
+        weigh_job (pool, rate, gpus, cpus, memory_mb, ret_units);
 }
 
 /* --- seconds ----------------------------------------------------------- */
@@ -97,6 +128,11 @@ bool billable_otherwise (const site_t *site)
     for (size_t i = 0; i < site->pool_count; i++)
         if (site->pools[i].bill != BILL_GPUS)
             return true;
+    for (size_t i = 0; i < site->rate_count; i++)
+        if (rate_of_jobs (&site->rates[i])
+            || mpq_sgn (site->rates[i].minimum) > 0
+            || mpq_sgn (site->rates[i].minimum_gpu_hours) > 0)
+            return true;
     return policy->minimum > 0 || policy->increment > 1 || policy->grace > 0;
 }
 
@@ -114,7 +150,8 @@ struct billed {
     const accounts_t *accounts;
     const segment_t *segment;
     bool free;      /* ended within the grace */
-    int64_t added;  /* seconds that are billed where it ends */
+    int64_t all;    /* seconds that are billed; 0: it has not ended */
+    int64_t added;  /* of these, where it ends */
     bool credited;  /* given back: */
     int64_t from;   /* of the seconds held, those from here on */
     int64_t refund; /* of those added */
@@ -171,6 +208,7 @@ static void judge (struct billed *b, const suspension_t *suspensions,
         return;
     billed = billable_seconds (policy, held);
     b->free = billed == 0;
+    b->all = billed;
     b->added = b->free ? 0 : billed - held;
     b->credited = !b->free && billable_is_credited (b->site, s);
     if (!b->credited)
@@ -189,20 +227,29 @@ struct held {
     mpq_t all;
 };
 
-/* The price of a line with the segment's time from that instant on. */
-static rate_card_price_t price_of (const struct billed *b, const char *pool,
-                                   int64_t instant)
+rate_subject_t billable_line (const site_t *site, const accounts_t *accounts,
+                              const segment_t *s, const char *pool,
+                              int64_t instant)
 {
-    const segment_t *s = b->segment;
-    const site_team_t *team = team_of_account (b->site, b->accounts, s->cluster,
-                                               s->account, instant);
+    const site_team_t *team
+        = team_of_account (site, accounts, s->cluster, s->account, instant);
 
-    return rate_card_price (b->site,
-                            (rate_subject_t){.pool = pool,
-                                             .qos = s->qos,
-                                             .partition = s->partition,
-                                             .team = team ? team->name : NULL,
-                                             .instant = instant});
+    return (rate_subject_t){.pool = pool,
+                            .qos = s->qos,
+                            .partition = s->partition,
+                            .team = team ? team->name : NULL,
+                            .instant = instant};
+}
+
+rate_subject_t billable_job (const site_t *site, const segment_t *s,
+                             rate_subject_t line)
+{
+    line.reservation = s->reservation;
+    if (!site_pool_of_cpus (site, line.pool))
+        line.gpus = s->gres ? gres_devices (s->gres, NULL, NULL, NULL) : 0;
+    else
+        line.gpus = s->cpus == COUNT_UNKNOWN ? 0 : s->cpus;
+    return line;
 }
 
 static void weigh (const struct billed *b, const usage_interval_t *p,
@@ -218,7 +265,11 @@ static void weigh (const struct billed *b, const usage_interval_t *p,
         if (!kind->pool || !kind->weight_known
             || rate_card_weight (
                    b->site, kind,
-                   price_of (b, kind->pool->name, p->period.start).mig_price,
+                   rate_card_price (b->site,
+                                    billable_line (b->site, b->accounts,
+                                                   b->segment, kind->pool->name,
+                                                   p->period.start))
+                       .mig_price,
                    &f, NULL)
                    < 0)
             continue;
@@ -244,24 +295,86 @@ static mpq_srcptr share_of (mpq_ptr value, uint64_t amount, mpq_srcptr gpus,
     return value;
 }
 
-/* Units for each GPU that is held in the pool. */
-static void find_factor (const struct billed *b, const struct held *held,
-                         const site_pool_t *pool, mpq_ptr factor)
-{
-    mpq_t gpus, cpus, memory;
+/* The rates of a segment in a pool: that of its line, and its own. */
+struct rates {
+    const site_rate_t *line, *job; /* NULL: full cost */
+};
 
-    if (pool->bill == BILL_GPUS) {
-        mpq_set_ui (factor, 1, 1);
+static struct rates rates_of (const struct billed *b, const site_pool_t *pool,
+                              int64_t instant)
+{
+    rate_subject_t line
+        = billable_line (b->site, b->accounts, b->segment, pool->name, instant);
+
+    return (struct rates){
+        rate_card_price (b->site, line).rate,
+        rate_card_price (b->site, billable_job (b->site, b->segment, line))
+            .rate};
+}
+
+/* x the price of the job's rate / the price of the line's */
+static void reprice (const struct rates *rates, mpq_ptr factor)
+{
+    if (!rates->line || rates->job == rates->line
+        || mpq_sgn (rates->line->per_gpu_hour) == 0)
         return;
-    }
-    mpq_inits (gpus, cpus, memory, NULL);
+    mpq_mul (factor, factor, rates->job->per_gpu_hour);
+    mpq_div (factor, factor, rates->line->per_gpu_hour);
+}
+
+static void sum_pool (const struct held *held, const site_pool_t *pool,
+                      mpq_ptr ret_gpus)
+{
     for (size_t i = 0; i < held->count; i++)
         if (held->holding[i].kind->pool == pool)
-            mpq_add (gpus, gpus, held->gpus[i]);
-    billable_units (
-        pool, gpus, share_of (cpus, b->segment->cpus, gpus, held->all),
-        share_of (memory, b->segment->memory_mb, gpus, held->all), factor);
+            mpq_add (ret_gpus, ret_gpus, held->gpus[i]);
+}
+
+/* What a job of so many units and seconds lacks to the minimum of its rate, in price
+ * seconds of its line. */
+static void find_lack (const struct rates *rates, mpq_srcptr units,
+                       int64_t seconds, mpq_ptr ret_lack)
+{
+    mpq_t billed;
+
+    if (!rates->line || mpq_sgn (rates->line->per_gpu_hour) == 0)
+        return;
+    mpq_init (billed);
+    mpq_mul (ret_lack, rates->job->minimum_gpu_hours, rates->job->per_gpu_hour);
+    take_larger (ret_lack, rates->job->minimum);
+    mpq_div (ret_lack, ret_lack, rates->line->per_gpu_hour);
+    mpz_mul_ui (mpq_numref (ret_lack), mpq_numref (ret_lack), 3600);
+    mpq_canonicalize (ret_lack);
+    exact_add_scaled (billed, units, seconds, 1);
+    mpq_sub (ret_lack, ret_lack, billed);
+    if (mpq_sgn (ret_lack) < 0)
+        mpq_set_ui (ret_lack, 0, 1);
+    mpq_clear (billed);
+}
+
+/* For each GPU that is held in the pool: its units, and where the segment ends what
+ * these lack. */
+static void find_factor (const struct billed *b, const usage_interval_t *p,
+                         const struct held *held, const site_pool_t *pool,
+                         mpq_ptr factor, mpq_ptr lack)
+{
+    struct rates rates = rates_of (b, pool, p->period.start);
+    mpq_t gpus, cpus, memory;
+
+    mpq_inits (gpus, cpus, memory, NULL);
+    sum_pool (held, pool, gpus);
+    if (pool->bill == BILL_GPUS)
+        mpq_set (factor, gpus);
+    else
+        billable_units (
+            pool, rates.job, gpus,
+            share_of (cpus, b->segment->cpus, gpus, held->all),
+            share_of (memory, b->segment->memory_mb, gpus, held->all), factor);
+    reprice (&rates, factor);
+    if (p->ends && b->all > 0)
+        find_lack (&rates, factor, b->all, lack);
     mpq_div (factor, factor, gpus);
+    mpq_div (lack, lack, gpus);
     mpq_clears (gpus, cpus, memory, NULL);
 }
 
@@ -282,18 +395,22 @@ static void take_holding (const struct billed *b, const usage_interval_t *p,
     int64_t back = b->credited
                        ? seconds_of (b, p, b->from) + (p->ends ? b->refund : 0)
                        : 0;
-    mpq_t factor, base, more, credited;
+    mpq_t factor, lack, base, more, credited;
 
-    mpq_inits (factor, base, more, credited, NULL);
-    find_factor (b, held, h->kind->pool, factor);
+    mpq_inits (factor, lack, base, more, credited, NULL);
+    find_factor (b, p, held, h->kind->pool, factor, lack);
+    mpq_mul (lack, lack, held->gpus[i]);
     exact_set_i64 (base, seconds, 1);
     mpq_mul (base, base, held->gpus[i]);
     scale (more, held->gpus[i], factor, billed);
+    mpq_add (more, more, lack);
     mpq_sub (more, more, base);
     scale (credited, held->gpus[i], factor, back);
+    if (b->credited)
+        mpq_add (credited, credited, lack);
     if (mpq_sgn (more) != 0 || mpq_sgn (credited) != 0)
         b->callback (p, h, more, credited, b->arg);
-    mpq_clears (factor, base, more, credited, NULL);
+    mpq_clears (factor, lack, base, more, credited, NULL);
 }
 
 static void take_interval (const usage_interval_t *p, const holding_t *h,

@@ -12,13 +12,16 @@
  *            rounded up (dominant; PLGrid Cyfronet); or of the weighted
  *            quantities the largest (max; MAX_TRES of Slurm's PriorityFlags), the
  *            sum (sum; what Slurm does without that flag), or the larger of GPUs
- *            and CPUs added and memory (sum-or-memory).
+ *            and CPUs added and memory (sum-or-memory). Where the job has a rate
+ *            that its line has not (by reservation or number of GPUs), x the
+ *            price of that rate / the price of the line's.
  *            A job in several pools shares its CPUs and memory among them as it
  *            does its GPUs. No GPU pool bills a job without a GPU.
  *   seconds  allocated seconds, less suspended time that the policy leaves free.
  *            A segment that ended before policy.grace has none; else at least
  *            policy.minimum, and a whole number of policy.increment. The
- *            seconds that this adds are at the end of the segment.
+ *            seconds that this adds are at the end of the segment, as is what
+ *            rates.minimum adds to units x seconds of the units at the end.
  *
  * So cutting a segment at any instants changes no sum. A segment that ended in
  * one of policy.credits is credited with its last billable seconds, at most
@@ -30,6 +33,7 @@
 
 #include <gmp.h>
 
+#include "site/rate_card.h"
 #include "usage/usage.h"
 
 /* Whether a policy makes the billable quantity differ from the allocation. Then
@@ -39,9 +43,19 @@ bool billable_otherwise (const site_t *site);
 /* Whether a segment is given something back. */
 bool billable_is_credited (const site_t *site, const segment_t *segment);
 
-/* GPUs (priced), CPUs and MB of memory in a pool -> units; NULL: not known. */
-void billable_units (const site_pool_t *pool, mpq_srcptr gpus, mpq_srcptr cpus,
-                     mpq_srcptr memory_mb, mpq_ptr ret_units);
+/* GPUs (priced), CPUs and MB of memory in a pool -> units; NULL: not known. `rate`
+ * may bring weights of its own. */
+void billable_units (const site_pool_t *pool, const site_rate_t *rate,
+                     mpq_srcptr gpus, mpq_srcptr cpus, mpq_srcptr memory_mb,
+                     mpq_ptr ret_units);
+
+/* What is priced of a segment in a pool at an instant: as a line, or as the one job
+ * that it is, which may have a rate by its reservation or its GPUs. */
+rate_subject_t billable_line (const site_t *site, const accounts_t *accounts,
+                              const segment_t *segment, const char *pool,
+                              int64_t instant);
+rate_subject_t billable_job (const site_t *site, const segment_t *segment,
+                             rate_subject_t line);
 
 /* Seconds held until the end -> seconds billed. */
 int64_t billable_seconds (const site_policy_t *policy, int64_t held);

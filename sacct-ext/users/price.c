@@ -43,11 +43,17 @@ int device_price (const site_t *site, const site_pool_t *pool, const char *type,
 {
     device_kind_t kind = {.pool = pool, .type = type};
     rate_card_price_t charged;
+    rate_subject_t line;
     mpq_t weight;
 
     of.pool = pool->name;
     charged = rate_card_price (site, of);
-    if (kind_weight (site, &kind, charged.mig_price, &price->weight, error) < 0)
+    line = of;
+    line.reservation = NULL;
+    line.gpus = 0;
+    if (kind_weight (site, &kind, rate_card_price (site, line).mig_price,
+                     &price->weight, error)
+        < 0)
         return -1;
     price->rate = charged.rate;
     price->rule = charged.rule;
@@ -77,6 +83,7 @@ struct table {
     bool ambiguous; /* an item has several candidates */
     bool full_cost; /* a row has no published rate */
     bool shared;    /* a pool bills CPUs or memory as GPUs */
+    bool weighted;  /* a pool bills them by weights or prices */
 };
 
 static size_t column (struct table *t, const char *name, const char *title,
@@ -157,7 +164,7 @@ static char *basis_text (const site_t *site, const device_price_t *price)
     if (price->rate) {
         GL_AUTOFREE char *amount = exact_shortest (price->rate->per_gpu_hour);
         GL_AUTOFREE char *dates = rate_dates (site, price->rate->valid);
-        GL_AUTOFREE char *of = rate_conditions (price->rate);
+        GL_AUTOFREE char *of = rate_conditions (site, price->rate);
         return xasprintf ("rate%s%s %s%s%s", *of ? " of " : "", of, amount,
                           dates, part);
     }
@@ -206,10 +213,15 @@ static rate_subject_t subject_of (const struct table *t)
     const price_words_t *w = t->words;
     const site_team_t *team
         = team_of_account (t->site, NULL, w->cluster, w->account, t->now);
+    uint64_t gpus = 0;
 
+    for (size_t i = 0; i < t->request->count; i++)
+        gpus += t->request->item[i].devices;
     return (rate_subject_t){.qos = w->qos,
                             .partition = w->partition,
                             .team = team ? team->name : NULL,
+                            .reservation = w->reservation,
+                            .gpus = gpus,
                             .instant = t->now};
 }
 
@@ -225,7 +237,8 @@ static void add_row (struct table *t, const price_item_t *item,
     report_put_text (t->report, t->pool, pool->name);
     report_put_count (t->report, t->devices, item->devices);
     t->rows++;
-    t->shared = t->shared || pool->bill != BILL_GPUS;
+    t->shared = t->shared || pool->bill == BILL_DOMINANT;
+    t->weighted = t->weighted || pool->bill >= BILL_MAX;
     if (device_price (t->site, pool, type, subject_of (t), &price, &error) == 0)
         put_price (t, item, &price);
     else
@@ -407,6 +420,10 @@ static void add_notes (struct table *t)
         report_note (t->report, NOTE_INFORMATION,
                      "CPUs and memory that correspond to more GPUs than these "
                      "are billed as that many GPUs.");
+    if (t->weighted)
+        report_note (t->report, NOTE_INFORMATION,
+                     "CPUs and memory are billed, too, and are not in this "
+                     "price.");
     if (teams_differ (t->site))
         report_note (
             t->report, NOTE_INFORMATION,
@@ -430,6 +447,7 @@ static void add_parameters (struct table *t)
                 {"nodes", w->nodes},
                 {"time", w->time},
                 {"qos", w->qos},
+                {"reservation", w->reservation},
                 {"account", w->account},
                 {"pool", w->pool}};
 

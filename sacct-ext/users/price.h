@@ -40,6 +40,7 @@ typedef struct {
     const char *time;          /* Slurm's time grammar */
     const char *nodes;         /* N, or MIN-MAX; N may be 1k */
     const char *qos;
+    const char *reservation;
     const char *account;
     const char *cluster;
     const char *pool; /* this one alone */

@@ -122,12 +122,26 @@ static void add_price (const struct node *node, const site_pool_t *pool,
     device_price_clear (&price);
 }
 
+/* Nodes are told prices by type and QOS: some rate asks for more of a job. */
+static bool asks_for_more (const struct node *node, const site_pool_t *pool)
+{
+    for (size_t i = 0; i < node->site->rate_count; i++) {
+        const site_rate_t *rate = &node->site->rates[i];
+        if (strcmp (rate->pool, pool->name) == 0
+            && node->now >= rate->valid.start && node->now < rate->valid.end
+            && (rate->plan || rate->class || rate->partition
+                || rate_of_jobs (rate)))
+            return true;
+    }
+    return false;
+}
+
 static void add_type (const struct node *node, const char *type, buffer_t *out)
 {
     const site_pool_t *pool = pool_of (node, type);
     struct list qos = {0};
 
-    if (!pool)
+    if (!pool || asks_for_more (node, pool))
         return;
     add_price (node, pool, type, NULL, out);
     for (size_t i = 0; i < node->site->rate_count; i++) {

@@ -174,6 +174,8 @@ static inline site_rate_t *book_rate (site_t *site, const char *pool,
     rate->pool = xstrdup (pool);
     rate->qos = xstrdup (qos);
     book_number (rate->per_gpu_hour, price);
+    mpq_inits (rate->per_cpu_hour, rate->per_gb_hour, rate->included_cpus,
+               rate->included_gb, rate->minimum, rate->minimum_gpu_hours, NULL);
     rate->mig_price = basis;
     rate->valid = book_always;
     return rate;

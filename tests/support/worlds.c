@@ -120,11 +120,7 @@ static void make_site (struct world *w)
     cost->driver = COST_PER_MONTH;
     cost->valid = book_always;
     make_power (site);
-    rate = BOOK_NEW (site->rates, site->rate_count);
-    rate->pool = xstrdup ("mig");
-    book_number (rate->per_gpu_hour, "1.37");
-    rate->mig_price = MIG_MAX;
-    rate->valid = book_always;
+    rate = book_rate (site, "mig", NULL, "1.37", MIG_MAX);
     if (world_below (w, 2))
         rate->valid.start = world_day (w, world_below (w, 60));
     if (world_below (w, 2))

@@ -531,47 +531,73 @@ TEST_CASE (charge_price__a_qos_of_its_own__goes_before_the_rest)
 }
 
 /* A rate for each set of conditions, priced by its place in the order: plan, class,
- * partition, QOS. */
+ * reservation, partition, QOS, number of GPUs. */
 static void add_every_rate (site_t *site, bool backward)
 {
-    for (unsigned i = 0; i < 16; i++) {
-        unsigned mask = backward ? 15 - i : i;
+    for (unsigned i = 0; i < 64; i++) {
+        unsigned mask = backward ? 63 - i : i;
         site_rate_t *rate
-            = book_rate (site, "p", mask & 1 ? "q" : NULL, "0", MIG_MAX);
+            = book_rate (site, "p", mask & 2 ? "q" : NULL, "0", MIG_MAX);
         mpq_set_ui (rate->per_gpu_hour, mask, 1);
-        rate->partition = xstrdup (mask & 2 ? "part" : NULL);
-        rate->class = xstrdup (mask & 4 ? "industry" : NULL);
-        rate->plan = xstrdup (mask & 8 ? "gold" : NULL);
+        rate->gpus[0] = mask & 1 ? 2 : 0;
+        rate->gpus[1] = mask & 1 ? INT64_MAX : 0;
+        rate->partition = xstrdup (mask & 4 ? "part" : NULL);
+        rate->reservation = xstrdup (mask & 8 ? "r" : NULL);
+        rate->class = xstrdup (mask & 16 ? "industry" : NULL);
+        rate->plan = xstrdup (mask & 32 ? "gold" : NULL);
     }
 }
 
 TEST_CASE (rate_card_price__every_set_of_conditions__first_in_the_order_wins)
 {
-    for (unsigned i = 0; i < 32; i++) {
+    for (unsigned i = 0; i < 128; i++) {
         site_t *site = book_new ("UTC");
         unsigned mask = i / 2;
         site_team_t *team = BOOK_NEW (site->teams, site->team_count);
+        rate_subject_t of = {.pool = "p",
+                             .qos = mask & 2 ? "q" : "other",
+                             .partition = mask & 4 ? "part" : NULL,
+                             .team = "t",
+                             .reservation = mask & 8 ? "r" : NULL,
+                             .gpus = mask & 1 ? 4 : 1};
+        const site_rate_t *rate;
         mpq_inits (team->surcharge, team->overhead, NULL);
         team->name = xstrdup ("t");
-        team->class = xstrdup (mask & 4 ? "industry" : "academic");
-        team->plan = xstrdup (mask & 8 ? "gold" : NULL);
+        team->class = xstrdup (mask & 16 ? "industry" : "academic");
+        team->plan = xstrdup (mask & 32 ? "gold" : NULL);
         team->valid = book_always;
         add_every_rate (site, i % 2);
-        const site_rate_t *rate
-            = rate_card_price (
-                  site, (rate_subject_t){.pool = "p",
-                                         .qos = mask & 1 ? "q" : "r",
-                                         .partition = mask & 2 ? "part" : NULL,
-                                         .team = "t"})
-                  .rate;
+        rate = rate_card_price (site, of).rate;
         assert_int_equal (mpq_cmp_ui (rate->per_gpu_hour, mask, 1), 0);
-        if (mask == 15) {
-            GL_AUTOFREE char *text = rate_conditions (rate);
-            assert_string_equal (text, "plan gold, class industry, partition "
-                                       "part, QOS q");
+        if (mask == 63) {
+            GL_AUTOFREE char *text = rate_conditions (site, rate);
+            assert_string_equal (text, "plan gold, class industry, reservation "
+                                       "r, partition part, QOS q, 2 or more "
+                                       "GPUs");
         }
         site_free (site);
     }
+}
+
+TEST_CASE (rate_card_price__numbers_of_gpus__the_one_that_begins_highest)
+{
+    static const int64_t numbers[][2]
+        = {{0, 0}, {2, INT64_MAX}, {3, 6}, {5, INT64_MAX}};
+    static const char *const expected[]
+        = {"0", "0", "1", "2", "2", "3", "3", "3"};
+    site_t *site = book_new ("UTC");
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++) {
+        site_rate_t *rate = book_rate (site, "p", NULL, "0", MIG_MAX);
+        mpq_set_ui (rate->per_gpu_hour, i, 1);
+        memcpy (rate->gpus, numbers[i], sizeof (rate->gpus));
+    }
+    for (uint64_t gpus = 0; gpus < GL_ARRAY_SIZE (expected); gpus++)
+        book_check (
+            rate_card_price (site, (rate_subject_t){.pool = "p", .gpus = gpus})
+                .rate->per_gpu_hour,
+            0, expected[gpus]);
+    site_free (site);
 }
 
 TEST_CASE (charge_cuts__rates__cut_where_they_begin_and_end)

@@ -123,6 +123,34 @@ static const mistake_t values_mistakes[] = {
     {"policy: {increment: 0s}", {"`increment`", "above 0"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: dominant}]",
      {"t.yaml:1", "'p'", "`cpus_per_gpu`"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8}]\nrates:\n"
+     "- {pool: p, per_gpu_hour: 1}\n"
+     "- {pool: p, gpus: 2-1, per_gpu_hour: 1}\n",
+     {"t.yaml:4", "`gpus`", "2-4"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8}]\nrates:\n"
+     "- {pool: p, partition: a, per_gpu_hour: 1}\n"
+     "- {pool: p, gpus: 2+, per_gpu_hour: 1}\n",
+     {"t.yaml:4", "needs one of the pool without these"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8}]\nrates:\n"
+     "- {pool: p, per_gpu_hour: 1}\n"
+     "- {pool: p, qos: free, per_gpu_hour: 0}\n"
+     "- {pool: p, reservation: r, per_gpu_hour: 2}\n",
+     {"t.yaml:5", "t.yaml:4", "`subsidy: 100%`"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8}]\nrates:\n"
+     "- {pool: p, per_gpu_hour: 1}\n"
+     "- {pool: p, gpus: 2, per_gpu_hour: 1}\n"
+     "- {pool: p, gpus: 2+, per_gpu_hour: 2}\n",
+     {"t.yaml:5", "t.yaml:4", "another number"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8}]\nrates:\n"
+     "- {pool: p, partition: a, qos: b, per_gpu_hour: 1}\n"
+     "- {pool: p, qos: b, partition: a, per_gpu_hour: 1}\n",
+     {"t.yaml:4", "t.yaml:3", "'p, partition a, qos b'"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8}]\nrates:\n"
+     "- {pool: p, per_gpu_hour: 1, per_cpu_hour: 1}\n",
+     {"t.yaml:3", "t.yaml:1", "`bill: sum`"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: sum}]\nrates:\n"
+     "- {pool: p, per_gpu_hour: 0, per_cpu_hour: 1}\n",
+     {"t.yaml:3", "give GPUs a price"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: max, "
      "cpus_per_gpu: 16}]",
      {"t.yaml:1", "'p'", "`cpu_weight`"}},

@@ -22,7 +22,7 @@ static void check_units_of (const site_pool_t *pool, const char *gpus,
     book_number (c, cpus);
     book_number (m, memory_mb);
     mpq_inits (units, by, NULL);
-    billable_units (pool, g, c, m, units);
+    billable_units (pool, NULL, g, c, m, units);
     mpq_set_ui (by, scale, 1);
     mpq_mul (units, units, by);
     book_check (units, 6, expected);
@@ -58,6 +58,50 @@ TEST_CASE (billed_units__max__is_as_max_tres)
     check_units_of (&pool, "2", "1", "10240", 35, "70.000000");
     check_units_of (&pool, "1", "36", "10240", 35, "36.000000");
     mpq_clears (pool.gpu_weight, pool.cpu_weight, pool.memory_weight, NULL);
+}
+
+/* Kennesaw State's jobs 2 to 4, of 1 h: 0.15, 1.92 and 1.92; PATh's GPU example, 4.536
+ * credits. */
+TEST_CASE (billed_units__prices_of_a_rate__as_published)
+{
+    static const struct {
+        int bill;
+        const char *gpu, *cpu, *gb, *free_cpus, *free_gb;
+        const char *gpus, *cpus, *memory, *price;
+    } cases[] = {
+        {BILL_SUM_OR_MEMORY, "0.12", "0.03", "0.004", "0", "0", "1", "1",
+         "16384", "0.150000"},
+        {BILL_SUM_OR_MEMORY, "0.12", "0.03", "0.004", "0", "0", "2", "4",
+         "491520", "1.920000"},
+        {BILL_SUM_OR_MEMORY, "0.12", "0.03", "0.004", "0", "0", "4", "48",
+         "262144", "1.920000"},
+        {BILL_SUM, "1", "0.125", "0.012", "16", "128", "1", "32", "262144",
+         "4.536000"},
+        {BILL_SUM, "1", "0.125", "0.012", "16", "128", "1", "8", "131072",
+         "1.000000"},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t *site = book_new ("UTC");
+        site_pool_t pool = {.bill = cases[i].bill};
+        site_rate_t *rate = book_rate (site, "p", NULL, cases[i].gpu, MIG_MAX);
+        mpq_t g, c, m, units;
+        mpq_clears (rate->per_cpu_hour, rate->per_gb_hour, rate->included_cpus,
+                    rate->included_gb, NULL);
+        book_number (rate->per_cpu_hour, cases[i].cpu);
+        book_number (rate->per_gb_hour, cases[i].gb);
+        book_number (rate->included_cpus, cases[i].free_cpus);
+        book_number (rate->included_gb, cases[i].free_gb);
+        book_number (g, cases[i].gpus);
+        book_number (c, cases[i].cpus);
+        book_number (m, cases[i].memory);
+        mpq_init (units);
+        billable_units (&pool, rate, g, c, m, units);
+        mpq_mul (units, units, rate->per_gpu_hour);
+        book_check (units, 6, cases[i].price);
+        mpq_clears (g, c, m, units, NULL);
+        site_free (site);
+    }
 }
 
 TEST_CASE (billed_seconds__minimum_increment_grace)
@@ -570,6 +614,42 @@ static uint64_t next (struct world *w, uint64_t below)
     return book_random (&w->seed, below);
 }
 
+/* Prices of CPUs and memory count where the pool bills them. */
+static site_rate_t *make_rate (struct world *w, int64_t start)
+{
+    site_rate_t *rate = book_rate (w->site, "h100", NULL, "0", MIG_MAX);
+
+    exact_set_i64 (rate->per_gpu_hour, 1 + (int64_t)next (w, 9999), 1000);
+    rate->valid.start = start;
+    if (next (w, 2))
+        exact_set_i64 (rate->per_cpu_hour, (int64_t)next (w, 999), 1000);
+    if (next (w, 2))
+        exact_set_i64 (rate->per_gb_hour, (int64_t)next (w, 999), 10000);
+    rate->gb = (int)next (w, 2);
+    exact_set_i64 (rate->included_cpus, (int64_t)next (w, 20), 1);
+    exact_set_i64 (rate->included_gb, (int64_t)next (w, 100), 1);
+    if (next (w, 3) == 0)
+        exact_set_i64 (rate->minimum, (int64_t)next (w, 999), 100);
+    if (next (w, 3) == 0)
+        exact_set_i64 (rate->minimum_gpu_hours, (int64_t)next (w, 99), 10);
+    return rate;
+}
+
+static void make_rates (struct world *w)
+{
+    int64_t start = w->period.start + (int64_t)next (w, 31 * 86400);
+    site_rate_t *rate;
+
+    make_rate (w, start);
+    for (uint64_t i = next (w, 3); i > 0; i--) {
+        rate = make_rate (w, start);
+        rate->gpus[0] = (int64_t)i;
+        rate->gpus[1] = next (w, 2) ? (int64_t)i : INT64_MAX;
+    }
+    if (next (w, 2))
+        make_rate (w, start)->reservation = xstrdup ("r");
+}
+
 static void make_policy (struct world *w)
 {
     site_policy_t *policy = &w->site->policy;
@@ -588,7 +668,7 @@ static void make_policy (struct world *w)
             policy->credits |= segment_state_bit (ends[i]);
     for (size_t i = 0; i < w->site->pool_count; i++) {
         site_pool_t *pool = &w->site->pools[i];
-        pool->bill = (int)next (w, 3);
+        pool->bill = (int)next (w, BILL_SUM_OR_MEMORY + 1);
         pool->cpus_per_gpu = (int64_t)next (w, 20);
         pool->memory_per_gpu = (int64_t)next (w, 200000);
         book_number (pool->gpu_weight, next (w, 2) ? "35" : "1");
@@ -598,8 +678,7 @@ static void make_policy (struct world *w)
     book_cost (w->site, "h100", "all", "12345.67", COST_PER_MONTH);
     book_cost (w->site, "mig", "all", "999.99", COST_PER_MONTH);
     if (next (w, 2))
-        book_rate (w->site, "h100", NULL, "3.5540", MIG_MAX)->valid.start
-            = w->period.start + (int64_t)next (w, 31 * 86400);
+        make_rates (w);
 }
 
 static void make_segments (struct world *w)
@@ -623,6 +702,7 @@ static void make_segments (struct world *w)
             = add_segment (w, ends[next (w, GL_ARRAY_SIZE (ends))], start,
                            length, shapes[shape][0], shapes[shape][1]);
         s->account = accounts[next (w, 2)];
+        s->reservation = next (w, 2) ? "r" : NULL;
         s->cpus = next (w, 5) ? next (w, 100) : COUNT_UNKNOWN;
         s->memory_mb = next (w, 5) ? next (w, 900000) : COUNT_UNKNOWN;
         if (next (w, 10) == 0)
@@ -798,6 +878,10 @@ static void check_totals (struct world *w)
 
     for (size_t i = 0; i < w->site->pool_count; i++)
         plain = plain && w->site->pools[i].bill == BILL_GPUS;
+    for (size_t i = 0; i < w->site->rate_count; i++)
+        plain = plain && !rate_of_jobs (&w->site->rates[i])
+                && mpq_sgn (w->site->rates[i].minimum) == 0
+                && mpq_sgn (w->site->rates[i].minimum_gpu_hours) == 0;
     if (!plain)
         return;
     mpq_inits (billed, back, value, NULL);
