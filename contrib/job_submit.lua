@@ -229,7 +229,7 @@ local function environment_of (job_desc, name)
 end
 
 -- GPULEDGER_PROJECT in a job that was submitted in a job may be what the plugin
--- told that one's step, not the user's own (plugin/announce.c).
+-- told that one's step, not the user's own (plugin/step.c).
 local function environment_tag (job_desc)
     local project = environment_of (job_desc, "GPULEDGER_PROJECT")
     local told = environment_of (job_desc, "GPULEDGER_PROJECT_JOB")

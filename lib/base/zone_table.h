@@ -22,9 +22,6 @@ typedef struct {
     size_t count;
 } zone_table_t;
 
-/* From `instant` on; not before the last one that was added. */
-void zone_table_add (zone_table_t *table, int64_t instant, int offset);
-
 /* What a rule as TZ has them says from `from` on (POSIX.1-2017, 8.3; hours of a
  * time -167..167 as in RFC 9636, 3.3.1): "CET-1CEST,M3.5.0,M10.5.0/3". Without
  * dates the clock changes as in the United States since 2007. -1: it is no rule,

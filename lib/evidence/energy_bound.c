@@ -62,7 +62,9 @@ bool gpu_models_differ (const char *a, const char *b)
     return a_known && b_known;
 }
 
-bool energy_is_impossible (const device_usage_t *usage, unsigned watts)
+/* Energy that so many watts cannot have used in the stretch. Unknown energy is
+ * possible. */
+static bool energy_is_impossible (const device_usage_t *usage, unsigned watts)
 {
     __int128 ms = (__int128)usage->end_ms - usage->begin_ms;
 

@@ -32,10 +32,6 @@ unsigned energy_model_watts (const char *model);
 /* Both texts name a listed model, and not the same one. */
 bool gpu_models_differ (const char *a, const char *b);
 
-/* Energy that so many watts cannot have used in the stretch. Unknown energy is
- * possible. */
-bool energy_is_impossible (const device_usage_t *usage, unsigned watts);
-
 typedef struct energy_bound energy_bound_t;
 
 /* `site` must outlive it; NULL: every model is unknown. */

@@ -1,9 +1,15 @@
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/number.h"
+#include "evidence/evidence.h"
 #include "evidence/evidence_private.h"
+#include "gres/tres.h"
 
 /* --- which allocation -------------------------------------------------- */
 
@@ -15,7 +21,9 @@ static int64_t distance (const struct span *span, int64_t at)
     return at < span->end_ms ? 0 : at - span->end_ms + 1;
 }
 
-size_t chain_at (const struct node_view *view, int64_t at_ms)
+/* The allocation at a moment: the one that holds it, else the nearest one;
+ * CHAIN_NONE if the node has none. */
+static size_t chain_at (const struct node_view *view, int64_t at_ms)
 {
     const struct span *best = NULL;
 
@@ -331,4 +339,196 @@ void pair_records (const struct node_view *view, const node_fact_t **fact,
     bound_attempts (*attempts + first, *attempt_count - first);
     for (size_t i = first; i < *attempt_count; i++)
         note_problems (&(*attempts)[i]);
+}
+
+/* --- what was allocated ------------------------------------------------- */
+
+/* What accounting counts of one type. */
+struct counted {
+    char *type; /* NULL: untyped */
+    uint64_t count;
+};
+
+struct counts {
+    struct counted *of;
+    size_t count;
+};
+
+static void count_type (const char *type, size_t length, uint64_t count,
+                        void *arg)
+{
+    struct counts *c = arg;
+
+    *GL_APPEND (c->of, c->count)
+        = (struct counted){type ? xstrndup (type, length) : NULL, count};
+}
+
+static void free_counts (struct counts *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        free (c->of[i].type);
+    free (c->of);
+}
+
+/* `type`, which is copied behind the list, is that of all; NULL: the inventory
+ * is asked. */
+static allocated_device_t *list_devices (const segment_evidence_t *e,
+                                         const char *type,
+                                         device_lookup_f lookup, void *arg)
+{
+    size_t size = e->device_count * sizeof (allocated_device_t);
+    allocated_device_t *held
+        = xcalloc (1, size + (type ? strlen (type) + 1 : 0));
+    char *copy = type ? strcpy ((char *)held + size, type) : NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->node_count; i++) {
+        for (size_t k = 0; k < e->node[i].count; k++) {
+            allocated_device_t *d = &held[n++];
+            const char *text = e->node[i].device[k];
+            *d = (allocated_device_t){
+                .node = e->node[i].node, .gres_index = -1, .type = copy};
+            if (number_i64_text (text, &d->gres_index) < 0 || d->gres_index < 0)
+                d->gres_index = -1;
+            if (!type)
+                lookup (e->segment, d->node, d->gres_index, text, d, arg);
+        }
+    }
+    return held;
+}
+
+/* Of several types: the inventory tells which is which, if it agrees with the
+ * counts. */
+static bool take_types (allocated_device_t *held, size_t allocated_count,
+                        struct counts *c)
+{
+    for (size_t i = 0; i < allocated_count; i++) {
+        size_t k = 0;
+        while (k < c->count
+               && (!held[i].gres_type || !c->of[k].type
+                   || strcmp (c->of[k].type, held[i].gres_type)))
+            k++;
+        if (k == c->count || c->of[k].count == 0)
+            return false;
+        c->of[k].count--;
+        held[i].type = held[i].gres_type;
+    }
+    return true;
+}
+
+size_t evidence_allocated (const segment_evidence_t *e, device_lookup_f lookup,
+                           void *arg, allocated_device_t **ret_allocated)
+{
+    const segment_t *s = e->segment;
+    struct counts c = {0};
+    allocated_device_t *held = NULL;
+    uint64_t total = s->gres ? gres_devices (s->gres, count_type, &c, NULL) : 0;
+    bool typed = c.count == 1 && c.of[0].type;
+    bool known = total > 0 && total == e->device_count
+                 && !(typed && e->node_count == 1);
+
+    if (known)
+        held
+            = list_devices (e, c.count == 1 ? c.of[0].type : NULL, lookup, arg);
+    if (known && c.count > 1)
+        known = take_types (held, total, &c);
+    free_counts (&c);
+    if (!known) {
+        free (held);
+        held = NULL;
+    }
+    *ret_allocated = held;
+    return known ? total : 0;
+}
+
+/* --- what is shared ----------------------------------------------------- */
+
+/* What grows with time. The others are maxima, bits, or constant. */
+static const size_t sums[] = {
+    offsetof (device_usage_t, samples),
+    offsetof (device_usage_t, samples_expected),
+    offsetof (device_usage_t, energy_mj),
+    offsetof (device_usage_t, energy_ms),
+    offsetof (device_usage_t, counter_resets),
+    offsetof (device_usage_t, utilization_sum),
+    offsetof (device_usage_t, utilization_ms),
+    offsetof (device_usage_t, memory_sum),
+    offsetof (device_usage_t, memory_ms),
+    offsetof (device_usage_t, power_sum),
+    offsetof (device_usage_t, power_ms),
+    offsetof (device_usage_t, clock_sum),
+    offsetof (device_usage_t, clock_ms),
+    offsetof (device_usage_t, throttled_ms),
+    offsetof (device_usage_t, throttle_ms),
+    offsetof (device_usage_t, processes_ms),
+    offsetof (device_usage_t, no_process_ms),
+    offsetof (device_usage_t, idle_ms),
+};
+
+struct window {
+    int64_t from; /* since the beginning of the stretch */
+    int64_t to;
+    int64_t whole;
+};
+
+/* The running sum at `at`, rounded down. */
+static int64_t running (int64_t value, int64_t at, int64_t whole)
+{
+    return (int64_t)((__int128)value * at / whole);
+}
+
+static int64_t share (int64_t value, const struct window *w)
+{
+    if (value < 0)
+        return MEASURE_UNKNOWN;
+    return running (value, w->to, w->whole)
+           - running (value, w->from, w->whole);
+}
+
+static void share_histogram (const char *text, const struct window *w,
+                             char histogram[USAGE_HISTOGRAM_SIZE])
+{
+    size_t used = 0;
+
+    histogram[0] = '\0';
+    for (size_t i = 0; i < USAGE_HISTOGRAM_STEPS; i++) {
+        int64_t value = 0;
+        while (*text >= '0' && *text <= '9' && value < INT64_MAX / 20)
+            value = value * 10 + (*text++ - '0');
+        if (*text == ',')
+            text++;
+        used += (size_t)snprintf (histogram + used, USAGE_HISTOGRAM_SIZE - used,
+                                  "%s%" PRId64, i ? "," : "", share (value, w));
+    }
+}
+
+int64_t usage_share_number (const device_usage_t *usage, int64_t value,
+                            int64_t from_ms, int64_t to_ms)
+{
+    struct window w = {from_ms - usage->begin_ms, to_ms - usage->begin_ms,
+                       usage->end_ms - usage->begin_ms};
+
+    return share (value, &w);
+}
+
+void usage_share (const device_usage_t *usage, int64_t from_ms, int64_t to_ms,
+                  device_usage_t *ret, char histogram[USAGE_HISTOGRAM_SIZE])
+{
+    struct window w = {from_ms - usage->begin_ms, to_ms - usage->begin_ms,
+                       usage->end_ms - usage->begin_ms};
+
+    *ret = *usage;
+    ret->begin_ms = from_ms;
+    ret->end_ms = to_ms;
+    if (w.from == 0 && w.to == w.whole)
+        return;
+    ret->utilization_histogram = NULL;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (sums); i++) {
+        int64_t *value = (int64_t *)((char *)ret + sums[i]);
+        *value = share (*value, &w);
+    }
+    if (usage->utilization_histogram && histogram) {
+        share_histogram (usage->utilization_histogram, &w, histogram);
+        ret->utilization_histogram = histogram;
+    }
 }

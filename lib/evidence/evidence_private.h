@@ -59,10 +59,6 @@ static inline int64_t fact_ms (const node_fact_t *fact)
     return fact->stamp_ns / 1000000;
 }
 
-/* The allocation at a moment: the one that holds it, else the nearest one;
- * CHAIN_NONE if the node has none. */
-size_t chain_at (const struct node_view *view, int64_t at_ms);
-
 /* The allocation that the quest belongs to, or CHAIN_NONE. */
 size_t chain_of (const struct node_view *view, const struct quest *quest);
 

@@ -140,7 +140,7 @@ static place_t first_place (const site_t *site, const char *pool,
 
 /* For all people together, and not how many they are: of one or two the total
  * would tell the pay. It is booked for all of them, too, so that a book that sums
- * them up gives the same (config/book_staff.h). */
+ * them up gives the same (config/book.c). */
 void cost_add_staff (const site_t *site, const char *pool, period_t period,
                      cost_t *cost)
 {

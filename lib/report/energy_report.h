@@ -9,6 +9,7 @@
 #define GL_REPORT_ENERGY_REPORT_H
 
 #include "money/meter.h"
+#include "money/meter_price.h"
 #include "report/heading.h"
 #include "usage/usage.h"
 
@@ -34,5 +35,20 @@ void energy_report_devices (energy_report_t *energy,
 report_t *energy_report_make (energy_report_t *energy,
                               const evidence_counts_t *counts,
                               const measured_t *unheld);
+
+/* --- the balance with the meters ---------------------------------------- */
+
+/*
+ * How what the GPUs counted, the rest of the nodes and a stated
+ * residual add up to what the site's meters counted, and that to the utility's
+ * bill: a block of the energy report.
+ */
+
+/* Adds the block, and its figures as named totals, if some meter of machines or
+ * of the facility was read in the period; of a bill at several prices, what falls on
+ * each. */
+void energy_balance_put (report_t *report, const report_query_t *query,
+                         const meter_balance_t *balance,
+                         const meter_prices_t *prices);
 
 #endif /* !GL_REPORT_ENERGY_REPORT_H */

@@ -71,11 +71,6 @@ static const struct {
     = {"currency", "Currency", COLUMN_TEXT, "The currency of the ledger."},
 };
 
-const char *report_measure_name (measure_t measure)
-{
-    return measures[measure].name;
-}
-
 size_t report_measure (report_t *report, measure_t measure, bool detail)
 {
     size_t column = report_column (report, measures[measure].name,
@@ -213,4 +208,26 @@ bool report_by_time (const report_query_t *query)
 size_t report_chart_size (const report_query_t *query)
 {
     return report_by_time (query) ? 31 : 12;
+}
+
+/* --- command lines ------------------------------------------------------ */
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/:@%+,=-";
+
+void shell_word (buffer_t *out, const char *word)
+{
+    buffer_add_char (out, ' ');
+    if (*word && word[strspn (word, plain)] == '\0') {
+        buffer_add_text (out, word);
+        return;
+    }
+    buffer_add_char (out, '\'');
+    for (; *word; word++) {
+        if (*word == '\'')
+            buffer_add_text (out, "'\\''");
+        else
+            buffer_add_char (out, *word);
+    }
+    buffer_add_char (out, '\'');
 }

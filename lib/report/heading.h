@@ -5,6 +5,7 @@
 #ifndef GL_REPORT_HEADING_H
 #define GL_REPORT_HEADING_H
 
+#include "base/buffer.h"
 #include "report/report.h"
 #include "usage/query.h"
 
@@ -44,12 +45,17 @@ typedef enum {
 
 /* `detail`: people see it only when they ask for it. */
 size_t report_measure (report_t *report, measure_t measure, bool detail);
-/* "gpu_hours". */
-const char *report_measure_name (measure_t measure);
 
 /* The rows follow one another in time: the first key is a unit of it. */
 bool report_by_time (const report_query_t *query);
 /* Rows of a chart: as many as are read at a glance, or the days of a month. */
 size_t report_chart_size (const report_query_t *query);
+
+/* --- command lines ------------------------------------------------------ */
+
+/* Command lines that people may copy, with words from anywhere. */
+
+/* " WORD", quoted for a POSIX shell where it needs to be. */
+void shell_word (buffer_t *out, const char *word);
 
 #endif /* !GL_REPORT_HEADING_H */

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "ledger/bill_idle.h"
-#include "report/shell.h"
+#include "report/heading.h"
 #include "statement/statement_private.h"
 
 /* What the rows of a table are. */

@@ -4,7 +4,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "report/shell.h"
+#include "report/heading.h"
 #include "statement/statement_private.h"
 
 /* Those of one line, and what each of them is due. */

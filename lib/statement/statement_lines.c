@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
 #include "ledger/correction.h"
-#include "report/shell.h"
+#include "report/heading.h"
 #include "statement/statement_private.h"
 
 /* More stretches than this say how many rows follow. */

@@ -150,9 +150,6 @@ int revision_add (store_t *store, uint64_t cluster, const revision_t *revision,
  * (-1) of days and months. */
 int rollup_forget (store_t *store, uint64_t cluster, int unit, int64_t start,
                    int64_t end, gl_error_t *error);
-/* All parts of one that overlaps none. */
-int rollup_add (store_t *store, uint64_t cluster, const store_rollup_t *rollup,
-                gl_error_t *error);
 
 /* Segments that were put may wait for others, to be written together: before a
  * statement that looks at the table, and at the commit, they are written. */
@@ -225,8 +222,6 @@ typedef struct {
     bool inside;
 } walk_t;
 
-int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
-               const struct walk_plan *plan, gl_error_t *error);
 /* 1: walk->st holds a row, of the cluster named walk_cluster(). */
 int walk_next (walk_t *walk, gl_error_t *error);
 const char *walk_cluster (const walk_t *walk);

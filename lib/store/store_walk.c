@@ -182,8 +182,8 @@ static int walk_begin (walk_t *walk, const store_query_t *query,
     return 0;
 }
 
-int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
-               const struct walk_plan *plan, gl_error_t *error)
+static int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
+                      const struct walk_plan *plan, gl_error_t *error)
 {
     memset (walk, 0, sizeof (*walk));
     if (db_in_transaction (store->db) && store->wrote_facts)

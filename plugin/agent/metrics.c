@@ -9,7 +9,8 @@
 
 #include "metrics.h"
 
-const char *problem_name (problem_t problem)
+/* "config", "driver". */
+static const char *problem_name (problem_t problem)
 {
     static const char *const names[PROBLEMS] = {
         [PROBLEM_CONFIG] = "config", [PROBLEM_DRIVER] = "driver",

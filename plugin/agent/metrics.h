@@ -28,9 +28,6 @@ typedef enum {
     PROBLEMS
 } problem_t;
 
-/* "config", "driver". */
-const char *problem_name (problem_t problem);
-
 typedef struct {
     const char *version;
     const char *node; /* as Slurm names it */

@@ -1,10 +1,19 @@
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "base/file.h"
+#include "record/directory.h"
+#include "record/prices.h"
 #include "ship_batch.h"
+#include "wire/frame.h"
 
 /* Room in front of the records. */
 #define HEADERS_MAX (REQUEST_HEADER_SIZE + BATCH_HEADER_MAX)
@@ -142,4 +151,112 @@ int bisect_refused (bisect_t *bisect, const batch_out_t *batch)
 {
     bisect->suspects = batch->records > 1 ? batch->records : 0;
     return batch->records == 1;
+}
+
+/* --- prices ------------------------------------------------------------- */
+
+#define DEVICES_FILE "state/devices"
+
+struct texts {
+    const char *text[TEXTS_MAX];
+    size_t count;
+};
+
+static void add_once (struct texts *texts, const char *text)
+{
+    for (size_t i = 2; i < texts->count; i++) /* behind cluster and node */
+        if (strcmp (texts->text[i], text) == 0)
+            return;
+    if (texts->count < TEXTS_MAX)
+        texts->text[texts->count++] = text;
+}
+
+/* "INDEX TYPE" lines between the title and "end". */
+static void add_types (struct texts *texts, char *file)
+{
+    char *rest, *line = strtok_r (file, "\n", &rest);
+
+    while (line && (line = strtok_r (NULL, "\n", &rest))) {
+        char *type = strchr (line, ' ');
+
+        if (type && type[1])
+            add_once (texts, type + 1);
+    }
+}
+
+static char *read_devices (const char *spool)
+{
+    char path[PATH_MAX];
+    size_t size;
+
+    snprintf (path, sizeof (path), "%s/" DEVICES_FILE, spool);
+    return file_read (AT_FDCWD, path, path, PRICES_FILE_MAX, &size, NULL);
+}
+
+unsigned char *prices_request (const char *spool, const char *cluster,
+                               const char *node, size_t *ret_size)
+{
+    struct texts texts = {.text = {cluster, node}, .count = 2};
+    unsigned char *payload;
+    char *devices;
+
+    if (!cluster || !*cluster || !node || !*node)
+        return NULL;
+    if ((devices = read_devices (spool)))
+        add_types (&texts, devices);
+    *ret_size = REQUEST_HEADER_SIZE + texts_size (texts.text, texts.count);
+    if ((payload = malloc (*ret_size)))
+        texts_write (payload + REQUEST_HEADER_SIZE, texts.text, texts.count);
+    free (devices);
+    return payload;
+}
+
+/* --- refused records ---------------------------------------------------- */
+
+#define REFUSED_DIR "refused"
+
+/* What is new in a directory is on the disk only when that is, too. */
+static int open_directory (const char *spool, const char *path,
+                           gl_error_t *error)
+{
+    int at = directory_open (AT_FDCWD, spool, spool, error), fd = -1, made;
+
+    if (at < 0)
+        return -1;
+    made = mkdirat (at, REFUSED_DIR, 0700);
+    if ((made < 0 && errno != EEXIST) || (made == 0 && fsync (at) < 0))
+        gl_error (error, "%s: %s", path, strerror (errno));
+    else
+        fd = directory_open (at, REFUSED_DIR, path, error);
+    close (at);
+    return fd;
+}
+
+int refused_keep (const char *spool, const void *bytes, size_t size,
+                  gl_error_t *error)
+{
+    char path[PATH_MAX];
+    int at, fd, rc = 0;
+    off_t unused;
+    ssize_t n;
+
+    snprintf (path, sizeof (path), "%s/" REFUSED_DIR, spool);
+    if ((at = open_directory (spool, path, error)) < 0)
+        return -1;
+    fd = segment_open_last (at, path, REFUSED_FILE_MAX, REFUSED_FILES_MAX,
+                            "the collector refuses record after record, see "
+                            "its log",
+                            &unused, error);
+    if (fd < 0) {
+        close (at);
+        return -1;
+    }
+    n = write (fd, bytes, size);
+    if (n != (ssize_t)size || fsync (fd) < 0 || fsync (at) < 0)
+        rc = gl_error (error, "%s: %s", path,
+                       n < 0 || n == (ssize_t)size ? strerror (errno)
+                                                   : "the disk is full");
+    close (fd);
+    close (at);
+    return rc;
 }

@@ -49,7 +49,5 @@ int output_bytes (cli_t *cli, const output_t *output, const void *data,
                   size_t length);
 /* An option that gives a report another form than its own was used. */
 bool output_formed (const output_t *output);
-/* Colours are for a terminal that wants them. */
-bool output_colour (const output_t *output);
 
 #endif /* !GL_OUTPUT_H */

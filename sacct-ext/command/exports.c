@@ -1,13 +1,278 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
+#include "cli/cli.h"
+#include "cli/output.h"
 #include "cli/query_options.h"
-#include "command/export_focus.h"
 #include "command/exports.h"
 #include "command/verb_report.h"
+#include "ledger/owner_cost.h"
+#include "month/month.h"
+#include "render/focus.h"
+#include "render/focus_contract.h"
+#include "render/focus_invoice.h"
 #include "render/render_journal.h"
 #include "render/render_opencost.h"
 #include "statement/journal.h"
+#include "usage/query.h"
+
+/* --- FOCUS -------------------------------------------------------------- */
+
+#define CHUNK (64 * 1024)
+
+struct writer {
+    cli_t *cli;
+    const report_query_t *query;
+    const struct dataset *dataset;
+    focus_version_t version;
+    output_stream_t *out;
+    buffer_t text;
+    bool begun;  /* the header is written */
+    bool failed; /* to write, told already */
+    /* the month in hand */
+    const bill_t *bill;
+    const site_t *book; /* with the assets that it was priced by */
+    period_t period;
+    focus_t *focus;
+    int64_t updated; /* when it was closed; else up to when the facts speak */
+    focus_invoices_t *invoices;
+    owner_cost_t *owner_cost;
+};
+
+/* --- the datasets ------------------------------------------------------------ */
+
+static void begin_charges (struct writer *w)
+{
+    if (!w->begun)
+        focus_render_header (w->focus, &w->text);
+}
+
+static int take_charge (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    struct writer *w = arg;
+
+    (void)error;
+    focus_render_row (w->focus, row, &w->text);
+    return 0;
+}
+
+static void begin_owner_cost (struct writer *w)
+{
+    begin_charges (w);
+    w->owner_cost = owner_cost_new (w->book, w->bill, w->period);
+}
+
+static int take_owned (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    struct writer *w = arg;
+
+    return owner_cost_add (w->owner_cost, row, take_charge, w, error);
+}
+
+static int end_owner_cost (struct writer *w, gl_error_t *error)
+{
+    return owner_cost_finish (w->owner_cost, take_charge, w, error);
+}
+
+static void begin_invoices (struct writer *w)
+{
+    if (!w->begun)
+        focus_render_invoice_header (&w->text);
+    w->invoices = focus_invoices_new (w->focus, w->updated);
+}
+
+static int take_invoiced (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    struct writer *w = arg;
+
+    (void)error;
+    focus_invoices_add (w->invoices, row);
+    return 0;
+}
+
+static int end_invoices (struct writer *w, gl_error_t *error)
+{
+    (void)error;
+    focus_render_invoices (w->invoices, &w->text);
+    return 0;
+}
+
+static void begin_period (struct writer *w)
+{
+    if (!w->begun)
+        focus_render_period_header (&w->text);
+    focus_render_period (w->focus, w->updated, &w->text);
+}
+
+static void begin_contracts (struct writer *w)
+{
+    size_t count;
+    const bill_entitlement_t *e = bill_entitlements (w->bill, &count);
+
+    if (!w->begun)
+        focus_render_contract_header (&w->text);
+    for (size_t i = 0; i < count; i++)
+        focus_render_contract (w->focus, &e[i], &w->text);
+}
+
+static const struct dataset {
+    const char *name;
+    focus_version_t since;
+    focus_version_t last; /* later ones ask for what the ledger is not told */
+    focus_customer_t customer;
+    void (*begin) (struct writer *w); /* of each month */
+    line_item_f take; /* of each row, with the writer; NULL: not made of rows */
+    int (*end) (struct writer *w, gl_error_t *error); /* or NULL */
+} datasets[] = {
+    {"cost-and-usage", FOCUS_1_2, FOCUS_1_4, FOCUS_TEAMS, begin_charges,
+     take_charge, NULL},
+    {"invoice-detail", FOCUS_1_4, FOCUS_1_4, FOCUS_TEAMS, begin_invoices,
+     take_invoiced, end_invoices},
+    {"billing-period", FOCUS_1_4, FOCUS_1_4, FOCUS_TEAMS, begin_period, NULL,
+     NULL},
+    {"contract-commitment", FOCUS_1_3, FOCUS_1_3, FOCUS_TEAMS, begin_contracts,
+     NULL, NULL},
+    {"owner-cost", FOCUS_1_2, FOCUS_1_4, FOCUS_ORGANISATION, begin_owner_cost,
+     take_owned, end_owner_cost},
+};
+
+static const struct dataset *find_dataset (const char *name)
+{
+    return GL_FIND (datasets, GL_ARRAY_SIZE (datasets), it,
+                    !name || !strcmp (name, it->name));
+}
+
+/* --- rows --------------------------------------------------------------------- */
+
+static int flush (struct writer *w)
+{
+    int rc = output_write (w->cli, w->out, w->text.data, w->text.length);
+
+    buffer_clear (&w->text);
+    w->failed = w->failed || rc < 0;
+    return rc;
+}
+
+static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    struct writer *w = arg;
+
+    if (w->dataset->take (row, w, error) < 0)
+        return -1;
+    if (w->text.length < CHUNK || flush (w) == 0)
+        return 0;
+    return gl_error (error, "the export is not complete");
+}
+
+/* --- months ------------------------------------------------------------------- */
+
+static int write_rows (struct writer *w, month_t *month, gl_error_t *error)
+{
+    uint64_t poolless = 0;
+
+    if (w->dataset->take
+        && month_line_items (month, NULL, take_row, w, &poolless, error) < 0)
+        return -1;
+    if (poolless > 0)
+        cli_warn (
+            w->cli,
+            "%llu GRES hours are on devices that belong to no pool and are in "
+            "no row: find them with report usage --by node,gres_type,pool",
+            (unsigned long long)(poolless / 3600));
+    return w->dataset->end ? w->dataset->end (w, error) : 0;
+}
+
+/* Of one without charges the header alone. */
+static int write_dataset (struct writer *w, month_t *month, gl_error_t *error)
+{
+    int rc = 0;
+
+    w->bill = month->bill;
+    w->period = month->paper_period;
+    w->updated = month_updated (month, w->query);
+    w->book = NULL;
+    if (w->dataset->customer == FOCUS_ORGANISATION
+        && !(w->book = month_site (month, error)))
+        return -1;
+    w->focus = focus_new (month->paper, month->paper_period,
+                          month_is_provisional (month), w->version,
+                          w->dataset->customer);
+    w->dataset->begin (w);
+    w->begun = true;
+    if (!month_is_uncharged (month))
+        rc = write_rows (w, month, error);
+    focus_invoices_free (GL_TAKE (w->invoices));
+    owner_cost_free (GL_TAKE (w->owner_cost));
+    focus_free (GL_TAKE (w->focus));
+    return rc;
+}
+
+static int write_month (month_t *month, void *arg, gl_error_t *error)
+{
+    struct writer *w = arg;
+
+    if (month_is_uncharged (month))
+        cli_warn (w->cli, "%s is closed without charges: it has no rows",
+                  month->name);
+    return write_dataset (w, month, error) < 0 || flush (w) < 0 ? -1 : 0;
+}
+
+/* --- what is asked for ----------------------------------------------------------- */
+
+static int no_dataset (cli_t *cli, const char *name)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (datasets); i++)
+        buffer_printf (&names, " %s", datasets[i].name);
+    return cli_usage (cli, "there is no dataset '%s' here; there are:%s", name,
+                      buffer_text (&names));
+}
+
+static int choose (struct writer *w, const export_options_t *options)
+{
+    w->dataset = find_dataset (options->dataset);
+    if (!w->dataset)
+        return no_dataset (w->cli, options->dataset);
+    w->version = w->dataset->since;
+    if (options->version
+        && focus_version_parse (options->version, &w->version) < 0)
+        return cli_usage (w->cli,
+                          "there is no FOCUS %s here; there are: 1.2 1.3 1.4",
+                          options->version);
+    if (w->version < w->dataset->since)
+        return cli_usage (w->cli, "FOCUS %s has no dataset %s: give --focus "
+                          "without a version, or a later one",
+                          options->version, w->dataset->name);
+    if (w->version > w->dataset->last)
+        return cli_usage (w->cli, "the dataset %s is not made in FOCUS %s: "
+                          "give --focus without a version",
+                          w->dataset->name, options->version);
+    return CLI_OK;
+}
+
+/* The dataset that the options name, in their version; NULL: the first one, in the
+ * first version that has it. Row by row. Returns an exit code; the reason has been
+ * told. */
+static int export_focus (cli_t *cli, const report_query_t *query,
+                  const export_options_t *options, output_stream_t *out)
+{
+    const month_how_t how = {.any_currency = true};
+    struct writer w = {.cli = cli, .query = query, .out = out};
+    gl_error_t error;
+    int rc = choose (&w, options);
+
+    if (rc == CLI_OK
+        && months_each (cli->store, query->site, query->period, &how,
+                        write_month, &w, &error)
+               < 0)
+        rc = w.failed ? CLI_FAILED : cli_fail (cli, &error);
+    buffer_done (&w.text);
+    return rc;
+}
+
+/* --- the other forms ---------------------------------------------------- */
 
 struct export
 {

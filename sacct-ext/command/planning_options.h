@@ -7,8 +7,14 @@
 
 #include "cli/cli.h"
 #include "cli/query_options.h"
-#include "command/recharge.h"
 #include "report/breakeven_report.h"
+
+/* As they stand on the command line; NULL: not given. */
+typedef struct {
+    const char *year;
+    const char *next_cost;
+    const char *next_hours;
+} recharge_options_t;
 
 typedef struct {
     breakeven_query_t breakeven;
@@ -31,5 +37,7 @@ int planning_decide (cli_t *cli, const query_options_t *query,
 int planning_breakeven (cli_t *cli, const query_options_t *query,
                         const planning_options_t *options,
                         report_t **ret_report);
+int recharge_report (cli_t *cli, query_options_t *query,
+                     const recharge_options_t *options, report_t **ret_report);
 
 #endif /* !GL_PLANNING_OPTIONS_H */

@@ -15,7 +15,6 @@
 #include "facts/rollups.h"
 #include "month/bills.h"
 #include "month/chargebacks.h"
-#include "report/energy_balance.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
 #include "report/plan.h"

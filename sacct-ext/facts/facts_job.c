@@ -41,7 +41,8 @@ struct facts_job {
 
 /* --- memory ------------------------------------------------------------ */
 
-void *facts_job_alloc (facts_job_t *job, size_t size)
+/* Memory that lasts as long as the job. */
+static void *facts_job_alloc (facts_job_t *job, size_t size)
 {
     struct block *block = job->blocks;
     size_t step = _Alignof(max_align_t);

@@ -41,7 +41,4 @@ void facts_job_forget_segments (facts_job_t *job);
 const evidence_join_t *facts_job_join (facts_job_t *job,
                                        const node_skew_t *skews, size_t count);
 
-/* Memory that lasts as long as the job. */
-void *facts_job_alloc (facts_job_t *job, size_t size);
-
 #endif /* !GL_FACTS_JOB_H */

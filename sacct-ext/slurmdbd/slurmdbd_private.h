@@ -7,7 +7,6 @@
 #include "base/zone.h"
 #include "slurmdbd/slurmdbd.h"
 #include "slurmdbd/slurmdbd_ids.h"
-#include "slurmdbd/slurmdbd_tres.h"
 #include "store/db.h"
 
 /* Slurm's "no value" in 32-bit columns (slurm.h: NO_VAL, INFINITE). */

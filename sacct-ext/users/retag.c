@@ -285,8 +285,10 @@ static int check_project (const site_t *site, const retag_person_t *person,
                : refuse_project (site, person, c, project, error);
 }
 
-int retag_period_open (store_t *store, const segment_t *segment,
-                       gl_error_t *error)
+/* No closed month holds a part of `segment`. -1: one does; root may change it all
+ * the same, and the change is a correction in the month that is open. */
+static int retag_period_open (store_t *store, const segment_t *segment,
+                              gl_error_t *error)
 {
     periods_t *periods;
     int rc = 0;

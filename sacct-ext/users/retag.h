@@ -40,11 +40,6 @@ typedef struct {
     char previous[65]; /* project before; "": untagged */
 } retag_done_t;
 
-/* No closed month holds a part of `segment`. -1: one does; root may change it all
- * the same, and the change is a correction in the month that is open. */
-int retag_period_open (store_t *store, const segment_t *segment,
-                       gl_error_t *error);
-
 /* Decide and do it, in one transaction. `now`: seconds, for the audit. -1 with
  * a text for the person who asked: why not. */
 int retag (store_t *store, const site_t *site, const retag_person_t *person,

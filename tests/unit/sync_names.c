@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "slurmdbd/slurmdbd_ids.h"
-#include "slurmdbd/slurmdbd_tres.h"
 
 static char path[] = "/tmp/sync_names.XXXXXX";
 static db_t *db;
