@@ -291,6 +291,8 @@ CREATE TABLE IF NOT EXISTS closed_posting (
     adjustment_surcharge BIGINT,
     consumed_seconds MEDIUMBLOB,
     cpu_seconds MEDIUMBLOB,
+    counterparty MEDIUMBLOB,
+    cost_object MEDIUMBLOB,
     hash BINARY(32) NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
@@ -369,6 +371,26 @@ CREATE TABLE IF NOT EXISTS closed_comparison (
     team MEDIUMBLOB,
     unallocated BIGINT,
     units BIGINT,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS closed_balance (
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
+    month MEDIUMBLOB,
+    rule MEDIUMBLOB,
+    team MEDIUMBLOB,
+    unit MEDIUMBLOB,
+    period MEDIUMBLOB,
+    since MEDIUMBLOB,
+    opening MEDIUMBLOB,
+    added MEDIUMBLOB,
+    used MEDIUMBLOB,
+    expired MEDIUMBLOB,
+    closing MEDIUMBLOB,
+    rolled_over MEDIUMBLOB,
     hash BINARY(32) NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;

@@ -64,6 +64,8 @@ CREATE TABLE closed_posting (
     adjustment_surcharge INTEGER,
     consumed_seconds TEXT,
     cpu_seconds TEXT,
+    counterparty TEXT,
+    cost_object TEXT,
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;
@@ -142,6 +144,26 @@ CREATE TABLE closed_comparison (
     team TEXT,
     unallocated INTEGER,
     units INTEGER,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE closed_balance (
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    month TEXT,
+    rule TEXT,
+    team TEXT,
+    unit TEXT,
+    period TEXT,
+    since TEXT,
+    opening TEXT,
+    added TEXT,
+    used TEXT,
+    expired TEXT,
+    closing TEXT,
+    rolled_over TEXT,
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;

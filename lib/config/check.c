@@ -731,7 +731,8 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
         || check_book (site, error) < 0 || check_go_live (site, error) < 0
         || check_budgets (site, error) < 0 || check_tiers (site, error) < 0
         || check_rates (site, error) < 0 || check_qos (site, error) < 0
-        || check_entitlements (site, error) < 0 || check_close (site, error) < 0
+        || check_entitlements (site, error) < 0
+        || check_settlement (site, error) < 0 || check_close (site, error) < 0
         || check_analyses (site, error) < 0)
         return -1;
     return 0;

@@ -43,5 +43,7 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error);
 
 /* Part of it: assets, power, costs. */
 int check_book (const site_t *site, gl_error_t *error);
+/* Part of it: settlement. */
+int check_settlement (const site_t *site, gl_error_t *error);
 
 #endif /* !GL_CONFIG_CHECK_H */

@@ -65,14 +65,16 @@ static int check_shape (const struct cursor *at, const schema_key_t *key,
     return 0;
 }
 
+/* A key that refers to nothing takes any name. */
 static void refer (const struct cursor *at, const schema_key_t *key,
                    const char *name, int line)
 {
-    check_reference_t reference = {.kind = schema_kind (key->refers),
-                                   .name = xstrdup (name),
-                                   .key = key->name,
-                                   .place = {at->file, line}};
+    check_reference_t reference = {.key = key->name, .place = {at->file, line}};
 
+    if (!key->refers)
+        return;
+    reference.kind = schema_kind (key->refers);
+    reference.name = xstrdup (name);
     check_add_reference (&at->loader->list, reference);
 }
 
@@ -88,8 +90,7 @@ static int set_text (const struct cursor *at, const schema_key_t *key,
                    cpu_hours ? "gpu_hours" : value->text, at->loader->error)
         < 0)
         return fail_at (at, value->line, key->name);
-    if (key->refers)
-        refer (at, key, value->text, value->line);
+    refer (at, key, value->text, value->line);
     return 0;
 }
 

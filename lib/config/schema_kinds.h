@@ -94,6 +94,10 @@ extern const schema_kind_t schema_taxes;
 extern const schema_kind_t schema_budgets;
 extern const schema_kind_t schema_rate_tiers;
 
+/* schema_settlement.c: who pays */
+extern const schema_kind_t schema_settlement;
+extern const schema_kind_t schema_deposits;
+
 /* schema_decide.c: what owning is compared with */
 extern const schema_kind_t schema_clouds;
 extern const schema_kind_t schema_analyses;

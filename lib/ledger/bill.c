@@ -20,10 +20,10 @@ struct bill {
 };
 
 static const char *const kind_words[BILL_KIND_COUNT] = {
-    [BILL_CHARGE] = "charge",         [BILL_IDLE] = "idle",
-    [BILL_CREDIT] = "credit",         [BILL_CORRECTION] = "correction",
-    [BILL_TAX] = "tax",               [BILL_REMAINDER] = "remainder",
-    [BILL_PURCHASE] = "purchase",
+    [BILL_CHARGE] = "charge",     [BILL_IDLE] = "idle",
+    [BILL_CREDIT] = "credit",     [BILL_CORRECTION] = "correction",
+    [BILL_TAX] = "tax",           [BILL_REMAINDER] = "remainder",
+    [BILL_PURCHASE] = "purchase", [BILL_SETTLEMENT] = "settlement",
 };
 
 const char *bill_kind_word (bill_kind_t kind)

@@ -33,10 +33,13 @@ typedef enum {
     BILL_TAX,
     BILL_REMAINDER, /* of a pool: what nobody is charged */
     BILL_PURCHASE,  /* paid by a team for what it is entitled to in a pool */
+    BILL_SETTLEMENT, /* of a rule that says who pays (ledger/settlement.h); either
+                        sign */
     BILL_KIND_COUNT,
 } bill_kind_t;
 
-/* "charge", "idle", "credit", "correction", "tax", "remainder", "purchase". */
+/* "charge", "idle", "credit", "correction", "tax", "remainder", "purchase",
+ * "settlement". */
 const char *bill_kind_word (bill_kind_t kind);
 
 typedef struct {
@@ -71,6 +74,9 @@ typedef struct {
         consumed_seconds; /* GPU-seconds that the team's entitlement in the pool
                           covers, for which the adjustment of that name is not
                           due; of a charge, or of idle time of a reservation */
+    char *counterparty;   /* of a settlement: the other team; NULL: the site */
+    char *cost_object; /* of a settlement: what of the team pays; NULL: its cost
+                           center */
     /* What else the query of its billing told apart; NULL: it did not, or
      * absent. A closed month has none of these. */
     char *day;
@@ -173,6 +179,27 @@ typedef struct {
     mpq_t cpu_seconds; /* of a pool of CPUs, instead */
 } bill_day_t;
 
+/*
+ * What a rule of settlement had for a team in a month, and what is left of it:
+ *
+ *   opening + added = used + expired + closing
+ */
+typedef struct {
+    char *month;
+    char *rule;   /* its name */
+    char *team;   /* NULL: one balance for all teams */
+    char *unit;   /* "money", or "gpu_seconds" */
+    char *period; /* the first month of the period that the amount is for */
+    char *since; /* the month of the team's first use under the rule; NULL: none
+                     yet */
+    mpq_t opening;
+    mpq_t added;
+    mpq_t used;
+    mpq_t expired; /* or paid back */
+    mpq_t closing;
+    mpq_t rolled_over; /* of closing: left from the period before */
+} bill_balance_t;
+
 /* It has a price: what is had of it is worth what was paid. */
 bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
 /* Of fee and value_in what is not used. */
@@ -192,6 +219,7 @@ typedef enum {
     BILL_ENTITLEMENTS, /* by pool and team */
     BILL_COMPARISONS,  /* by policy and team; of bill_compare_policies() */
     BILL_DAYS,         /* of a computed month where asked for */
+    BILL_BALANCES,     /* of bill_settle() */
     BILL_LIST_COUNT,
 } bill_list_t;
 extern const fields_t bill_fields[BILL_LIST_COUNT];
@@ -261,6 +289,12 @@ static inline const bill_comparison_t *
 bill_comparisons (const bill_t *bill, size_t *ret_count)
 {
     return bill_list (bill, BILL_COMPARISONS, ret_count);
+}
+
+static inline const bill_balance_t *bill_balances (const bill_t *bill,
+                                                   size_t *ret_count)
+{
+    return bill_list (bill, BILL_BALANCES, ret_count);
 }
 
 static inline const bill_day_t *bill_days (const bill_t *bill, size_t *ret_count)

@@ -27,8 +27,8 @@ bool posting_priced (const bill_t *bill, const posting_t *row)
 {
     const bill_pool_t *pool = pool_of (bill, row);
 
-    return row->kind == BILL_PURCHASE || !pool || pool->has_cost
-           || pool->has_rate;
+    return row->kind == BILL_PURCHASE || row->kind == BILL_SETTLEMENT || !pool
+           || pool->has_cost || pool->has_rate;
 }
 
 bool posting_has_cost (const bill_t *bill, const posting_t *row)

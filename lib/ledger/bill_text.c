@@ -1,4 +1,4 @@
-/* The fields of a bill's rows, costs, pools, entitlements and comparisons. */
+/* The fields of the rows of a bill's lists. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -50,6 +50,8 @@ static const field_t row_fields[] = {
     ADJUSTMENT ("adjustment_surcharge", SURCHARGE),
     ROW ("consumed_seconds", EXACT, consumed_seconds),
     ROW ("cpu_seconds", EXACT, cpu_seconds),
+    ROW ("counterparty", TEXT, counterparty),
+    ROW ("cost_object", TEXT, cost_object),
     ROW ("day", TEXT, day),
     ROW ("hour", TEXT, hour),
     ROW ("node", TEXT, node),
@@ -130,6 +132,16 @@ static const field_t day_fields[] = {
     DAY (EXACT, cpu_seconds),
 };
 
+#define BALANCE(kind, member) FIELD (#member, kind, bill_balance_t, member)
+static const field_t balance_fields[] = {
+    BALANCE (TEXT, month),    BALANCE (TEXT, rule),
+    BALANCE (TEXT, team),     BALANCE (TEXT, unit),
+    BALANCE (TEXT, period),   BALANCE (TEXT, since),
+    BALANCE (EXACT, opening), BALANCE (EXACT, added),
+    BALANCE (EXACT, used),    BALANCE (EXACT, expired),
+    BALANCE (EXACT, closing), BALANCE (EXACT, rolled_over),
+};
+
 const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_POSTINGS] = FIELDS ("row", posting_t, row_fields),
     [BILL_COSTS] = FIELDS ("cost", bill_cost_t, cost_fields),
@@ -139,6 +151,7 @@ const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_COMPARISONS]
     = FIELDS ("comparison", bill_comparison_t, comparison_fields),
     [BILL_DAYS] = FIELDS ("day", bill_day_t, day_fields),
+    [BILL_BALANCES] = FIELDS ("balance", bill_balance_t, balance_fields),
 };
 
 /* --- rows -------------------------------------------------------------- */

@@ -82,7 +82,8 @@ void correction_line (const posting_t *correction, posting_t *line)
 /* What makes a line, in the order of posting_compare(). */
 static const char line_keys[]
     = "month,pool,kind,team,gpu,profile,account,cluster,user,project,qos,"
-      "partition_name,gres_type,what,reference,day,hour,node,state,label";
+      "partition_name,gres_type,what,reference,counterparty,cost_object,"
+      "day,hour,node,state,label";
 
 /* The lines of a bill, each once. */
 static cube_t *lines_of (const bill_t *bill, bool corrections)

@@ -18,6 +18,7 @@ static const char *const kind_words[LINE_ITEM_KIND_COUNT] = {
     [LINE_ITEM_PURCHASE] = "purchase",
     [LINE_ITEM_UNUSED] = "unused",
     [LINE_ITEM_ENTITLEMENT] = "entitlement",
+    [LINE_ITEM_SETTLEMENT] = "settlement",
 };
 
 const char *line_item_kind_word (line_item_kind_t kind)

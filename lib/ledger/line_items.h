@@ -43,6 +43,7 @@ typedef enum {
     LINE_ITEM_PURCHASE, /* the same: an asset */
     LINE_ITEM_UNUSED,   /* what a team was entitled to and is gone */
     LINE_ITEM_ENTITLEMENT, /* what it paid for what it is entitled to */
+    LINE_ITEM_SETTLEMENT,
     LINE_ITEM_KIND_COUNT,
 } line_item_kind_t;
 

@@ -383,6 +383,7 @@ static const struct {
     {BILL_CORRECTION, LINE_ITEM_CORRECTION},
     {BILL_TAX, LINE_ITEM_TAX},
     {BILL_PURCHASE, LINE_ITEM_ENTITLEMENT},
+    {BILL_SETTLEMENT, LINE_ITEM_SETTLEMENT},
 };
 
 /* Segments come later: what they tell of it is kept until its row. */
@@ -448,7 +449,8 @@ static void put_extra_money (line_items_t *d, const posting_t *from)
     line_item_t *row = &d->row;
     mpz_t none;
 
-    if (from->kind == BILL_TAX || mpq_sgn (from->exact) == 0) {
+    if (from->kind == BILL_TAX || from->kind == BILL_SETTLEMENT
+        || mpq_sgn (from->exact) == 0) {
         mpz_set (row->billed, from->charge_units);
         to_fine (d, row->billed);
     } else

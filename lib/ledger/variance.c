@@ -26,6 +26,9 @@ static const change_info_t infos[CHANGE_COUNT] = {
     [CHANGE_TAX] = {"taxes", "Taxes", "The change in taxes."},
     [CHANGE_PURCHASE]
     = {"purchases", "Prepaid", "The change in payments for entitlements."},
+    [CHANGE_SETTLEMENT]
+    = {"settlement", "Settlement",
+       "The change in grants, sponsors, prepaid money, fees and caps."},
 };
 
 const change_info_t *change_info (change_id_t id)
@@ -35,7 +38,7 @@ const change_info_t *change_info (change_id_t id)
 
 bool variance_is_said (const variance_t *variance, change_id_t id)
 {
-    return id != CHANGE_PURCHASE || mpz_sgn (variance->part[id]) != 0;
+    return id < CHANGE_PURCHASE || mpz_sgn (variance->part[id]) != 0;
 }
 
 void variance_init (variance_t *variance)
@@ -218,6 +221,7 @@ static void split_others (const struct split *s, variance_t *variance)
         [BILL_CORRECTION] = CHANGE_CORRECTION,
         [BILL_TAX] = CHANGE_TAX,
         [BILL_PURCHASE] = CHANGE_PURCHASE,
+        [BILL_SETTLEMENT] = CHANGE_SETTLEMENT,
     };
 
     for (size_t i = 0; i < cube_count (s->cells); i++) {

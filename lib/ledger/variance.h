@@ -21,7 +21,7 @@
  *                + z1 - z0
  *   idle         what idle time was charged, in prices at full cost and in rows
  *                of its own
- *   credits, corrections, taxes, purchases   as they stand on the statements
+ *   credits, corrections, taxes, purchases, settlement   as they stand on the statements
  *
  * Where no time was held in the earlier month, all of A1 - A0 is volume. The
  * first four are exact rationals whose sum is an integer; they are rounded by
@@ -44,7 +44,8 @@ typedef enum {
     CHANGE_CREDIT,
     CHANGE_CORRECTION,
     CHANGE_TAX,
-    CHANGE_PURCHASE, /* said only where there is one */
+    CHANGE_PURCHASE, /* these two are shown only where there is one */
+    CHANGE_SETTLEMENT,
     CHANGE_COUNT,
 } change_id_t;
 

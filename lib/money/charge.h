@@ -172,6 +172,12 @@ typedef enum {
     REMAINDER_ROUNDING, /* no amount before rounding: what published lines, each
                            rounded by itself, make less than their sum rounded;
                            negative: more */
+    REMAINDER_WAIVED,   /* these five: the site's side of settlement
+                         (ledger/settlement.h); never of a charge run */
+    REMAINDER_CAPPED,
+    REMAINDER_GRANTED,
+    REMAINDER_PREPAID_BALANCE, /* negative: deposits */
+    REMAINDER_FEES,            /* negative: fees and minimums */
     REMAINDER_COUNT,
 } remainder_id_t;
 

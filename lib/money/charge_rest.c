@@ -29,6 +29,11 @@ static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_CREDITED, "credited", "credits", false},
     {REMAINDER_PREPAID, "prepaid", "prepaid entitlements", false},
     {REMAINDER_ROUNDING, "rounding", "rounding of published prices", false},
+    {REMAINDER_WAIVED, "waived", "charges not billed", false},
+    {REMAINDER_CAPPED, "capped", "charges above a cap", false},
+    {REMAINDER_GRANTED, "granted", "grants", false},
+    {REMAINDER_PREPAID_BALANCE, "prepaid_balance", "prepaid balances", false},
+    {REMAINDER_FEES, "fees", "fees and minimums", false},
 };
 
 const remainder_info_t *remainder_info (remainder_id_t id)

@@ -173,11 +173,24 @@ static const struct kind kinds[LINE_ITEM_KIND_COUNT] = {
     [LINE_ITEM_PURCHASE] = {"Purchase", "One-Time", true},
     [LINE_ITEM_UNUSED] = {"Usage", "Usage-Based", true},
     [LINE_ITEM_ENTITLEMENT] = {"Purchase", "Recurring", true},
+    [LINE_ITEM_SETTLEMENT] = {"Adjustment", "One-Time", false},
 };
 
 static bool begins (const char *text, const char *word)
 {
     return text && !strncmp (text, word, strlen (word));
+}
+
+/* What the site pays is a credit. Fees and deposits are not: they are due whether
+ * anything is used, and so is what another team pays. */
+static struct kind settled_kind (const char *rule)
+{
+    static const char *const credits[] = {"waiver", "cap", "grant"};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (credits); i++)
+        if (rule && !strcmp (rule, credits[i]))
+            return kinds[LINE_ITEM_CREDIT];
+    return kinds[LINE_ITEM_SETTLEMENT];
 }
 
 /* A correction is of the category of what it corrects; quantities it has none. */
@@ -188,6 +201,8 @@ static struct kind kind_of (const line_item_t *row)
     /* what is not bought at a price */
     if (row->kind == LINE_ITEM_COST && mpz_sgn (row->billed) <= 0)
         return kinds[LINE_ITEM_ROUNDING];
+    if (row->kind == LINE_ITEM_SETTLEMENT)
+        return settled_kind (row->what);
     if (row->kind != LINE_ITEM_CORRECTION)
         return kind;
     if (begins (row->origin, "charge") || begins (row->origin, "idle"))

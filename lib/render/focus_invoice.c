@@ -32,9 +32,8 @@ static const struct grain {
     = {"charge",
        "GPU time of jobs",
        {OF ("x_Pool", pool), OF ("x_Qos", qos), OF ("x_MigProfile", profile)}},
-    [LINE_ITEM_CAPACITY] = {"capacity",
-                            "unallocated GPU time",
-                            {OF ("x_Pool", pool)}},
+    [LINE_ITEM_CAPACITY]
+    = {"capacity", "unallocated GPU time", {OF ("x_Pool", pool)}},
     [LINE_ITEM_IDLE] = {"idle",
                         "share of idle GPU time",
                         {OF ("x_Pool", pool), OF ("x_IdleClass", what)}},
@@ -54,6 +53,9 @@ static const struct grain {
     [LINE_ITEM_PURCHASE] = {"purchase", "purchase", {OF ("x_Pool", pool)}},
     [LINE_ITEM_ENTITLEMENT]
     = {"entitlement", "prepaid entitlement", {OF ("x_Pool", pool)}},
+    [LINE_ITEM_SETTLEMENT] = {"settlement",
+                              "who pays",
+                              {OF ("x_Pool", pool), OF ("x_Rule", reference)}},
 };
 
 static const char *part_of (const line_item_t *row, const struct grain *grain,

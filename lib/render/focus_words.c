@@ -276,6 +276,10 @@ void focus_put_description (focus_t *f, const line_item_t *row)
         buffer_printf (out, "%s for pool %s, in service %s", row->reference,
                        row->pool, day);
         break;
+    case LINE_ITEM_SETTLEMENT:
+        buffer_printf (out, "%s '%s', %s", row->what, row->reference,
+                       row->month);
+        break;
     case LINE_ITEM_CREDIT:
     case LINE_ITEM_CORRECTION:
     case LINE_ITEM_TAX:

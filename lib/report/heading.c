@@ -63,6 +63,10 @@ static const struct {
        "The amount to be paid: by the published rate, or at full cost."},
     [MEASURE_CREDIT] = {"credit", "Credit", COLUMN_MONEY,
                         "Credited by policy. Empty: no credit is known."},
+    [MEASURE_SETTLEMENT] = {"settlement", "Settlement", COLUMN_MONEY,
+                            "Grants, sponsors, prepaid money, fees and caps: "
+                            "what the site's rules of "
+                            "settlement add to the charge or take off it."},
     [MEASURE_CORRECTION]
     = {"correction", "Correction", COLUMN_MONEY,
        "Prior-period adjustments billed in the month: corrections of closed "

@@ -37,6 +37,7 @@ typedef enum {
     MEASURE_RATE,
     MEASURE_CHARGE,
     MEASURE_CREDIT,
+    MEASURE_SETTLEMENT,
     MEASURE_CORRECTION,
     MEASURE_CURRENCY,
     MEASURE_CPU_HOURS, /* where the site counts CPUs */

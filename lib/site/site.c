@@ -244,6 +244,27 @@ static void free_tax (site_tax_t *tax)
     texts_clear (&tax->teams);
 }
 
+static void free_settlement (site_settlement_t *rule)
+{
+    text_list_t *const lists[]
+        = {&rule->teams, &rule->pools,    &rule->partitions,
+           &rule->qos,   &rule->projects, &rule->accounts};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)
+        texts_clear (lists[i]);
+    for (size_t i = 0; i < rule->deposit_count; i++) {
+        free (rule->deposits[i].team);
+        mpq_clear (rule->deposits[i].amount);
+    }
+    free (rule->deposits);
+    free_shares (&rule->split);
+    free (rule->name);
+    free (rule->payer);
+    free (rule->note);
+    mpq_clears (rule->amount, rule->gpu_hours, rule->share, rule->quantity,
+                rule->low_balance, NULL);
+}
+
 static void free_budget (site_budget_t *budget)
 {
     free (budget->name);
@@ -329,6 +350,7 @@ void site_free (site_t *site)
     FREE_ALL (site->clouds, site->cloud_count, free_cloud);
     FREE_ALL (site->analyses, site->analysis_count, free_analysis);
     FREE_ALL (site->taxes, site->tax_count, free_tax);
+    FREE_ALL (site->settlement, site->settlement_count, free_settlement);
     FREE_ALL (site->budgets, site->budget_count, free_budget);
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);

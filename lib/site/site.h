@@ -439,6 +439,89 @@ typedef struct {
     place_t place;
 } site_tax_t;
 
+/* What a rule of `settlement` does (ledger/settlement.h). */
+typedef enum {
+    SETTLE_WAIVER,  /* the site does not bill these charges */
+    SETTLE_FEE,     /* a fixed amount, used or not */
+    SETTLE_MINIMUM, /* charges of a period are at least so much */
+    SETTLE_CAP,     /* and at most so much: the site pays the rest */
+    SETTLE_GRANT,   /* the site pays charges up to an amount */
+    SETTLE_SPONSOR, /* another team pays them */
+    SETTLE_PREPAID, /* they are paid from what was deposited */
+    SETTLE_SPLIT,   /* a team's charges, shared by its cost objects */
+    SETTLE_KIND_COUNT,
+} settle_kind_t;
+
+typedef enum {
+    SETTLE_MONTH,
+    SETTLE_QUARTER, /* of the fiscal year */
+    SETTLE_YEAR,    /* the fiscal year */
+    SETTLE_ONCE,
+} settle_period_t;
+
+typedef enum {
+    SETTLE_DEAREST, /* the charges with the highest price of a GPU-hour first */
+    SETTLE_CHEAPEST,
+    SETTLE_IN_PROPORTION, /* each charge in proportion to its amount */
+} settle_order_t;
+
+typedef enum {
+    SETTLE_EXPIRES,
+    SETTLE_CARRIED,      /* into the next period */
+    SETTLE_CARRIED_ONCE, /* likewise, and expires at its end */
+} settle_unused_t;
+
+/* What a fee is paid for. */
+typedef enum {
+    SETTLE_EACH_TEAM,
+    SETTLE_EACH_USER,
+    SETTLE_EACH_PROJECT,
+    SETTLE_EACH_ACCOUNT,
+} settle_each_t;
+
+/* Money paid in advance, on a day. */
+typedef struct {
+    civil_t on;
+    mpq_t amount;
+    char *team; /* that pays it */
+    place_t place;
+} site_deposit_t;
+
+/* A rule that says who pays for charges once they are known. */
+typedef struct {
+    char *name;
+    int rule; /* settle_kind_t */
+    int64_t
+        step; /* rules apply by rising step, then name; 0: that of the rule */
+    text_list_t
+        teams; /* these, and below: charges that it is for; empty: all */
+    text_list_t pools;
+    text_list_t partitions;
+    text_list_t qos;
+    text_list_t projects;
+    text_list_t accounts;
+    mpq_t amount;    /* money; 0: not given */
+    mpq_t gpu_hours; /* 0: not given */
+    mpq_t share; /* of each charge, 0..1; 0: not given, which is all of it */
+    int per;     /* settle_period_t */
+    int64_t first_months; /* from a team's first use on; 0: no end */
+    int prorated;         /* the first period by the part of it that is left */
+    int order;            /* settle_order_t */
+    int unused;           /* settle_unused_t */
+    int together;       /* one amount for all teams, instead of one for each */
+    char *payer;        /* of a sponsor: the team that pays */
+    share_list_t split; /* of a split: cost objects */
+    int each;           /* settle_each_t, of a fee */
+    mpq_t quantity;     /* of a fee: so many of what it is paid for */
+    site_deposit_t *deposits;
+    size_t deposit_count;
+    int refund; /* of deposits: what is left goes back when the rule ends */
+    mpq_t low_balance; /* share of the deposits below which a balance is low */
+    char *note;        /* for the statement: why */
+    period_t valid;
+    place_t place;
+} site_settlement_t;
+
 typedef enum {
     BUDGET_MONTH,
     BUDGET_QUARTER, /* of the fiscal year */
@@ -626,6 +709,8 @@ typedef struct site {
     size_t analysis_count;
     site_tax_t *taxes;
     size_t tax_count;
+    site_settlement_t *settlement;
+    size_t settlement_count;
     site_budget_t *budgets;
     size_t budget_count;
     site_network_t *networks;

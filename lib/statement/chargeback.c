@@ -28,12 +28,14 @@ static const field_t money_fields[] = {
     MONEY (cost, UNITS),
     MONEY (charge, UNITS),
     MONEY (credit, UNITS),
+    MONEY (settled, UNITS),
     MONEY (charged_seconds, EXACT),
     MONEY (cpu_seconds, EXACT),
     MONEY (exact, EXACT),
     MONEY (costs, COUNT),
     MONEY (charges, COUNT),
     MONEY (credits, COUNT),
+    MONEY (settlements, COUNT),
     MONEY (cells, COUNT),
 };
 static const fields_t fields = FIELDS ("money", struct money, money_fields);
@@ -57,6 +59,11 @@ static void money_of (const report_query_t *query, const bill_t *bill,
     }
     if (!posting_priced (bill, row))
         return;
+    if (row->kind == BILL_SETTLEMENT) {
+        mpz_set (m->settled, row->charge_units);
+        m->settlements = 1;
+        return;
+    }
     if (row->kind == BILL_CREDIT) {
         mpz_set (m->credit, row->charge_units);
         m->credits = 1;
@@ -107,7 +114,8 @@ static void begin_rows (struct chargeback *c)
 /* What no job has a row for: one of its own. */
 static bool is_beside_jobs (const posting_t *row)
 {
-    return row->kind == BILL_IDLE || row->kind == BILL_PURCHASE;
+    return row->kind == BILL_IDLE || row->kind == BILL_PURCHASE
+           || row->kind == BILL_SETTLEMENT;
 }
 
 static bool passes (const report_query_t *query, const posting_t *row)
@@ -166,6 +174,8 @@ static struct columns add_columns (const struct chargeback *c)
     columns.rate = report_measure (report, MEASURE_RATE, false);
     columns.charge = report_measure (report, MEASURE_CHARGE, false);
     columns.credit = report_measure (report, MEASURE_CREDIT, true);
+    if (c->query->site->settlement_count > 0)
+        columns.settlement = report_measure (report, MEASURE_SETTLEMENT, true);
     columns.correction = report_measure (report, MEASURE_CORRECTION, true);
     columns.currency = report_measure (report, MEASURE_CURRENCY, false);
     return columns;
@@ -189,6 +199,11 @@ static void put_money (struct chargeback *c, const struct columns *columns,
     if (money->credits > 0) {
         report_put_money (c->report, columns->credit, money->credit, c->digits);
         c->report->column[columns->credit].detail = false;
+    }
+    if (money->settlements > 0) {
+        report_put_money (c->report, columns->settlement, money->settled,
+                          c->digits);
+        c->report->column[columns->settlement].detail = false;
     }
     report_put_text (c->report, columns->rate, rate);
 }

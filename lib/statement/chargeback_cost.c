@@ -10,6 +10,9 @@
 #include "base/memory.h"
 #include "statement/chargeback_private.h"
 
+/* Fees and deposits are of no pool. */
+#define NO_POOL "(none)"
+
 /* --- sums by pool ------------------------------------------------------ */
 
 static void pool_sum_init (struct pool_sum *sum, const char *pool)
@@ -17,7 +20,7 @@ static void pool_sum_init (struct pool_sum *sum, const char *pool)
     *sum = (struct pool_sum){.pool = pool, .complete = true, .silent = true};
     mpz_inits (sum->cost, sum->full, sum->recoverable, sum->disposal,
                sum->in_period, sum->outside, sum->credited_outside,
-               sum->purchased, NULL);
+               sum->purchased, sum->settled, NULL);
     mpq_init (sum->excess);
     sum->credits = cube_new (&bill_fields[BILL_POSTINGS], "what");
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
@@ -28,7 +31,7 @@ void pool_sum_clear (struct pool_sum *sum)
 {
     mpz_clears (sum->cost, sum->full, sum->recoverable, sum->disposal,
                 sum->in_period, sum->outside, sum->credited_outside,
-                sum->purchased, NULL);
+                sum->purchased, sum->settled, NULL);
     mpq_clear (sum->excess);
     cube_free (sum->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
@@ -77,12 +80,15 @@ static void add_remainder (struct pool_sum *sum, const posting_t *row)
 
 void chargeback_pool_row (struct chargeback *c, const posting_t *row)
 {
-    struct pool_sum *sum = pool_of (c, row->pool);
+    struct pool_sum *sum = pool_of (c, row->pool ? row->pool : NO_POOL);
     mpz_ptr to
         = row->kind == BILL_CREDIT ? sum->credited_outside : sum->outside;
 
+    sum->silent = sum->silent && row->pool;
     if (row->kind == BILL_REMAINDER)
         add_remainder (sum, row);
+    else if (row->kind == BILL_SETTLEMENT)
+        mpz_add (sum->settled, sum->settled, row->charge_units);
     else if (row->outside)
         mpz_add (to, to, row->charge_units);
     else if (row->kind == BILL_CREDIT)
@@ -106,6 +112,7 @@ static void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
     mpz_add (to->credited_outside, to->credited_outside,
              from->credited_outside);
     mpz_add (to->purchased, to->purchased, from->purchased);
+    mpz_add (to->settled, to->settled, from->settled);
     mpq_add (to->excess, to->excess, from->excess);
     cube_add_cube (to->credits, from->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
@@ -304,6 +311,9 @@ static void add_proof (struct chargeback *c, const char *title,
     prove_classes (c, proof, sum, true, rest);
     prove_charges (c, proof, sum);
     prove_credits (c, proof, sum, rest);
+    if (mpz_sgn (sum->settled))
+        report_proof_money (proof, "settlement", sum->settled, c->digits);
+    mpz_sub (rest, rest, sum->settled);
     prove_classes (c, proof, sum, false, rest);
     report_proof_money (proof, "difference", rest, c->digits);
     if (beyond)
@@ -395,6 +405,9 @@ static void name_totals (report_t *report, int digits,
                             "Charged in the same months, outside the period",
                             all->outside, digits);
     name_credits (report, digits, all);
+    if (mpz_sgn (all->settled))
+        report_named_money (report, "settlement", "Settlement", all->settled,
+                            digits);
     name_recovery (report, digits, all);
 }
 
@@ -445,6 +458,9 @@ static int remainder_shade (size_t remainder)
         [REMAINDER_UNBILLED] = 7,     [REMAINDER_RECOVERY] = 7,
         [REMAINDER_NO_CAPACITY] = 4,  [REMAINDER_CREDITED] = 7,
         [REMAINDER_PREPAID] = 7,      [REMAINDER_ROUNDING] = 7,
+        [REMAINDER_WAIVED] = 7,       [REMAINDER_CAPPED] = 7,
+        [REMAINDER_GRANTED] = 7,      [REMAINDER_PREPAID_BALANCE] = 7,
+        [REMAINDER_FEES] = 7,
     };
 
     return shades[remainder];
@@ -472,6 +488,7 @@ static void cost_chart (struct chargeback *c, const struct pool_sum *all)
     mpz_inits (whole, charged, outside, NULL);
     pool_sum_credits (all, charged);
     mpz_add (charged, charged, all->in_period);
+    mpz_add (charged, charged, all->settled);
     mpz_add (outside, all->outside, all->credited_outside);
     chart_whole (all, charged, outside, whole);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)

@@ -25,6 +25,7 @@ struct money {
     mpz_t cost;
     mpz_t charge;
     mpz_t credit; /* below 0 */
+    mpz_t settled;
     mpq_t charged_seconds; /* GPU-seconds that the charge is for */
     mpq_t cpu_seconds;     /* and CPU-seconds: a rate is of one of them */
     mpq_t exact; /* the charge before rounding: a rate is not made of rounded
@@ -32,13 +33,14 @@ struct money {
     uint64_t costs; /* rows of the bill that have a cost, and so on */
     uint64_t charges;
     uint64_t credits;
+    uint64_t settlements;
     uint64_t cells; /* 1: jobs have such a row; 0: charged for time that no job
                        held, or for an entitlement */
 };
 
 /* What became of a pool's cost, over all its months. */
 struct pool_sum {
-    const char *pool;
+    const char *pool; /* "(none)": fees and deposits are of no pool */
     mpz_t cost;      /* of the pool */
     mpz_t full;      /* of it, with what others have paid for */
     mpz_t recoverable;
@@ -49,6 +51,7 @@ struct pool_sum {
     mpz_t purchased;             /* the same: for entitlements */
     cube_t *credits; /* of time in the period, by reason: postings */
     mpz_t credited_outside;
+    mpz_t settled; /* by rules of settlement */
     mpz_t remainder[REMAINDER_COUNT];
     mpq_t excess; /* GPU-seconds that jobs held beyond the capacity; at most 0 */
     bool complete; /* every month has a cost */
@@ -77,6 +80,7 @@ struct columns {
     size_t rate;
     size_t charge;
     size_t credit;
+    size_t settlement;
     size_t correction; /* of adjustments.h */
     size_t currency;
 };

@@ -22,6 +22,7 @@ static const char *const tag_names[JOURNAL_TAG_COUNT] = {
     [JOURNAL_TAG_WHAT] = "what",
     [JOURNAL_TAG_REFERENCE] = "reference",
     [JOURNAL_TAG_REASON] = "reason",
+    [JOURNAL_TAG_COUNTERPARTY] = "counterparty",
     [JOURNAL_TAG_ORIGIN] = "origin",
     [JOURNAL_TAG_FUND] = "fund",
     [JOURNAL_TAG_CPU_HOURS] = "cpu_hours",

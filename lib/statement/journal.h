@@ -54,10 +54,11 @@ typedef enum {
     JOURNAL_TAG_LIST, /* before tiers, subsidies ..., where that is another */
     JOURNAL_TAG_WHAT,
     JOURNAL_TAG_REFERENCE,
-    JOURNAL_TAG_REASON,    /* in words, of a manual row */
-    JOURNAL_TAG_ORIGIN,    /* the month that it is for, if another one */
-    JOURNAL_TAG_FUND,      /* that pays for a cost */
-    JOURNAL_TAG_CPU_HOURS, /* of a pool of CPUs, instead of gpu_hours */
+    JOURNAL_TAG_REASON,       /* in words, of a manual row */
+    JOURNAL_TAG_COUNTERPARTY, /* of a settlement: the other team */
+    JOURNAL_TAG_ORIGIN,       /* the month that it is for, if another one */
+    JOURNAL_TAG_FUND,         /* that pays for a cost */
+    JOURNAL_TAG_CPU_HOURS,    /* of a pool of CPUs, instead of gpu_hours */
     JOURNAL_TAG_COUNT,
 } journal_tag_t;
 

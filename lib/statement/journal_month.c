@@ -150,6 +150,10 @@ static int compare_dues (const void *a, const void *b)
     if (order == 0)
         order = text_compare (x->reference, y->reference);
     if (order == 0)
+        order = text_compare (x->counterparty, y->counterparty);
+    if (order == 0)
+        order = text_compare (x->cost_object, y->cost_object);
+    if (order == 0)
         order = text_compare (x->origin, y->origin);
     return order ? order : text_compare (x->reason, y->reason);
 }
@@ -224,6 +228,8 @@ static void post_due (const struct journal_month *m, journal_transaction_t *t,
             list, m->journal->site->currency_digits);
     posting->tag[JOURNAL_TAG_WHAT] = xstrdup (row->what);
     posting->tag[JOURNAL_TAG_REFERENCE] = xstrdup (row->reference);
+    posting->tag[JOURNAL_TAG_COUNTERPARTY] = xstrdup (row->counterparty);
+    posting->tag[JOURNAL_TAG_COST_CENTER] = xstrdup (row->cost_object);
     posting->tag[JOURNAL_TAG_REASON] = xstrdup (row->reason);
     if (!text_same (row->month, m->month))
         posting->tag[JOURNAL_TAG_ORIGIN] = xstrdup (row->month);

@@ -23,9 +23,9 @@ typedef struct {
     bool with_price;               /* rate and list price say something */
 } table_t;
 
-#define KINDS_DUE                                                          \
-    (1U << BILL_CHARGE | 1U << BILL_IDLE | 1U << BILL_CREDIT               \
-     | 1U << BILL_CORRECTION | 1U << BILL_PURCHASE)
+#define KINDS_DUE                                            \
+    (1U << BILL_CHARGE | 1U << BILL_IDLE | 1U << BILL_CREDIT \
+     | 1U << BILL_CORRECTION | 1U << BILL_PURCHASE | 1U << BILL_SETTLEMENT)
 
 static const char *bill_word (unsigned kind)
 {

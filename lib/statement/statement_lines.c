@@ -117,6 +117,8 @@ static const struct single {
      "not due again. gpuledger report entitlements shows their use."},
     {BILL_IDLE, "idle", 'I', "Idle time shared out",
      "Idle time of the pools, shared out by the site's policy."},
+    {BILL_SETTLEMENT, "settlement", 'S', "Settlement",
+     "Grants, sponsors, prepaid money, fees and caps, by the site's rules."},
     {BILL_CREDIT, "credits", 'K', "Credits",
      "Amounts credited to you. The credited charge stays as it is."},
     {BILL_CORRECTION, "corrections", 'R', "Corrections of earlier months",
@@ -486,6 +488,7 @@ static const struct {
     {BILL_CHARGE, "charges", "GPU time"},
     {BILL_IDLE, "idle", "idle time shared out"},
     {BILL_PURCHASE, "purchases", "prepaid"},
+    {BILL_SETTLEMENT, "settlement", "settlement"},
     {BILL_CREDIT, "credits", "credits"},
     {BILL_CORRECTION, "corrections", "corrections of earlier months"},
     {BILL_TAX, "taxes", "taxes"},
@@ -507,7 +510,9 @@ static void prove_due (page_t *page)
         mpz_add (sum, sum, units);
         if (mpz_sgn (units) != 0 || parts[i].kind == BILL_CHARGE)
             report_proof_money (proof, part, units, page->digits);
-        if (mpz_sgn (units) != 0 || parts[i].kind != BILL_PURCHASE)
+        if (mpz_sgn (units) != 0
+            || (parts[i].kind != BILL_PURCHASE
+                && parts[i].kind != BILL_SETTLEMENT))
             report_named_money (page->report, parts[i].name, part, units,
                                 page->digits);
     }

@@ -42,7 +42,7 @@ struct table {
 static bool brings_money (bill_kind_t kind)
 {
     return kind == BILL_CHARGE || kind == BILL_IDLE || kind == BILL_CREDIT
-           || kind == BILL_PURCHASE;
+           || kind == BILL_PURCHASE || kind == BILL_SETTLEMENT;
 }
 
 void whatif_revenue (const bill_t *bill, mpq_t ret_exact)

@@ -9,6 +9,7 @@
 #include "command/verb.h"
 #include "ledger/correction.h"
 #include "month/bills.h"
+#include "month/settled.h"
 #include "site/site.h"
 
 struct request {
@@ -56,7 +57,7 @@ static int raise_to_month (store_t *store, const site_t *site,
     if (month_read (store, site, month, NULL, &m, error) < 0)
         return -1;
     rc = month_is_uncharged (m)
-             ? bills_compute (store, site, m->period, &computed, error)
+             ? settled_bill (store, site, m->period, NULL, &computed, error)
              : 0;
     if (rc == 0)
         raise_to (computed ? computed : m->bill, most);

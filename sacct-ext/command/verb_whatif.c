@@ -9,6 +9,7 @@
 #include "command/verb.h"
 #include "config/config.h"
 #include "month/bills.h"
+#include "month/settled.h"
 #include "site/site.h"
 #include "statement/whatif.h"
 
@@ -69,8 +70,8 @@ static int bill_at (cli_t *cli, const report_query_t *query,
     mpq_clear (step);
     bill_free (other->bill);
     other->bill = NULL;
-    if (bills_compute (cli->store, other->site, query->period, &other->bill,
-                       &error)
+    if (settled_bill (cli->store, other->site, query->period, NULL, &other->bill,
+                      &error)
         < 0)
         return cli_fail (cli, &error);
     whatif_revenue (other->bill, ret_revenue);
@@ -155,8 +156,8 @@ static int compute (cli_t *cli, const struct request *request,
     int rc;
 
     if (!request->neutral)
-        return bills_compute (cli->store, other->site, query->period,
-                              &other->bill, &error)
+        return settled_bill (cli->store, other->site, query->period, NULL,
+                             &other->bill, &error)
                        < 0
                    ? cli_fail (cli, &error)
                    : CLI_OK;
@@ -179,7 +180,7 @@ static int compare (cli_t *cli, struct request *request,
     int rc;
 
     mpq_init (factor);
-    rc = bills_compute (cli->store, cli->site, query->period, &before, &error)
+    rc = settled_bill (cli->store, cli->site, query->period, NULL, &before, &error)
                  < 0
              ? cli_fail (cli, &error)
              : compute (cli, request, query, other, before, factor);

@@ -5,11 +5,13 @@
 #include "facts/facts.h"
 #include "facts/rollups.h"
 #include "ledger/correction.h"
+#include "ledger/settlement.h"
 #include "month/bills.h"
 #include "month/chargebacks.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
 #include "month/periods.h"
+#include "month/settled.h"
 #include "statement/chargeback.h"
 
 /* One site for several months, in which each closed month has the pools and
@@ -339,6 +341,27 @@ static bool compares (const report_query_t *query)
     return by_team && query->filter_count == 0;
 }
 
+/* With the balances of closed months as they are corrected. */
+static int settle (const struct making *m, bill_t *bill, gl_error_t *error)
+{
+    const site_t *site = m->query->site;
+    balances_t balances = {.bill = NULL};
+    bill_t *corrections = bill_new ();
+    char open[MONTH_SIZE];
+    int rc = 0;
+
+    if (settlement_remembers (site, m->computed) && m->periods->closing_count
+        && ((rc = periods_open_month (m->store, site, m->periods, open, error))
+            == 0))
+        rc = corrections_compute (m->store, site, m->periods, open, corrections,
+                                  &balances, error);
+    if (rc == 0)
+        rc = settle_months (m->store, site, m->computed, &balances, bill, error);
+    balances_clear (&balances);
+    bill_free (corrections);
+    return rc;
+}
+
 static int compute (struct making *m, gl_error_t *error)
 {
     GL_AUTOFREE char *keys = chargeback_keys (m->query);
@@ -357,6 +380,8 @@ static int compute (struct making *m, gl_error_t *error)
     if (gather (m, &asked, error) == 0)
         rc = bills_finish (m->store, m->billing, bill_take_pool, &taking,
                            error);
+    if (rc == 0)
+        rc = settle (m, taking.bill, error);
     bill_sort (taking.bill);
     if (rc == 0)
         add_bill (m, NULL, taking.bill, NULL);
@@ -401,7 +426,8 @@ static int add_adjustments (struct making *m, gl_error_t *error)
             || !has_adjustments (m->periods, name, open))
             continue;
         bill = bill_new ();
-        if (corrections_adjustments (m->store, site, m->periods, name, bill, error)
+        if (corrections_adjustments (m->store, site, m->periods, name, bill, NULL,
+                                     error)
             < 0) {
             bill_free (bill);
             return -1;
@@ -469,7 +495,7 @@ static int note_difference (struct making *m, const closing_t *closing,
     mpz_init (units);
     if (periods_month (site, closing->month, &period, error) == 0
         && periods_bill (m->store, closing, &closed, error) == 0
-        && bills_compute (m->store, site, period, &now, error) == 0) {
+        && settled_bill (m->store, site, period, NULL, &now, error) == 0) {
         sum_charges (now, closing->month, 1, units);
         sum_charges (closed, closing->month, -1, units);
         text = exact_units_text (units, site->currency_digits);

@@ -18,6 +18,7 @@ static const struct {
     [BILL_ENTITLEMENTS] = {"closed_entitlement", "entitlement", "entitlement"},
     [BILL_COMPARISONS] = {"closed_comparison", "comparison", "comparison"},
     [BILL_DAYS] = {"closed_day", "day", "day"},
+    [BILL_BALANCES] = {"closed_balance", "balance", "balance"},
 };
 
 /* Where the fields of a posting begin that no closed month has. */

@@ -12,11 +12,12 @@
 #include "month/bills.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
+#include "month/settled.h"
 #include "store/cached.h"
 #include "usage/rollup.h"
 
 /* The first line of what is kept, and of what the digest is of. */
-#define HEAD "corrections 1 " PACKAGE_VERSION "\n"
+#define HEAD "corrections 2 " PACKAGE_VERSION "\n"
 
 /* --- retained: what corrections depend on --------------------------------- */
 
@@ -84,42 +85,59 @@ int corrections_digest (store_t *store, const site_t *site, const periods_t *p,
 
 /* --- the rows, one a line ---------------------------------------------- */
 
+static void put_list (buffer_t *body, const bill_t *bill, bill_list_t list)
+{
+    const fields_t *fields = &bill_fields[list];
+    size_t count;
+    const char *item = bill_list (bill, list, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        fields_text (fields, item + i * fields->size, body);
+        buffer_add_char (body, '\n');
+    }
+}
+
 static int put_retained (store_t *store, period_t period,
                          const uint8_t digest[STORE_DIGEST_SIZE],
-                         const bill_t *corrections, gl_error_t *error)
+                         const bill_t *corrections, const bill_t *balances,
+                         gl_error_t *error)
 {
     BUFFER_AUTO body = BUFFER_INIT;
-    size_t count;
-    const posting_t *rows = postings (corrections, &count);
 
     buffer_add_text (&body, HEAD);
-    for (size_t i = 0; i < count; i++) {
-        posting_text (&rows[i], &body);
-        buffer_add_char (&body, '\n');
-    }
+    put_list (&body, corrections, BILL_POSTINGS);
+    buffer_add_char (&body, '\n');
+    if (balances)
+        put_list (&body, balances, BILL_BALANCES);
     return store_put_cached (store, period, digest, body.data, body.length,
                              error);
 }
 
+/* Corrections, an empty line, balances. */
 static bool parse_retained (const char *body, bill_t *out)
 {
+    bill_list_t list = BILL_POSTINGS;
     const char *line, *end;
 
     if (strncmp (body, HEAD, strlen (HEAD)) != 0)
         return false;
     for (line = body + strlen (HEAD); *line; line = end + 1) {
         end = strchr (line, '\n');
-        if (!end
-            || posting_parse (line, (size_t)(end - line), bill_add (out), NULL)
-                   < 0)
+        if (end == line && list == BILL_POSTINGS)
+            list = BILL_BALANCES;
+        else if (!end
+                 || fields_parse (&bill_fields[list], line,
+                                  (size_t)(end - line), bill_append (out, list),
+                                  NULL)
+                        < 0)
             return false;
     }
-    return true;
+    return list == BILL_BALANCES;
 }
 
 static int take_retained (store_t *store, period_t period,
                           const uint8_t digest[STORE_DIGEST_SIZE], bill_t *out,
-                          gl_error_t *error)
+                          balances_t *known, gl_error_t *error)
 {
     BUFFER_AUTO body = BUFFER_INIT;
     bill_t *kept;
@@ -134,6 +152,7 @@ static int take_retained (store_t *store, period_t period,
         rows = postings (kept, &count);
         for (size_t i = 0; i < count; i++)
             bill_add_copy (out, &rows[i]);
+        balances_add (known, kept, period.end);
     } else
         rc = 0;
     bill_free (kept);
@@ -318,13 +337,13 @@ static const struct {
     const char *section;
     correction_cause_t cause;
 } sections[] = {
-    {"rates", CAUSE_PRICE},     {"assets", CAUSE_COST},
-    {"staff", CAUSE_COST},      {"power", CAUSE_COST},
-    {"tariffs", CAUSE_COST},    {"costs", CAUSE_COST},
-    {"meters", CAUSE_COST},     {"funds", CAUSE_COST},
-    {"policy", CAUSE_POLICY},
-    {"teams", CAUSE_TEAM},      {"pools", CAUSE_POOL},
-    {"profiles", CAUSE_POOL},   {"projects", CAUSE_PROJECT},
+    {"rates", CAUSE_PRICE},   {"assets", CAUSE_COST},
+    {"staff", CAUSE_COST},    {"power", CAUSE_COST},
+    {"tariffs", CAUSE_COST},  {"costs", CAUSE_COST},
+    {"meters", CAUSE_COST},   {"funds", CAUSE_COST},
+    {"policy", CAUSE_POLICY}, {"settlement", CAUSE_POLICY},
+    {"teams", CAUSE_TEAM},    {"pools", CAUSE_POOL},
+    {"profiles", CAUSE_POOL}, {"projects", CAUSE_PROJECT},
 };
 
 /* Where a section begins and ends in the text; empty: there is none. */
@@ -377,6 +396,9 @@ struct month {
     bill_t *then; /* facts of today, configuration of that closing; or NULL */
     bill_t *now;
     correction_cause_t between; /* then and now */
+    /* of the months before it, as these two configurations have them */
+    const balances_t *known_then;
+    const balances_t *known_now;
 };
 
 static int compute (struct month *m, gl_error_t *error)
@@ -387,11 +409,13 @@ static int compute (struct month *m, gl_error_t *error)
     const char *today = m->site->book ? m->site->book : "";
 
     if (rc == 0)
-        rc = bills_compute (m->store, m->site, m->period, &m->now, error);
+        rc = settled_bill (m->store, m->site, m->period, m->known_now, &m->now,
+                           error);
     if (rc == 0 && book && strcmp (book, today) != 0) {
         m->between = cause_between (book, today);
         if (site)
-            rc = bills_compute (m->store, site, m->period, &m->then, error);
+            rc = settled_bill (m->store, site, m->period, m->known_then, &m->then,
+                               error);
     }
     site_free (site);
     return rc;
@@ -436,28 +460,6 @@ static int compare (struct month *m, bill_t *out, gl_error_t *error)
     return rc;
 }
 
-static int correct_month (store_t *store, const site_t *site,
-                          const periods_t *p, const closing_t *closing,
-                          const closing_t *since, const char *before,
-                          bill_t *out, gl_error_t *error)
-{
-    struct month m = {.store = store,
-                      .site = site,
-                      .since = since,
-                      .closed = bill_new (),
-                      .between = CAUSE_COUNT};
-    int rc = -1;
-
-    if (periods_month (site, closing->month, &m.period, error) == 0
-        && periods_rows (store, p, closing->month, before, m.closed, error) == 0
-        && compute (&m, error) == 0)
-        rc = compare (&m, out, error);
-    bill_free (m.closed);
-    bill_free (m.then);
-    bill_free (m.now);
-    return rc;
-}
-
 /* The last month closed before: with its facts and its configuration all
  * corrections so far were computed. */
 static const closing_t *last_before (const periods_t *p, const char *month)
@@ -483,19 +485,51 @@ struct corrected {
     uint8_t digest[STORE_DIGEST_SIZE];
     const closing_t *closing; /* in hand */
     period_t period;          /* its month */
+    balances_t known[2]; /* of the months before it: with the configuration of the
+                            last closing, and today's */
+    bill_t *now; /* the month last computed */
 };
+enum { THEN, NOW };
 
 static bool is_corrected (const closing_t *c, const char *before)
 {
     return !c->reopened && !c->imported && strcmp (c->month, before) < 0;
 }
 
-static int afresh (store_t *store, const struct corrected *c, bill_t *out,
+static void keep_balances (struct corrected *c, int side, const bill_t *bill)
+{
+    if (bill)
+        balances_add (&c->known[side], bill, c->period.end);
+}
+
+/* Computes the month in hand. */
+static int afresh (store_t *store, struct corrected *c, bill_t *out,
                    gl_error_t *error)
 {
-    return correct_month (store, c->site, c->periods, c->closing,
-                          last_before (c->periods, c->before), c->before, out,
-                          error);
+    struct month m = {.store = store,
+                      .site = c->site,
+                      .since = last_before (c->periods, c->before),
+                      .period = c->period,
+                      .closed = bill_new (),
+                      .between = CAUSE_COUNT,
+                      .known_then = &c->known[THEN],
+                      .known_now = &c->known[NOW]};
+    int rc = -1;
+
+    if (periods_rows (store, c->periods, c->closing->month, c->before, m.closed,
+                      error)
+            == 0
+        && compute (&m, error) == 0)
+        rc = compare (&m, out, error);
+    if (rc == 0) {
+        keep_balances (c, THEN, m.then);
+        keep_balances (c, NOW, m.now);
+    }
+    bill_free (m.closed);
+    bill_free (m.then);
+    bill_free (c->now);
+    c->now = m.now;
+    return rc;
 }
 
 static int compute_one (store_t *store, struct corrected *c, bill_t *out,
@@ -504,7 +538,8 @@ static int compute_one (store_t *store, struct corrected *c, bill_t *out,
     int rc = closed_site_same_currency (c->closing, c->site, error);
 
     if (rc == 0)
-        rc = take_retained (store, c->period, c->digest, out, error);
+        rc = take_retained (store, c->period, c->digest, out, &c->known[NOW],
+                            error);
     return rc ? rc : afresh (store, c, out, error);
 }
 
@@ -519,7 +554,7 @@ static int keep (store_t *store, void *arg, gl_error_t *error)
     if (rc == 0)
         rc = afresh (store, c, bill, error);
     if (rc == 0)
-        rc = put_retained (store, c->period, c->digest, bill, error);
+        rc = put_retained (store, c->period, c->digest, bill, c->now, error);
     bill_free (bill);
     return rc;
 }
@@ -530,7 +565,8 @@ static int keep_one (store_t *store, struct corrected *c, bill_t *out,
     int rc = closed_site_same_currency (c->closing, c->site, error);
 
     if (rc == 0)
-        rc = take_retained (store, c->period, c->digest, out, error);
+        rc = take_retained (store, c->period, c->digest, out, &c->known[NOW],
+                            error);
     return rc ? rc : store_transaction (store, keep, c, error);
 }
 
@@ -559,13 +595,26 @@ static int each (store_t *store, struct corrected *c,
     return 0;
 }
 
+static void corrected_clear (struct corrected *c)
+{
+    balances_clear (&c->known[THEN]);
+    balances_clear (&c->known[NOW]);
+    bill_free (c->now);
+}
+
 int corrections_compute (store_t *store, const site_t *site,
                          const periods_t *p, const char *month, bill_t *out,
-                         gl_error_t *error)
+                         balances_t *ret_balances, gl_error_t *error)
 {
     struct corrected c = {.site = site, .periods = p, .before = month};
+    int rc = each (store, &c, compute_one, out, error);
 
-    return each (store, &c, compute_one, out, error);
+    if (rc == 0 && ret_balances) {
+        *ret_balances = c.known[NOW];
+        c.known[NOW] = (balances_t){.bill = NULL};
+    }
+    corrected_clear (&c);
+    return rc;
 }
 
 int corrections_keep (store_t *store, const site_t *site, gl_error_t *error)
@@ -583,6 +632,7 @@ int corrections_keep (store_t *store, const site_t *site, gl_error_t *error)
         rc = each (store, &c, keep_one, all, error);
     periods_free (p);
     bill_free (all);
+    corrected_clear (&c);
     return rc;
 }
 
@@ -601,7 +651,8 @@ static void take_decisions (const periods_t *periods, const char *month,
 
 int corrections_adjustments (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
-                         bill_t *out, gl_error_t *error)
+                         bill_t *out, balances_t *ret_balances,
+                         gl_error_t *error)
 {
     char open[MONTH_SIZE];
 
@@ -609,6 +660,7 @@ int corrections_adjustments (store_t *store, const site_t *site,
         return -1;
     take_decisions (periods, month, out);
     return strcmp (open, month) == 0
-               ? corrections_compute (store, site, periods, month, out, error)
+               ? corrections_compute (store, site, periods, month, out,
+                                 ret_balances, error)
                : 0;
 }

@@ -13,21 +13,26 @@
 
 #include "ledger/bill.h"
 #include "month/periods.h"
+#include "month/settled.h"
 #include "site/site.h"
 #include "store/store.h"
 
 /* Of months closed before `month` ("2026-11") that still hold, onto `out`: as they
  * are kept, or computed afresh, which are the same rows. Imported months have
- * none. */
+ * none. *ret_balances (may be NULL; for balances_clear()): those of these months
+ * as they are corrected. */
 int corrections_compute (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
-                         bill_t *out, gl_error_t *error);
+                         bill_t *out, balances_t *ret_balances,
+                         gl_error_t *error);
 
 /* The prior-period adjustments of a month that is not closed, onto
- * `out`: manual rows, and, if it is the open one, corrections. */
+ * `out`: manual rows, and, if it is the open one, corrections, with the balances
+ * of closed months, as above. */
 int corrections_adjustments (store_t *store, const site_t *site,
                          const periods_t *periods, const char *month,
-                         bill_t *out, gl_error_t *error);
+                         bill_t *out, balances_t *ret_balances,
+                         gl_error_t *error);
 
 /* Outside a transaction, where facts were written: computes those of the month
  * that is open now, where they are not kept or of something that changed since,

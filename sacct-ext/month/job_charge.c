@@ -7,6 +7,7 @@
 #include "month/bills.h"
 #include "month/job_charge.h"
 #include "month/month.h"
+#include "month/settled.h"
 
 /* --- what it is charged --------------------------------------------------- */
 
@@ -142,7 +143,7 @@ static int read_now (struct reading *r, store_t *store, const site_t *site,
     int rc;
 
     if (periods_month (site, r->month, &period, error) < 0
-        || bills_compute (store, site, period, &bill, error) < 0)
+        || settled_bill (store, site, period, NULL, &bill, error) < 0)
         return -1;
     rc = bills_line_items (store, site, period, bill, take_row, r, NULL, error);
     if (rc == 0)

@@ -9,6 +9,7 @@
 #include "month/closed_site.h"
 #include "month/corrections.h"
 #include "month/month.h"
+#include "month/settled.h"
 
 struct month_source {
     store_t *store;
@@ -44,8 +45,9 @@ static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
     store_t *store = m->source->store;
     const site_t *site = m->source->site;
     const periods_t *periods = m->source->periods;
+    balances_t balances = {.bill = NULL};
     char open[MONTH_SIZE];
-    int order;
+    int order, rc;
 
     if (how->until && how->until < m->period.end)
         m->period.end = how->until;
@@ -60,8 +62,12 @@ static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
         return -1;
     order = strcmp (m->name, open);
     m->state = order < 0 ? MONTH_BEFORE : order == 0 ? MONTH_OPEN : MONTH_LATER;
-    if (corrections_adjustments (store, site, periods, m->name, m->bill, error)
-        < 0)
+    rc = corrections_adjustments (store, site, periods, m->name, m->bill,
+                                  &balances, error);
+    if (rc == 0)
+        rc = settle_months (store, site, m->period, &balances, m->bill, error);
+    balances_clear (&balances);
+    if (rc < 0)
         return -1;
     bill_sort (m->bill);
     bill_add_taxes (m->bill, site, m->name, m->period.start);

@@ -8,7 +8,7 @@ cd "${abs_top_srcdir:-$(dirname "$0")/../..}" || exit 1
 # compute another month than the ledger's.
 allowed='verb_close|verb_reopen|verb_verify|verb_dispute|verb_import|verb_sync|verb_metrics|verb_correct|verb_whatif'
 
-asks='periods_(closing|last|bill|usage|line_items|rows)|closing_t|closings\[|MONTH_(BEFORE|LATER|OPEN|CLOSED|IMPORTED)|->(closed|reopened|imported)\b|bills_(compute|line_items|add_days)|closed_site'
+asks='periods_(closing|last|bill|usage|line_items|rows)|closing_t|closings\[|MONTH_(BEFORE|LATER|OPEN|CLOSED|IMPORTED)|->(closed|reopened|imported)\b|bills_(compute|line_items|add_days)|settled_bill|closed_site'
 
 offenders ()
 {

@@ -15,6 +15,7 @@ static const char *const names[BILL_LIST_COUNT] = {
     [BILL_ENTITLEMENTS] = "closed_entitlement",
     [BILL_COMPARISONS] = "closed_comparison",
     [BILL_DAYS] = "closed_day",
+    [BILL_BALANCES] = "closed_balance",
 };
 static closed_table_t tables[BILL_LIST_COUNT];
 

@@ -16,7 +16,7 @@
 BEGIN {
     FS = "[ ]"
     split ("usage detail close reopen correct credit dispute uphold reject", word, " ")
-    lists = split ("posting cost pool entitlement comparison day", list, " ")
+    lists = split ("posting cost pool entitlement comparison day balance", list, " ")
     for (i = 0; i < 256; i++)
         byte[sprintf ("%02x", i)] = i
     before = sprintf ("%064d", 0)

@@ -1,0 +1,164 @@
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/check.h"
+
+#define RULE(id) (1U << SETTLE_##id)
+#define COVERS (RULE (GRANT) | RULE (SPONSOR))
+#define PERIODS (COVERS | RULE (FEE) | RULE (MINIMUM) | RULE (CAP))
+
+typedef enum { IS_NUMBER, IS_TEXT, IS_LIST, IS_COUNT, IS_WORD } shape_t;
+
+/* Which rules a key is for, and which need it. */
+static const struct {
+    const char *key;
+    shape_t shape;
+    size_t offset;
+    unsigned allowed;
+    unsigned needed;
+} keys[] = {
+#define KEY(name, shape, allowed, needed)                                \
+    {                                                                    \
+#name, shape, offsetof(site_settlement_t, name), allowed, needed \
+    }
+    KEY (amount, IS_NUMBER, PERIODS, RULE (FEE) | RULE (MINIMUM) | RULE (CAP)),
+    KEY (gpu_hours, IS_NUMBER, COVERS, 0),
+    KEY (share, IS_NUMBER, COVERS | RULE (WAIVER), 0),
+    KEY (per, IS_WORD, PERIODS, 0),
+    KEY (first_months, IS_COUNT, COVERS | RULE (WAIVER), 0),
+    KEY (prorated, IS_WORD, PERIODS, 0),
+    KEY (order, IS_WORD, COVERS | RULE (PREPAID), 0),
+    KEY (unused, IS_WORD, COVERS, 0),
+    KEY (together, IS_WORD, COVERS, 0),
+    KEY (payer, IS_TEXT, RULE (SPONSOR), RULE (SPONSOR)),
+    {"split", IS_LIST, offsetof (site_settlement_t, split.count), RULE (SPLIT),
+     RULE (SPLIT)},
+    KEY (each, IS_WORD, RULE (FEE), 0),
+    {"deposits", IS_LIST, offsetof (site_settlement_t, deposit_count),
+     RULE (PREPAID), RULE (PREPAID)},
+    KEY (refund, IS_WORD, RULE (PREPAID), 0),
+    KEY (low_balance, IS_NUMBER, RULE (PREPAID), 0),
+};
+
+static const char *const rule_names[SETTLE_KIND_COUNT]
+    = {[SETTLE_WAIVER] = "waiver",   [SETTLE_FEE] = "fee",
+       [SETTLE_MINIMUM] = "minimum", [SETTLE_CAP] = "cap",
+       [SETTLE_GRANT] = "grant",     [SETTLE_SPONSOR] = "sponsor",
+       [SETTLE_PREPAID] = "prepaid", [SETTLE_SPLIT] = "split"};
+
+/* Words with a default count as given when they differ from it. */
+static bool is_given (const site_settlement_t *rule, size_t key)
+{
+    const void *at = (const char *)rule + keys[key].offset;
+
+    switch (keys[key].shape) {
+    case IS_NUMBER:
+        return mpq_sgn (*(const mpq_t *)at) != 0;
+    case IS_TEXT:
+        return *(char *const *)at != NULL;
+    case IS_LIST:
+        return *(const size_t *)at > 0;
+    case IS_COUNT:
+        return *(const int64_t *)at != 0;
+    case IS_WORD:
+        return *(const int *)at != 0;
+    }
+    return false;
+}
+
+static int check_keys (const site_settlement_t *rule, gl_error_t *error)
+{
+    unsigned bit = 1U << rule->rule;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (keys); i++) {
+        bool given = is_given (rule, i);
+        if (given && !(keys[i].allowed & bit))
+            return gl_error (error,
+                             "%s:%d: `%s` has no meaning for rule %s ('%s'); "
+                             "remove it",
+                             rule->place.file, rule->place.line, keys[i].key,
+                             rule_names[rule->rule], rule->name);
+        if (!given && (keys[i].needed & bit))
+            return gl_error (error, "%s:%d: rule %s ('%s') needs `%s`",
+                             rule->place.file, rule->place.line,
+                             rule_names[rule->rule], rule->name, keys[i].key);
+    }
+    return 0;
+}
+
+static int check_amounts (const site_settlement_t *rule, gl_error_t *error)
+{
+    bool money = mpq_sgn (rule->amount) > 0;
+    bool hours = mpq_sgn (rule->gpu_hours) > 0;
+
+    if (money && hours)
+        return gl_error (error,
+                         "%s:%d: rule '%s' has two amounts; give one of "
+                         "`amount` and `gpu_hours`",
+                         rule->place.file, rule->place.line, rule->name);
+    if (rule->rule == SETTLE_GRANT && !money && !hours)
+        return gl_error (error,
+                         "%s:%d: grant '%s' needs `amount` or `gpu_hours`; "
+                         "charges that are not billed at all are a waiver",
+                         rule->place.file, rule->place.line, rule->name);
+    if (!money && !hours && rule->unused != SETTLE_EXPIRES)
+        return gl_error (error,
+                         "%s:%d: rule '%s' has no amount that `unused` could "
+                         "roll over",
+                         rule->place.file, rule->place.line, rule->name);
+    if (rule->each != SETTLE_EACH_TEAM && rule->per != SETTLE_MONTH)
+        return gl_error (error,
+                         "%s:%d: fee '%s': users, projects and accounts are "
+                         "counted each month; write `per: month`, or give "
+                         "`quantity`",
+                         rule->place.file, rule->place.line, rule->name);
+    return 0;
+}
+
+/* The shares of a split are checked to be at most 1 where they are read. */
+static int check_split (const site_settlement_t *rule, gl_error_t *error)
+{
+    mpq_t sum;
+    bool whole;
+
+    if (rule->rule != SETTLE_SPLIT)
+        return 0;
+    mpq_init (sum);
+    for (size_t i = 0; i < rule->split.count; i++)
+        mpq_add (sum, sum, rule->split.item[i].share);
+    whole = mpq_cmp_ui (sum, 1, 1) == 0;
+    mpq_clear (sum);
+    return whole ? 0
+                 : gl_error (error,
+                             "%s:%d: the shares of split '%s' do not add up to "
+                             "100%%",
+                             rule->place.file, rule->place.line, rule->name);
+}
+
+/* Entries of one name are one rule over time: balances go on. */
+static int check_same_name (const site_t *site, const site_settlement_t *rule,
+                            gl_error_t *error)
+{
+    for (const site_settlement_t *r = site->settlement; r < rule; r++)
+        if (!strcmp (r->name, rule->name) && r->rule != rule->rule)
+            return gl_error (error,
+                             "%s:%d: '%s' is a %s here and a %s at %s:%d; give "
+                             "it another name",
+                             rule->place.file, rule->place.line, rule->name,
+                             rule_names[rule->rule], rule_names[r->rule],
+                             r->place.file, r->place.line);
+    return 0;
+}
+
+int check_settlement (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->settlement_count; i++) {
+        const site_settlement_t *rule = &site->settlement[i];
+        if (check_keys (rule, error) < 0 || check_amounts (rule, error) < 0
+            || check_split (rule, error) < 0
+            || check_same_name (site, rule, error) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,634 @@
+/* Settlement: each rule worked through by hand, and what holds for any rules over
+ * thousands of made-up sites and months. GPULEDGER_WORLDS=N for more of them. */
+#include "support/test.h"
+
+#include <stdio.h>
+
+#include "base/buffer.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "config/config.h"
+#include "ledger/settlement.h"
+
+/* --- a site and its months ------------------------------------------------ */
+
+static const char head[]
+    = "ledger: {fiscal_year: 07-01}\n"
+      "pools: [{name: h100, nodes: n1, gpu: H100-SXM5-80GB, gpus_per_node: 8},"
+      " {name: a100, nodes: n2, gpu: A100-SXM4-80GB, gpus_per_node: 8}]\n"
+      "teams: [{name: a, accounts: [a]}, {name: b, accounts: [b]},"
+      " {name: c, accounts: [c]}]\n"
+      "settlement:\n";
+
+static site_t *site_of (const char *rules)
+{
+    GL_AUTOFREE char *text = xasprintf ("%s%s", head, rules);
+    gl_error_t error;
+    site_t *site = NULL;
+
+    if (config_load_text ("test.yaml", text, strlen (text), &site, &error) < 0)
+        fail_msg ("%s", error.text);
+    return site;
+}
+
+/* A charge of so many hours and smallest units on a day of the month; kind 'c',
+ * 'p' a purchase, 'r' a credit. */
+struct line {
+    char kind;
+    const char *team;
+    const char *pool;
+    const char *project;
+    long hours;
+    long units;
+    int day;
+};
+
+static void add_line (bill_t *bill, const char *month, const struct line *line)
+{
+    posting_t *row = bill_add (bill);
+
+    row->kind = line->kind == 'p'   ? BILL_PURCHASE
+                : line->kind == 'r' ? BILL_CREDIT
+                                    : BILL_CHARGE;
+    row->month = xstrdup (month);
+    row->pool = xstrdup (line->pool);
+    row->team = xstrdup (line->team);
+    row->key[0] = xstrdup (line->team);
+    row->key[3] = xstrdup (line->project);
+    row->key[2] = xstrdup (line->project ? line->project : "u");
+    mpq_set_si (row->gpu_seconds, line->hours * 3600, 1);
+    mpz_set_si (row->charge_units, line->units);
+}
+
+struct world {
+    const site_t *site;
+    const struct line *line; /* of the month; ends with a kind of 0 */
+    const char *month;
+    period_t period;
+};
+
+static bill_t *bill_of (const struct world *w, period_t part)
+{
+    bill_t *bill = bill_new ();
+
+    for (const struct line *l = w->line; l->kind; l++) {
+        int64_t at
+            = w->period.start + (int64_t)(l->day ? l->day - 1 : 0) * 86400;
+        size_t count;
+        add_line (bill, w->month, l);
+        if (at < part.start || at >= part.end) {
+            posting_t *rows = (posting_t *)postings (bill, &count);
+            rows[count - 1].outside = true;
+        }
+    }
+    return bill;
+}
+
+static int take_part (period_t part, bill_t **ret_bill, void *arg,
+                      gl_error_t *error)
+{
+    (void)error;
+    *ret_bill = bill_of (arg, part);
+    return 0;
+}
+
+static void sum_rows (const bill_t *bill, mpz_t ret_sum)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+
+    mpz_set_ui (ret_sum, 0);
+    for (size_t i = 0; i < count; i++)
+        mpz_add (ret_sum, ret_sum, rows[i].charge_units);
+}
+
+static void check_balances (const bill_t *bill)
+{
+    size_t count;
+    const bill_balance_t *b = bill_balances (bill, &count);
+    mpq_t in, out;
+
+    mpq_inits (in, out, NULL);
+    for (size_t i = 0; i < count; i++) {
+        mpq_add (in, b[i].opening, b[i].added);
+        mpq_add (out, b[i].used, b[i].expired);
+        mpq_add (out, out, b[i].closing);
+        assert_true (mpq_equal (in, out));
+        assert_true (mpq_sgn (b[i].closing) >= 0);
+        assert_true (mpq_sgn (b[i].used) >= 0);
+        assert_true (mpq_cmp (b[i].rolled_over, b[i].closing) <= 0);
+    }
+    mpq_clears (in, out, NULL);
+}
+
+/* The month's bill, settled; it adds up to what it did. */
+static bill_t *settle (struct world *w, const bill_t *before, bool ended)
+{
+    settlement_t how = {.site = w->site,
+                        .month = w->month,
+                        .period = w->period,
+                        .ended = ended,
+                        .before = before,
+                        .part = take_part,
+                        .arg = w};
+    bill_t *bill = bill_of (w, w->period);
+    gl_error_t error;
+    mpz_t was, is;
+
+    mpz_inits (was, is, NULL);
+    sum_rows (bill, was);
+    if (bill_settle (bill, &how, &error) < 0)
+        fail_msg ("%s", error.text);
+    sum_rows (bill, is);
+    assert_int_equal (mpz_cmp (was, is), 0);
+    check_balances (bill);
+    mpz_clears (was, is, NULL);
+    return bill;
+}
+
+static void add_money (buffer_t *out, const mpz_t units)
+{
+    GL_AUTOFREE char *text = exact_units_text (units, 2);
+
+    buffer_printf (out, " %s", text);
+}
+
+static void add_number (buffer_t *out, const char *name, mpq_srcptr value,
+                        bool hours)
+{
+    mpq_t number;
+
+    if (mpq_sgn (value) == 0)
+        return;
+    mpq_init (number);
+    mpq_set (number, value);
+    if (hours) {
+        mpq_set_ui (number, 3600, 1);
+        mpq_div (number, value, number);
+    }
+    GL_AUTOFREE char *text = exact_shortest (number);
+    buffer_printf (out, " %s %s", name, text);
+    mpq_clear (number);
+}
+
+/* "MONTH TEAM>COUNTERPARTY POOL AMOUNT", then "= RULE TEAM opening ...". */
+static void describe (const bill_t *bill, buffer_t *out)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    const bill_balance_t *b;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!rows[i].what)
+            continue;
+        buffer_printf (out, "%s %s %s%s%s%s%s", rows[i].month + 5, rows[i].what,
+                       rows[i].team ? rows[i].team : "site",
+                       rows[i].counterparty ? ">" : "",
+                       rows[i].counterparty ? rows[i].counterparty : "",
+                       rows[i].cost_object ? "/" : "",
+                       rows[i].cost_object ? rows[i].cost_object : "");
+        if (rows[i].pool)
+            buffer_printf (out, " %s", rows[i].pool);
+        add_money (out, rows[i].charge_units);
+        buffer_add_char (out, '\n');
+    }
+    b = bill_balances (bill, &count);
+    for (size_t i = 0; i < count; i++) {
+        bool hours = !strcmp (b[i].unit, "gpu_seconds");
+        buffer_printf (out, "%s = %s", b[i].month + 5,
+                       b[i].team ? b[i].team : "all");
+        add_number (out, "opening", b[i].opening, hours);
+        add_number (out, "added", b[i].added, hours);
+        add_number (out, "used", b[i].used, hours);
+        add_number (out, "expired", b[i].expired, hours);
+        add_number (out, "closing", b[i].closing, hours);
+        buffer_add_char (out, '\n');
+    }
+}
+
+#define MONTHS 4
+
+/* From October 2026 on, all over. */
+static void check (const char *rules, const struct line *const months[MONTHS],
+                   const char *wanted)
+{
+    site_t *site = site_of (rules);
+    BUFFER_AUTO text = BUFFER_INIT;
+    bill_t *before = NULL;
+
+    for (int i = 0; i < MONTHS && months[i]; i++) {
+        civil_t civil = civil_add_months (
+            (civil_t){.year = 2026, .month = 10, .day = 1}, i);
+        GL_AUTOFREE char *month
+            = xasprintf ("%04d-%02d", civil.year, civil.month);
+        struct world w = {.site = site, .line = months[i], .month = month};
+        bill_t *bill;
+        w.period = zone_unit (site->zone, CALENDAR_MONTH,
+                              zone_instant (site->zone, &civil));
+        bill = settle (&w, before, true);
+        describe (bill, &text);
+        bill_free (before);
+        before = bill;
+    }
+    bill_free (before);
+    site_free (site);
+    assert_string_equal (buffer_text (&text), wanted);
+}
+
+#define LINES(...) ((const struct line[]){__VA_ARGS__, {0}})
+#define SEQUENCE(...) ((const struct line *const[MONTHS]){__VA_ARGS__})
+#define NOTHING ((const struct line[]){{0}})
+
+/* --- each rule ------------------------------------------------------------ */
+
+TEST_CASE (waiver__part_of_a_month__its_days_alone)
+{
+    check ("- {name: w, rule: waiver, teams: [a], from: 2026-10-16}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 10, 1000, 3},
+                            {'c', "a", "h100", NULL, 10, 1001, 16},
+                            {'c', "b", "h100", NULL, 10, 1000, 20})),
+           "10 waived site h100 10.01\n"
+           "10 waiver a h100 -10.01\n");
+}
+
+TEST_CASE (grant__money__dearest_first_and_what_is_left_expires)
+{
+    check ("- {name: g, rule: grant, amount: 50, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "a100", NULL, 10, 1000, 0},
+                            {'c', "a", "h100", NULL, 10, 3000, 0},
+                            {'p', "a", "h100", NULL, 0, 9000, 0}),
+                     LINES ({'c', "a", "a100", NULL, 60, 6000, 0})),
+           "10 granted site a100 10.00\n"
+           "10 grant a a100 -10.00\n"
+           "10 granted site h100 30.00\n"
+           "10 grant a h100 -30.00\n"
+           "10 = a added 50 used 40 expired 10\n"
+           "11 granted site a100 50.00\n"
+           "11 grant a a100 -50.00\n"
+           "11 = a added 50 used 50\n");
+}
+
+TEST_CASE (grant__hours_of_a_quarter__carried_once)
+{
+    /* The fiscal year begins in July: October to December is a quarter. */
+    check ("- {name: g, rule: grant, gpu_hours: 100, per: quarter, unused: "
+           "carry_once, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 30, 3000, 0}), NOTHING,
+                     LINES ({'c', "a", "h100", NULL, 10, 1000, 0}),
+                     LINES ({'c', "a", "h100", NULL, 200, 20000, 0})),
+           "10 granted site h100 30.00\n"
+           "10 grant a h100 -30.00\n"
+           "10 = a added 100 used 30 closing 70\n"
+           "11 = a opening 70 closing 70\n"
+           "12 granted site h100 10.00\n"
+           "12 grant a h100 -10.00\n"
+           "12 = a opening 70 used 10 closing 60\n"
+           "01 granted site h100 160.00\n"
+           "01 grant a h100 -160.00\n"
+           "01 = a opening 60 added 100 used 160\n");
+}
+
+TEST_CASE (grant__first_months__from_each_teams_first_use)
+{
+    check ("- {name: g, rule: grant, amount: 5, first_months: 2}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 800, 0}),
+                     LINES ({'c', "a", "h100", NULL, 1, 800, 0},
+                            {'c', "b", "h100", NULL, 1, 300, 0}),
+                     LINES ({'c', "a", "h100", NULL, 1, 800, 0},
+                            {'c', "b", "h100", NULL, 1, 800, 0})),
+           "10 granted site h100 5.00\n"
+           "10 grant a h100 -5.00\n"
+           "10 = a added 5 used 5\n"
+           "11 granted site h100 8.00\n"
+           "11 grant a h100 -5.00\n"
+           "11 grant b h100 -3.00\n"
+           "11 = a added 5 used 5\n"
+           "11 = b added 5 used 3 expired 2\n"
+           "12 granted site h100 5.00\n"
+           "12 grant b h100 -5.00\n"
+           "12 = a\n"
+           "12 = b added 5 used 5\n");
+}
+
+TEST_CASE (sponsor__share_up_to_a_cap_of_the_year__the_payer_has_it)
+{
+    check ("- {name: s, rule: sponsor, payer: c, share: 75%, amount: 100, per: "
+           "year, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 10, 10001, 0}),
+                     LINES ({'c', "a", "h100", NULL, 10, 10000, 0},
+                            {'c', "c", "h100", NULL, 10, 10000, 0})),
+           "10 sponsor a>c h100 -75.01\n"
+           "10 sponsor c>a h100 75.01\n"
+           "10 = a added 100 used 75.01 closing 24.99\n"
+           "11 sponsor a>c h100 -24.99\n"
+           "11 sponsor c>a h100 24.99\n"
+           "11 = a opening 24.99 used 24.99\n");
+}
+
+TEST_CASE (fee__of_a_year__once_in_it)
+{
+    check ("- {name: f, rule: fee, amount: 12.50, per: year, quantity: 3, "
+           "teams: [a, b]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 100, 0}), NOTHING),
+           "10 fees site -75.00\n"
+           "10 fee a 37.50\n"
+           "10 fee b 37.50\n"
+           "10 = a added 37.5 used 37.5\n"
+           "10 = b added 37.5 used 37.5\n"
+           "11 = a\n"
+           "11 = b\n");
+}
+
+TEST_CASE (fee__each_user__who_used_gpus)
+{
+    check ("- {name: f, rule: fee, amount: 2, each: user, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", "x", 1, 100, 0},
+                            {'c', "a", "h100", "y", 1, 100, 0},
+                            {'c', "a", "a100", "y", 1, 100, 0})),
+           "10 fees site -4.00\n"
+           "10 fee a 4.00\n"
+           "10 = a added 4 used 4\n");
+}
+
+TEST_CASE (minimum__of_a_quarter__what_is_missing_at_its_end)
+{
+    check (
+        "- {name: m, rule: minimum, amount: 100, per: quarter, teams: [a]}\n",
+        SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 3000, 0}), NOTHING,
+                  LINES ({'c', "a", "h100", NULL, 1, 2550, 0})),
+        "10 = a added 100 used 30 closing 70\n"
+        "11 = a opening 70 closing 70\n"
+        "12 fees site -44.50\n"
+        "12 minimum a 44.50\n"
+        "12 = a opening 70 used 25.5 expired 44.5\n");
+}
+
+TEST_CASE (cap__of_a_year__the_site_pays_what_is_above)
+{
+    check ("- {name: m, rule: cap, amount: 50, per: year, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 3000, 0}),
+                     LINES ({'c', "a", "h100", NULL, 1, 3000, 0},
+                            {'r', "a", "h100", NULL, 0, -500, 0})),
+           "10 = a added 50 used 30 closing 20\n"
+           "11 capped site h100 5.00\n"
+           "11 cap a h100 -5.00\n"
+           "11 = a opening 20 used 20\n");
+}
+
+TEST_CASE (prepaid__deposits__are_drawn_and_given_back)
+{
+    check ("- {name: p, rule: prepaid, teams: [a, b], refund: yes, to: "
+           "2026-12-01, deposits: [{on: 2026-10-05, amount: 100, team: a}, "
+           "{on: 2026-11-05, amount: 50, team: c}]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 3000, 0},
+                            {'p', "b", "a100", NULL, 0, 1000, 0},
+                            {'c', "c", "a100", NULL, 0, 1000, 0}),
+                     LINES ({'c', "b", "h100", NULL, 1, 8000, 0}), NOTHING),
+           "10 prepaid_balance site -100.00\n"
+           "10 prepaid a 100.00\n"
+           "10 prepaid_balance site a100 10.00\n"
+           "10 prepaid b a100 -10.00\n"
+           "10 prepaid_balance site h100 30.00\n"
+           "10 prepaid a h100 -30.00\n"
+           "10 = all added 100 used 40 closing 60\n"
+           "11 prepaid_balance site -20.00\n"
+           "11 prepaid a -20.00\n"
+           "11 prepaid c 40.00\n"
+           "11 prepaid_balance site h100 80.00\n"
+           "11 prepaid b h100 -80.00\n"
+           "11 = all opening 60 added 50 used 80 expired 30\n");
+}
+
+TEST_CASE (split__cost_objects__add_up_after_all_others)
+{
+    check ("- {name: s, rule: split, teams: [a], split: {X1: 50%, X2: 50%}}\n"
+           "- {name: g, rule: grant, amount: 1, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 1001, 0})),
+           "10 split a -9.01\n"
+           "10 split a/X1 4.51\n"
+           "10 split a/X2 4.50\n"
+           "10 granted site h100 1.00\n"
+           "10 grant a h100 -1.00\n"
+           "10 = a added 1 used 1\n");
+}
+
+/* --- any rules ------------------------------------------------------------ */
+
+static uint64_t seed;
+
+static unsigned pick (unsigned count)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(seed >> 33) % count;
+}
+
+static const char *one_of (const char *const *words, unsigned count)
+{
+    return words[pick (count)];
+}
+#define ONE_OF(...)                             \
+    one_of ((const char *const[]){__VA_ARGS__}, \
+            sizeof ((const char *const[]){__VA_ARGS__}) / sizeof (char *))
+
+static char *random_rule (unsigned number)
+{
+    const char *who
+        = ONE_OF ("", ", teams: [a]", ", teams: [a, b]", ", pools: [h100]",
+                  ", projects: [x]", ", from: 2026-10-11", ", to: 2026-11-17",
+                  ", from: 2026-10-05, to: 2026-12-09");
+    const char *per = ONE_OF ("", ", per: month", ", per: quarter",
+                              ", per: year, prorated: yes", ", per: once");
+    const char *order
+        = ONE_OF ("", ", order: cheapest", ", order: proportional");
+    const char *more
+        = ONE_OF ("", ", first_months: 2", ", unused: carry",
+                  ", unused: carry_once", ", together: yes", ", share: 33%");
+    unsigned amount = 1 + pick (9000);
+
+    switch (pick (8)) {
+    case 0:
+        return xasprintf ("- {name: r%u, rule: waiver%s%s}\n", number, who,
+                          ONE_OF ("", ", share: 17%", ", first_months: 1"));
+    case 1:
+        return xasprintf ("- {name: r%u, rule: fee, amount: %u.%02u%s%s}\n",
+                          number, amount / 100, amount % 100, who,
+                          ONE_OF (", each: user", ", per: year", ""));
+    case 2:
+        return xasprintf ("- {name: r%u, rule: minimum, amount: %u%s%s}\n",
+                          number, amount, who, per);
+    case 3:
+        return xasprintf ("- {name: r%u, rule: cap, amount: %u%s%s}\n", number,
+                          amount, who, per);
+    case 4:
+        return xasprintf ("- {name: r%u, rule: grant, %s: %u%s%s%s%s}\n",
+                          number, ONE_OF ("amount", "gpu_hours"), amount, who,
+                          per, order, more);
+    case 5:
+        return xasprintf (
+            "- {name: r%u, rule: sponsor, payer: c, %s: %u%s%s%s%s}\n", number,
+            ONE_OF ("amount", "gpu_hours"), amount, who, per, order, more);
+    case 6:
+        return xasprintf ("- {name: r%u, rule: prepaid%s%s, deposits: [{on: "
+                          "2026-10-12, amount: %u, team: a}, {on: 2026-12-01, "
+                          "amount: 7.77, team: b}]%s}\n",
+                          number, who, order, amount,
+                          ONE_OF ("", ", refund: yes"));
+    default:
+        return xasprintf ("- {name: r%u, rule: split%s, split: {X: 12.5%%, Y: "
+                          "50%%, Z: 37.5%%}}\n",
+                          number, who);
+    }
+}
+
+#define LINES_MAX 12
+
+static void random_lines (struct line *line)
+{
+    unsigned count = pick (LINES_MAX);
+
+    memset (line, 0, (LINES_MAX + 1) * sizeof (*line));
+    for (unsigned i = 0; i < count; i++)
+        line[i] = (struct line){
+            .kind = "cccccpr"[pick (7)],
+            .team = ONE_OF ("a", "b", "c"),
+            .pool = ONE_OF ("h100", "a100"),
+            .project = ONE_OF ("x", "y", NULL),
+            .hours = (long)pick (500),
+            .units = (long)pick (200000),
+            .day = 1 + (int)pick (30),
+        };
+    for (unsigned i = 0; i < count; i++) {
+        if (line[i].kind != 'c')
+            line[i].hours = 0;
+        if (line[i].kind == 'r')
+            line[i].units = -line[i].units / 9;
+    }
+}
+
+static void swap_lines (struct line *line)
+{
+    size_t count = 0;
+
+    while (line[count].kind)
+        count++;
+    for (size_t i = 0; i < count / 2; i++) {
+        struct line kept = line[i];
+        line[i] = line[count - 1 - i];
+        line[count - 1 - i] = kept;
+    }
+}
+
+/* Nothing is paid twice: what is left of a team's charges in a pool is not below
+ * what its credits make of it. */
+static void check_teams (const bill_t *bill)
+{
+    static const char *const teams[] = {"a", "b", "c"};
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    mpz_t due, credits;
+
+    mpz_inits (due, credits, NULL);
+    for (size_t t = 0; t < 3; t++) {
+        mpz_set_ui (due, 0);
+        mpz_set_ui (credits, 0);
+        for (size_t i = 0; i < count; i++) {
+            if (!rows[i].team || strcmp (rows[i].team, teams[t]) != 0
+                || (rows[i].what && !strcmp (rows[i].what, "prepaid")
+                    && !rows[i].pool))
+                continue;
+            mpz_add (due, due, rows[i].charge_units);
+            if (rows[i].kind == BILL_CREDIT)
+                mpz_add (credits, credits, rows[i].charge_units);
+        }
+        assert_true (mpz_cmp (due, credits) >= 0);
+    }
+    mpz_clears (due, credits, NULL);
+}
+
+/* The months in a row, as text. */
+static void run (const char *rules, struct line line[MONTHS][LINES_MAX + 1],
+                 buffer_t *out)
+{
+    site_t *site = site_of (rules);
+    bill_t *before = NULL;
+
+    for (int i = 0; i < MONTHS; i++) {
+        civil_t civil = civil_add_months (
+            (civil_t){.year = 2026, .month = 10, .day = 1}, i);
+        GL_AUTOFREE char *month
+            = xasprintf ("%04d-%02d", civil.year, civil.month);
+        struct world w = {.site = site, .line = line[i], .month = month};
+        bill_t *bill;
+        w.period = zone_unit (site->zone, CALENDAR_MONTH,
+                              zone_instant (site->zone, &civil));
+        bill = settle (&w, before, true);
+        check_teams (bill);
+        describe (bill, out);
+        bill_free (before);
+        before = bill;
+    }
+    bill_free (before);
+    site_free (site);
+}
+
+TEST_CASE (settlement__any_rules__sums_stay_and_order_changes_nothing)
+{
+    const char *worlds = getenv ("GPULEDGER_WORLDS");
+    unsigned long count = worlds ? strtoul (worlds, NULL, 10) : 400;
+
+    for (unsigned long i = 0; i < count; i++) {
+        struct line line[MONTHS][LINES_MAX + 1];
+        BUFFER_AUTO rules = BUFFER_INIT;
+        BUFFER_AUTO reversed = BUFFER_INIT;
+        BUFFER_AUTO first = BUFFER_INIT;
+        BUFFER_AUTO second = BUFFER_INIT;
+        char *rule[6];
+        unsigned n;
+        seed = i + 1;
+        n = 1 + pick (6);
+        for (unsigned k = 0; k < n; k++)
+            rule[k] = random_rule (k);
+        for (unsigned k = 0; k < n; k++) {
+            buffer_add_text (&rules, rule[k]);
+            buffer_add_text (&reversed, rule[n - 1 - k]);
+        }
+        for (unsigned k = 0; k < n; k++)
+            free (rule[k]);
+        for (size_t m = 0; m < MONTHS; m++)
+            random_lines (line[m]);
+        run (buffer_text (&rules), line, &first);
+        for (size_t m = 0; m < MONTHS; m++)
+            swap_lines (line[m]);
+        run (buffer_text (&reversed), line, &second);
+        if (strcmp (buffer_text (&first), buffer_text (&second)) != 0)
+            fail_msg ("world %lu:\n%s\n%s\n--\n%s", i + 1, buffer_text (&rules),
+                      buffer_text (&first), buffer_text (&second));
+    }
+}
+
+TEST_CASE (settlement__parts_of_a_month__add_up_to_it)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        struct line line[MONTHS][LINES_MAX + 1];
+        BUFFER_AUTO whole = BUFFER_INIT;
+        BUFFER_AUTO parts = BUFFER_INIT;
+        GL_AUTOFREE char *two = NULL;
+        unsigned day;
+        seed = i + 1;
+        day = 2 + pick (28);
+        for (size_t m = 0; m < MONTHS; m++)
+            random_lines (line[m]);
+        for (size_t m = 0; m < MONTHS; m++)
+            for (size_t k = 0; line[m][k].kind; k++)
+                if (line[m][k].kind == 'r')
+                    line[m][k].units = 0;
+        two = xasprintf ("- {name: w, rule: waiver, to: 2026-11-%02u}\n"
+                         "- {name: w, rule: waiver, from: 2026-11-%02u}\n",
+                         day, day);
+        run ("- {name: w, rule: waiver}\n", line, &whole);
+        run (two, line, &parts);
+        assert_string_equal (buffer_text (&whole), buffer_text (&parts));
+    }
+}
+
+TEST_MAIN (NULL, NULL)
