@@ -220,12 +220,15 @@ static int check_bill (const site_t *site, const site_pool_t *pool,
     bool by_weights = pool->bill >= BILL_MAX,
          weighted
          = mpq_sgn (pool->cpu_weight) > 0 || mpq_sgn (pool->memory_weight) > 0;
+    bool of_cpus = pool->resource == RESOURCE_CPU;
     const char *lacks
         = pool->bill == BILL_DOMINANT && !dominant
-              ? "`cpus_per_gpu` or `memory_per_gpu`"
+              ? of_cpus ? "`memory_per_cpu`"
+                        : "`cpus_per_gpu` or `memory_per_gpu`"
           : by_weights && !weighted && !has_own_weights (site, pool->name)
-              ? "`cpu_weight` or `memory_weight`, or a rate with "
-                "`per_cpu_hour` or `per_gb_hour`"
+              ? of_cpus ? "`memory_weight`, or a rate with `per_gb_hour`"
+                        : "`cpu_weight` or `memory_weight`, or a rate with "
+                          "`per_cpu_hour` or `per_gb_hour`"
               : NULL;
 
     if (lacks)
@@ -250,7 +253,7 @@ static int check_resource (const site_t *site, const site_pool_t *pool,
     return 0;
 }
 
-/* Of CPUs there is one type, and a job is billed by their number. */
+/* Of CPUs there is one type. */
 static int check_cpus (const site_pool_t *pool, gl_error_t *error)
 {
     const char *key = pool->gres.count       ? "gres"
@@ -258,7 +261,7 @@ static int check_cpus (const site_pool_t *pool, gl_error_t *error)
                       : pool->layout         ? "layout"
                       : pool->shards_per_gpu ? "shards_per_cpu"
                       : pool->mps_per_gpu    ? "mps_per_cpu"
-                      : pool->bill           ? "bill"
+                      : pool->cpus_per_gpu   ? "cpus_per_cpu"
                                              : NULL;
 
     if (pool->resource == RESOURCE_GPU && pool->cpu_jobs != CPUS_WITHOUT_GPUS)
@@ -520,10 +523,12 @@ static int check_weights (const site_t *site, const site_rate_t *rate,
             && overlap (pool->valid, rate->valid))
             return gl_error (
                 error,
-                "%s:%d: `per_cpu_hour` and `per_gb_hour` need "
+                "%s:%d: %s`per_gb_hour` need%s "
                 "`bill: sum`, `max` or `sum-or-memory` in pool '%s' "
                 "(%s:%d)",
-                rate->place.file, rate->place.line, pool->name,
+                rate->place.file, rate->place.line,
+                pool->resource == RESOURCE_CPU ? "" : "`per_cpu_hour` and ",
+                pool->resource == RESOURCE_CPU ? "s" : "", pool->name,
                 pool->place.file, pool->place.line);
     }
     return 0;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "ledger/cube.h"
+#include "report/heading.h"
 #include "statement/whatif.h"
 
 enum { BEFORE, AFTER, SIDES };
@@ -11,7 +12,8 @@ enum { BEFORE, AFTER, SIDES };
 /* A payer or a pool on one side. */
 struct line {
     char *name; /* NULL: absent */
-    mpq_t seconds;
+    mpq_t seconds;     /* of GPUs */
+    mpq_t cpu_seconds; /* of pools of CPUs */
     mpz_t charge;
     mpz_t cost;   /* of pools */
     mpz_t margin; /* of pools: charges less cost */
@@ -20,6 +22,7 @@ struct line {
 static const field_t line_fields[] = {
     FIELD ("name", TEXT, struct line, name),
     FIELD ("seconds", EXACT, struct line, seconds),
+    FIELD ("cpu_seconds", EXACT, struct line, cpu_seconds),
     FIELD ("charge", UNITS, struct line, charge),
     FIELD ("cost", UNITS, struct line, cost),
     FIELD ("margin", UNITS, struct line, margin),
@@ -31,6 +34,7 @@ struct table {
     report_t *report;
     int digits;
     bool by_team;
+    bool cpus; /* one of the sites counts them */
     cube_t *payers[SIDES];
     cube_t *pools[SIDES];
     struct line all[SIDES];
@@ -87,8 +91,10 @@ static void take_row (struct table *t, const posting_t *row, int side)
         mpz_neg (line.margin, row->charge_units);
     else
         mpz_set (line.charge, row->charge_units);
-    if (row->kind == BILL_CHARGE)
+    if (row->kind == BILL_CHARGE) {
         mpq_set (line.seconds, row->gpu_seconds);
+        mpq_set (line.cpu_seconds, row->cpu_seconds);
+    }
     line.name = (char *)row->pool;
     cube_add (t->pools[side], &line);
     line.name = (char *)payer;
@@ -187,6 +193,20 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_CURRENCY] = {"currency", "Currency", COLUMN_TEXT, false, false, ""},
 };
 
+/* Behind the others, where the site counts CPUs. */
+#define AT_CPU_HOURS AT_COUNT
+#define AT_CPU_HOURS_AFTER (AT_COUNT + 1)
+
+static void add_columns (report_t *report, bool cpus)
+{
+    report_columns (report, columns, AT_COUNT);
+    if (!cpus)
+        return;
+    report_measure (report, MEASURE_CPU_HOURS, false);
+    report_column (report, "cpu_hours_after", "CPU hours after", COLUMN_HOURS,
+                   false);
+}
+
 /* --- rows -------------------------------------------------------------- */
 
 static void put_money (struct table *t, size_t at, const mpz_t units)
@@ -216,6 +236,10 @@ static void put_charges (struct table *t, const struct line *before,
     if (!mpq_equal (t->all[BEFORE].seconds, t->all[AFTER].seconds)
         || !mpq_equal (before->seconds, after->seconds))
         report_put_hours (t->report, AT_HOURS_AFTER, after->seconds);
+    if (t->cpus) {
+        report_put_hours (t->report, AT_CPU_HOURS, before->cpu_seconds);
+        report_put_hours (t->report, AT_CPU_HOURS_AFTER, after->cpu_seconds);
+    }
     mpz_init (difference);
     mpz_sub (difference, after->charge, before->charge);
     put_money (t, AT_CHARGE, before->charge);
@@ -418,9 +442,11 @@ report_t *whatif_report_make (const whatif_t *w)
                       .by_team = w->query->site->team_count > 0
                                  || w->site_after->team_count > 0};
 
+    t.cpus = site_counts_cpus (w->query->site)
+             || site_counts_cpus (w->site_after);
     t.report = report_begin (w->query, "whatif", "What if");
     report_parameter (t.report, "file", w->file);
-    report_columns (t.report, columns, AT_COUNT);
+    add_columns (t.report, t.cpus);
     fields_init (&fields, &t.none);
     take_bill (&t, w->before, BEFORE);
     take_bill (&t, w->after, AFTER);

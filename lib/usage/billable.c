@@ -282,7 +282,8 @@ static void weigh (const struct billed *b, const usage_interval_t *p,
     mpq_clear (weight);
 }
 
-/* An amount of the job, as much of it as it has of its GPUs in the pool. */
+/* An amount of the job, as much of it as it has of its GPUs in the pool, or of its
+ * CPUs where the pool counts these. */
 static mpq_srcptr share_of (mpq_ptr value, uint64_t amount, mpq_srcptr gpus,
                             mpq_srcptr all)
 {
@@ -352,6 +353,26 @@ static void find_lack (const struct rates *rates, mpq_srcptr units,
     mpq_clear (billed);
 }
 
+/* CPUs are what a pool of CPUs counts, and have no weight beside it. */
+static void take_units (const struct billed *b, const struct held *held,
+                        const site_pool_t *pool, const site_rate_t *rate,
+                        mpq_srcptr gpus, mpq_ptr ret_units)
+{
+    const segment_t *s = b->segment;
+    bool of_cpus = pool->resource == RESOURCE_CPU;
+    mpq_t cpus, memory, all;
+
+    mpq_inits (cpus, memory, all, NULL);
+    if (of_cpus)
+        exact_set_u128 (mpq_numref (all), s->cpus);
+    else
+        mpq_set (all, held->all);
+    billable_units (pool, rate, gpus,
+                    of_cpus ? NULL : share_of (cpus, s->cpus, gpus, all),
+                    share_of (memory, s->memory_mb, gpus, all), ret_units);
+    mpq_clears (cpus, memory, all, NULL);
+}
+
 /* For each GPU that is held in the pool: its units, and where the segment ends what
  * these lack. */
 static void find_factor (const struct billed *b, const usage_interval_t *p,
@@ -359,23 +380,20 @@ static void find_factor (const struct billed *b, const usage_interval_t *p,
                          mpq_ptr factor, mpq_ptr lack)
 {
     struct rates rates = rates_of (b, pool, p->period.start);
-    mpq_t gpus, cpus, memory;
+    mpq_t gpus;
 
-    mpq_inits (gpus, cpus, memory, NULL);
+    mpq_init (gpus);
     sum_pool (held, pool, gpus);
     if (pool->bill == BILL_GPUS)
         mpq_set (factor, gpus);
     else
-        billable_units (
-            pool, rates.job, gpus,
-            share_of (cpus, b->segment->cpus, gpus, held->all),
-            share_of (memory, b->segment->memory_mb, gpus, held->all), factor);
+        take_units (b, held, pool, rates.job, gpus, factor);
     reprice (&rates, factor);
     if (p->ends && b->all > 0)
         find_lack (&rates, factor, b->all, lack);
     mpq_div (factor, factor, gpus);
     mpq_div (lack, lack, gpus);
-    mpq_clears (gpus, cpus, memory, NULL);
+    mpq_clear (gpus);
 }
 
 static void scale (mpq_ptr value, mpq_srcptr gpus, mpq_srcptr factor,

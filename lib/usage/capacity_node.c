@@ -74,7 +74,9 @@ void capacity_nodes_free (capacity_t *c)
 
 static bool tells (const site_pool_t *pool)
 {
-    return pool && (pool->cpus_per_node || pool->memory_per_node);
+    return pool
+           && (pool->resource == RESOURCE_CPU || pool->cpus_per_node
+               || pool->memory_per_node);
 }
 
 /* What jobs took of the node concerns the pool: to GPUs, all CPUs and memory; to

@@ -337,6 +337,8 @@ static int see_fact (const fact_t *fact, void *arg, gl_error_t *error)
         reconcile_gres_lost (g->reconcile, &g->cluster, s);
     if (s->believed_end != 0)
         keep_belief (g, s);
+    if (!s->gpu_asked && !(s->gres && s->gres[0]))
+        return 0; /* nodes record devices, and it has none */
     reconcile_evidence (g->reconcile, &g->cluster, s, fact->suspensions,
                         fact->suspension_count, fact->evidence,
                         is_watched (g, s), shared_gpus (g, s), marks);

@@ -5,6 +5,8 @@
 
 #define POOL "pools: [{name: p, nodes: \"n[1-2]\", gpus_per_node: 4}]\n"
 
+#define CPUS "pools: [{name: c, resource: cpu, nodes: n1, cpus_per_node: 8}]\n"
+
 /* What is wrong, and what the message must hold. The second line of a text is
  * line 2 of the file. */
 typedef struct {
@@ -121,6 +123,33 @@ static const mistake_t values_mistakes[] = {
      {"`credits`", "'CRASHED'", "NODE_FAIL"}},
     {"policy: {credit_cap: 0h}", {"`credit_cap`", "above 0"}},
     {"policy: {increment: 0s}", {"`increment`", "above 0"}},
+    {CPUS "rates: [{pool: c, per_gpu_hour: 2}]",
+     {"t.yaml:2: `per_gpu_hour`", "counts CPUs", "write `per_cpu_hour`"}},
+    {POOL "rates: [{pool: p, cpu_hours: 2}]", {"t.yaml:2: unknown key"}},
+    {CPUS "rates: [{pool: c}]", {"lacks `per_cpu_hour`"}},
+    {CPUS "rates: [{pool: c, per_cpu_hour: 2, per_gb_hour: 1}]",
+     {"t.yaml:2: `per_gb_hour` needs `bill: sum`", "pool 'c' (t.yaml:1)"}},
+    {"pools: [{name: c, resource: cpu, nodes: n1}]", {"lacks `cpus_per_node`"}},
+    {"pools: [{name: c, resource: cpu, nodes: n1, cpus_per_node: 8, "
+     "gres: [h100]}]",
+     {"t.yaml:1: `gres` does not apply to pool 'c'", "counts CPUs"}},
+    {"pools: [{name: c, resource: cpu, nodes: n1, cpus_per_node: 8, "
+     "bill: dominant}]",
+     {"`bill` of pool 'c' needs `memory_per_cpu`"}},
+    {"pools: [{name: p, cpu_jobs: all, nodes: n1, gpus_per_node: 8}]",
+     {"`cpu_jobs` does not apply to pool 'p', which counts GPUs"}},
+    {"pools:\n- {name: c, resource: cpu, nodes: n1, cpus_per_node: 8}\n"
+     "- {name: d, resource: cpu, nodes: n1, cpus_per_node: 8}",
+     {"t.yaml:3: pools 'd' and 'c'", "with its CPUs at the same time"}},
+    {"pools:\n- {name: c, resource: cpu, nodes: n1, cpus_per_node: 8, "
+     "to: 2026-10-01}\n- {name: c, nodes: n1, gpus_per_node: 8, "
+     "from: 2026-10-01}",
+     {"t.yaml:3: pool 'c' counts CPUs at one time", "two names"}},
+    {"pools:\n- {name: c, resource: cpu, nodes: n1, cpus_per_node: 8}\n"
+     "- {name: p, nodes: n1, gpus_per_node: 8}\n"
+     "costs: [{name: s, pools: [c, p], share_by: capacity, amount: 1, "
+     "driver: month}]",
+     {"t.yaml:4: `share_by`: CPU-hours and GPU-hours are never added up"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: dominant}]",
      {"t.yaml:1", "'p'", "`cpus_per_gpu`"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8}]\nrates:\n"
