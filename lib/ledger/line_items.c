@@ -65,12 +65,48 @@ void line_items_hourly (mpz_t units, mpq_srcptr money, mpq_srcptr seconds)
     mpq_clear (rate);
 }
 
+static void put_keys (line_items_t *d, const char *const *key, int64_t instant);
+
+/* "CLUSTER ACCOUNT", as no name has a blank */
+static void account_key (line_items_t *d, const char *cluster,
+                         const char *account)
+{
+    buffer_clear (&d->key);
+    buffer_printf (&d->key, "%s %s", cluster ? cluster : "",
+                   account ? account : "");
+}
+
+static bool has_account (line_items_t *d, const segment_t *segment)
+{
+    struct line_items_account *found;
+
+    account_key (d, segment->cluster, segment->account);
+    HASH_FIND (hh, d->accounts, d->key.data, d->key.length, found);
+    return found != NULL;
+}
+
+static void add_account (line_items_t *d, const char *cluster,
+                         const char *account)
+{
+    struct line_items_account *a;
+
+    account_key (d, cluster, account);
+    HASH_FIND (hh, d->accounts, d->key.data, d->key.length, a);
+    if (a)
+        return;
+    a = xcalloc (1, sizeof (*a));
+    a->key = xstrdup (buffer_text (&d->key));
+    HASH_ADD_KEYPTR (hh, d->accounts, a->key, d->key.length, a);
+}
+
 static void add_line (line_items_t *d, const billing_line_t *from)
 {
     const charge_line_t *charge = from->line;
     struct line_items_line *line = xcalloc (1, sizeof (*line));
 
-    line->charge = charge;
+    mpq_inits (line->gpu_seconds, line->price_seconds, NULL);
+    mpq_set (line->gpu_seconds, charge->gpu_seconds);
+    mpq_set (line->price_seconds, charge->price_seconds);
     line->pool = (size_t)(from->pool_month - d->pool_months);
     mpz_inits (line->billed, line->cost, line->list_rate, line->rate,
                line->given_billed, line->given_cost, line->given_device_hours,
@@ -80,7 +116,7 @@ static void add_line (line_items_t *d, const billing_line_t *from)
     exact_round (line->cost, charge->cost, LINE_ITEM_DIGITS);
     line_items_hourly (line->list_rate, charge->list, charge->price_seconds);
     line_items_hourly (line->rate, charge->charge, charge->price_seconds);
-    line_items_line_init (d, line, from->pool_month, from->keys[AT_TEAM]);
+    line_items_line_init (d, line, from, from->keys[AT_TEAM]);
     line_key (&d->key, from->keys, d->key_count);
     line->key = xstrdup (buffer_text (&d->key));
     HASH_ADD_KEYPTR (hh, d->lines, line->key, d->key.length, line);
@@ -90,10 +126,24 @@ static void add_line (line_items_t *d, const billing_line_t *from)
                                charge->charge_units);
 }
 
+/* Asked by a row that has no more than the keys. */
+static bool wants_line (line_items_t *d, const billing_line_t *from)
+{
+    if (!line_items_wants_jobs (d))
+        return true;
+    line_item_begin (d, LINE_ITEM_JOB);
+    put_keys (d, from->keys, from->pool_month->month.start);
+    return d->want->wants (&d->row, d->want_arg);
+}
+
 static void take_line (const billing_line_t *line, void *arg)
 {
-    if (line->line->kind == CHARGE_USED)
-        add_line (arg, line);
+    line_items_t *d = arg;
+
+    if (line->line->kind != CHARGE_USED || !wants_line (d, line))
+        return;
+    add_line (d, line);
+    add_account (d, line->keys[AT_CLUSTER], line->keys[AT_ACCOUNT]);
 }
 
 static void free_line (struct line_items_line *line)
@@ -101,7 +151,8 @@ static void free_line (struct line_items_line *line)
     mpz_clears (line->billed, line->cost, line->list_rate, line->rate,
                 line->given_billed, line->given_cost, line->given_device_hours,
                 line->given_gpu_hours, line->given_price_hours, NULL);
-    mpq_clears (line->gres_seen, line->gpu_seen, line->price_seen, NULL);
+    mpq_clears (line->gpu_seconds, line->price_seconds, line->gres_seen,
+                line->gpu_seen, line->price_seen, NULL);
     line_items_line_done (line);
     free (line->key);
     free (line);
@@ -109,12 +160,16 @@ static void free_line (struct line_items_line *line)
 
 /* --- life ---------------------------------------------------------------- */
 
-line_items_t *line_items_new (const billing_t *billing)
+line_items_t *line_items_new (const billing_t *billing,
+                              const line_item_want_t *want, void *arg)
 {
     line_items_t *d = xcalloc (1, sizeof (*d));
     const report_query_t *query = billing_query (billing);
 
+    d->billing = billing;
     d->query = query;
+    d->want = want;
+    d->want_arg = arg;
     d->month
         = zone_unit (query->site->zone, CALENDAR_MONTH, query->period.start);
     d->whole = period_clip (billing_period (billing), d->month);
@@ -123,7 +178,6 @@ line_items_t *line_items_new (const billing_t *billing)
     d->pool_months = billing_pool_months (billing, &d->pool_count);
     d->key_count = query->by.count;
     d->extra = bill_new ();
-    billing_each (billing, take_line, d);
     d->usage_query = (usage_query_t){.site = query->site,
                                      .period = d->whole,
                                      .accounts = query->accounts,
@@ -136,9 +190,20 @@ line_items_t *line_items_new (const billing_t *billing)
     return d;
 }
 
+bool line_items_wants_jobs (const line_items_t *d)
+{
+    return d->want && d->want->jobs;
+}
+
+void line_items_add_pool (line_items_t *d, const pool_month_t *pool_month)
+{
+    billing_each_of (d->billing, pool_month, take_line, d);
+}
+
 void line_items_free (line_items_t *d)
 {
     struct line_items_line *line, *next;
+    struct line_items_account *account, *next_account;
 
     if (!d)
         return;
@@ -146,6 +211,12 @@ void line_items_free (line_items_t *d)
     {
         HASH_DEL (d->lines, line);
         free_line (line);
+    }
+    HASH_ITER (hh, d->accounts, account, next_account)
+    {
+        HASH_DEL (d->accounts, account);
+        free (account->key);
+        free (account);
     }
     for (size_t i = 0; i < d->pending_size; i++)
         mpq_clears (d->pending[i].gres_seconds, d->pending[i].gpu_seconds,
@@ -255,13 +326,12 @@ static void put_keys (line_items_t *d, const char *const *key, int64_t instant)
 
 static void put_shares (line_items_t *d, struct line_items_line *line)
 {
-    const charge_line_t *charge = line->charge;
     line_item_t *row = &d->row;
 
     line_items_share (row->billed, line->billed, line->price_seen,
-                      charge->price_seconds, line->given_billed);
+                      line->price_seconds, line->given_billed);
     line_items_share (row->full_cost, line->cost, line->gpu_seen,
-                      charge->gpu_seconds, line->given_cost);
+                      line->gpu_seconds, line->given_cost);
     line_items_hours (row->device_hours, line->gres_seen,
                       line->given_device_hours);
     line_items_hours (row->gpu_hours, line->gpu_seen, line->given_gpu_hours);
@@ -466,6 +536,8 @@ static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
         && flush (of, error) < 0)
         return -1;
     line = find_line (d, slice->key);
+    if (!line && line_items_wants_jobs (d))
+        return 0;
     if (!line)
         return gl_error (error,
                          "time of job %llu is on no line of the bill (this is "
@@ -494,6 +566,8 @@ int line_items_add_segment (line_items_t *d, const segment_t *segment,
     struct line_items_segment of = {d, segment, project, callback, arg};
 
     d->pending_count = 0;
+    if (line_items_wants_jobs (d) && !has_account (d, segment))
+        return 0;
     if (usage_each_slice (d->usage, segment, suspensions, count, project,
                           evidence, take_slice, &of, error)
         < 0)
@@ -507,23 +581,24 @@ int line_items_add_segment (line_items_t *d, const segment_t *segment,
 static int check_lines (const line_items_t *d, gl_error_t *error)
 {
     for (struct line_items_line *line = d->lines; line; line = line->hh.next)
-        if (!mpq_equal (line->gpu_seen, line->charge->gpu_seconds)
-            || !mpq_equal (line->price_seen, line->charge->price_seconds))
-            return gl_error (error,
-                             "the jobs of account %.60s in pool %s do not add "
-                             "up to its line of the bill (this is a defect, "
-                             "please report it)",
-                             line->charge->path[0] ? line->charge->path[0]
-                                                   : "(none)",
-                             d->pool_months[line->pool].pool);
+        if (!mpq_equal (line->gpu_seen, line->gpu_seconds)
+            || !mpq_equal (line->price_seen, line->price_seconds))
+            return gl_error (
+                error,
+                "the jobs of a line in pool %s do not add up to it "
+                "(this is a defect, please report it)",
+                d->pool_months[line->pool].pool);
     return 0;
 }
 
 int line_items_finish (line_items_t *d, line_item_f callback, void *arg,
                        gl_error_t *error)
 {
-    if (check_lines (d, error) < 0
-        || line_items_each_capacity (d, callback, arg, error) < 0
+    if (check_lines (d, error) < 0)
+        return -1;
+    if (line_items_wants_jobs (d))
+        return 0;
+    if (line_items_each_capacity (d, callback, arg, error) < 0
         || line_items_each_extra (d, callback, arg, error) < 0
         || line_items_each_unused (d, callback, arg, error) < 0)
         return -1;

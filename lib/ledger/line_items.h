@@ -163,6 +163,9 @@ typedef struct {
     bool (*wants) (const line_item_t *row, void *arg); /* NULL: every row is */
     const size_t *fields; /* what is read beside; NULL: all, and that there is
                              nothing else */
+    bool
+        jobs; /* LINE_ITEM_JOB alone, and `wants` looks at nothing but keys of a
+                  line of the bill: no other row need be made */
 } line_item_want_t;
 
 typedef struct line_items_reader line_item_reader_t;
@@ -188,11 +191,18 @@ const char *line_items_keys (const site_t *site, period_t month);
 
 /* Of a computed billing of one month by line_items_keys(), without filters,
  * which must outlive it. */
-line_items_t *line_items_new (const billing_t *billing);
+/* `want` as above, NULL: all rows; it spares work, and what is not wanted may come
+ * nevertheless. */
+line_items_t *line_items_new (const billing_t *billing,
+                              const line_item_want_t *want, void *arg);
 /* Accepts NULL. */
 void line_items_free (line_items_t *detail);
 
-/* First: what tells the numbers of reservations. */
+/* First, while it is computed: the lines of each pool-month. */
+void line_items_add_pool (line_items_t *detail, const pool_month_t *pool_month);
+/* No others are wanted; the capacity need not be added. */
+bool line_items_wants_jobs (const line_items_t *detail);
+/* Then: what tells the numbers of reservations. */
 void line_items_add_reservation (line_items_t *detail,
                                  const reservation_t *reservation);
 /* Of the bill, rows that are no charges; copied, if somebody pays for them. */

@@ -171,10 +171,10 @@ static void to_hours (mpz_t ret, mpq_srcptr seconds)
 }
 
 void line_items_line_init (line_items_t *d, struct line_items_line *line,
-                           const pool_month_t *pm, const char *team)
+                           const billing_line_t *from, const char *team)
 {
-    const charge_line_t *charge = line->charge;
-    const charge_payer_t *payer = payer_of (pm, team);
+    const charge_line_t *charge = from->line;
+    const charge_payer_t *payer = payer_of (from->pool_month, team);
     struct line_items_value *value = value_of (d, payer);
     mpq_t committed, amount;
 
@@ -184,7 +184,7 @@ void line_items_line_init (line_items_t *d, struct line_items_line *line,
     if (!payer || mpq_sgn (charge->drawn) <= 0)
         return;
     mpq_inits (committed, amount, NULL);
-    line->commitment = line_items_commitment (team, pm->pool);
+    line->commitment = line_items_commitment (team, from->pool_month->pool);
     committed_seconds (charge, payer, committed);
     to_hours (line->committed, committed);
     mpq_neg (amount, charge->adjustment[ADJUSTMENT_ENTITLEMENT]);
@@ -226,7 +226,7 @@ void line_items_share (mpz_t ret, mpz_srcptr total, mpq_srcptr seen,
 
 void line_items_put_drawn (line_items_t *d, struct line_items_line *line)
 {
-    mpq_srcptr seen = line->price_seen, whole = line->charge->price_seconds;
+    mpq_srcptr seen = line->price_seen, whole = line->price_seconds;
     line_item_t *row = &d->row;
 
     if (!line->commitment)

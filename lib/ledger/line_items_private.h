@@ -15,9 +15,9 @@
 /* A line, and how much of it has been handed out. */
 struct line_items_line {
     char *key;
-    const charge_line_t *charge;
-    size_t pool;        /* of detail.pool_months */
-    mpz_t billed, cost; /* all of it, in units of 10^-10 */
+    size_t pool;                      /* of detail.pool_months */
+    mpq_t gpu_seconds, price_seconds; /* all of it, as below */
+    mpz_t billed, cost;               /* in units of 10^-10 */
     mpz_t list_rate, rate;
     char *commitment; /* of an entitlement; NULL: none. And what is drawn: */
     mpz_t drawn, committed, prepaid, committed_rate;
@@ -109,8 +109,18 @@ struct line_items_reservation {
     UT_hash_handle hh;
 };
 
+/* An account with a line. */
+struct line_items_account {
+    char *key; /* cluster, account */
+    UT_hash_handle hh;
+};
+
 struct detail {
+    const billing_t *billing;
     const report_query_t *query;
+    const line_item_want_t *want; /* NULL: all rows */
+    void *want_arg;
+    struct line_items_account *accounts; /* where lines are wanted or not */
     period_t month, whole; /* whole: up to as-of */
     char month_name[ZONE_STAMP_SIZE];
     const pool_month_t *pool_months;
@@ -180,7 +190,7 @@ int line_items_each_rounding (line_items_t *detail, line_item_f callback,
 
 /* What the line draws on an entitlement. */
 void line_items_line_init (line_items_t *detail, struct line_items_line *line,
-                           const pool_month_t *pool_month, const char *team);
+                           const billing_line_t *from, const char *team);
 void line_items_line_done (struct line_items_line *line);
 /* A row's part of that; of a row of the bill. */
 void line_items_put_drawn (line_items_t *detail, struct line_items_line *line);

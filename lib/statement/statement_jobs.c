@@ -146,7 +146,8 @@ static const size_t row_fields[]
        LINE_ITEM_FIELD (cluster), LINE_ITEM_FIELD (id_job),
        LINE_ITEM_FIELD (start),   LINE_ITEM_FIELD (gpu_seconds),
        LINE_ITEM_FIELD (billed),  0};
-const line_item_want_t statement_jobs_want = {row_keys, is_wanted, row_fields};
+const line_item_want_t statement_jobs_want
+    = {row_keys, is_wanted, row_fields, .jobs = true};
 
 void statement_jobs_add (statement_jobs_t *s, const line_item_t *row)
 {

@@ -342,9 +342,19 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
 
 struct pass {
     line_items_t *detail;
+    const line_item_want_t *want;
     line_item_f callback;
     void *arg;
 };
+
+static int take_item (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    const struct pass *p = arg;
+
+    return p->want && p->want->wants && !p->want->wants (row, p->arg)
+               ? 0
+               : p->callback (row, p->arg, error);
+}
 
 static int take_segment (const fact_t *fact, void *arg, gl_error_t *error)
 {
@@ -352,7 +362,7 @@ static int take_segment (const fact_t *fact, void *arg, gl_error_t *error)
 
     return line_items_add_segment (p->detail, fact->segment, fact->suspensions,
                                    fact->suspension_count, fact->project,
-                                   fact->evidence, p->callback, p->arg, error);
+                                   fact->evidence, take_item, p, error);
 }
 
 static int add_segments (struct pass *p, store_t *store, const site_t *site,
@@ -462,9 +472,19 @@ static int run (struct itemizing *m, const billing_t *billing,
     if (period.start < period.end
         && (add_reservations (p, m->store, period, error) < 0
             || add_segments (p, m->store, query->site, period, error) < 0
-            || add_capacity (p, m->store, query, period, error) < 0))
+            || (!line_items_wants_jobs (p->detail)
+                && add_capacity (p, m->store, query, period, error) < 0)))
         return -1;
-    return line_items_finish (p->detail, p->callback, p->arg, error);
+    return line_items_finish (p->detail, take_item, p, error);
+}
+
+static int take_lines (const billing_t *billing, const pool_month_t *pm,
+                       void *arg, gl_error_t *error)
+{
+    (void)billing;
+    (void)error;
+    line_items_add_pool (arg, pm);
+    return 0;
 }
 
 static int itemize (store_t *store, billing_t *billing, void *arg,
@@ -473,10 +493,10 @@ static int itemize (store_t *store, billing_t *billing, void *arg,
     struct itemizing *m = arg;
     int rc;
 
-    if (bills_finish (store, billing, NULL, NULL, error) < 0)
-        return -1;
-    m->pass.detail = line_items_new (billing);
-    rc = run (m, billing, error);
+    m->pass.detail = line_items_new (billing, m->pass.want, m->pass.arg);
+    rc = bills_finish (store, billing, take_lines, m->pass.detail, error);
+    if (rc == 0)
+        rc = run (m, billing, error);
     if (m->ret_poolless)
         *m->ret_poolless = line_items_poolless (m->pass.detail);
     line_items_free (m->pass.detail);
@@ -484,14 +504,15 @@ static int itemize (store_t *store, billing_t *billing, void *arg,
 }
 
 int bills_line_items (store_t *store, const site_t *site, period_t month,
-                      const bill_t *bill, line_item_f callback, void *arg,
-                      uint64_t *ret_poolless, gl_error_t *error)
+                      const bill_t *bill, const line_item_want_t *want,
+                      line_item_f callback, void *arg, uint64_t *ret_poolless,
+                      gl_error_t *error)
 {
     struct itemizing m = {
         .store = store,
         .bill = bill,
         .period = month,
-        .pass = {.callback = callback, .arg = arg},
+        .pass = {.want = want, .callback = callback, .arg = arg},
         .ret_poolless = ret_poolless,
     };
 

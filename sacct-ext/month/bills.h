@@ -56,7 +56,8 @@ int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
 /* The rows by job and day of a month whose bill is computed, with the credits,
  * corrections and taxes of the bill. `ret_poolless` may be NULL. */
 int bills_line_items (store_t *store, const site_t *site, period_t month,
-                      const bill_t *bill, line_item_f callback, void *arg,
-                      uint64_t *ret_poolless, gl_error_t *error);
+                      const bill_t *bill, const line_item_want_t *want,
+                      line_item_f callback, void *arg, uint64_t *ret_poolless,
+                      gl_error_t *error);
 
 #endif /* !GL_BILLS_H */

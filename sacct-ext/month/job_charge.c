@@ -145,7 +145,8 @@ static int read_now (struct reading *r, store_t *store, const site_t *site,
     if (periods_month (site, r->month, &period, error) < 0
         || settled_bill (store, site, period, NULL, &bill, error) < 0)
         return -1;
-    rc = bills_line_items (store, site, period, bill, take_row, r, NULL, error);
+    rc = bills_line_items (store, site, period, bill, NULL, take_row, r, NULL,
+                           error);
     if (rc == 0)
         take_bill (r, bill);
     bill_free (bill);

@@ -370,35 +370,19 @@ int month_usage (month_t *m, const report_query_t *query,
 
 /* --- line items ----------------------------------------------------------- */
 
-struct wanted {
-    const line_item_want_t *want;
-    line_item_f callback;
-    void *arg;
-};
-
-static int take_item (const line_item_t *row, void *arg, gl_error_t *error)
-{
-    const struct wanted *w = arg;
-
-    return w->want && w->want->wants && !w->want->wants (row, w->arg)
-               ? 0
-               : w->callback (row, w->arg, error);
-}
-
 int month_line_items (month_t *m, const line_item_want_t *want,
                       line_item_f callback, void *arg, uint64_t *ret_poolless,
                       gl_error_t *error)
 {
     const struct month_source *s = m->source;
-    struct wanted wanted = {want, callback, arg};
 
     if (ret_poolless)
         *ret_poolless = 0;
     if (s->closing && !s->closing->imported)
         return periods_line_items (s->store, s->closing, want, callback, arg,
                                    error);
-    return bills_line_items (s->store, s->site, m->period, m->bill, take_item,
-                             &wanted, ret_poolless, error);
+    return bills_line_items (s->store, s->site, m->period, m->bill, want,
+                             callback, arg, ret_poolless, error);
 }
 
 /* --- names ---------------------------------------------------------------- */

@@ -124,7 +124,8 @@ static int read_some (line_item_reader_t *reader, const char *line,
 
 TEST_CASE (some_fields__the_others_are_absent)
 {
-    const line_item_want_t want = {team_and_pool, is_of_team, user_and_money};
+    const line_item_want_t want
+        = {team_and_pool, is_of_team, user_and_money, .jobs = false};
     line_item_reader_t *reader = line_item_reader_new (&want);
     GL_AUTOFREE char *text = NULL;
     const line_item_t *row;
@@ -168,7 +169,8 @@ TEST_CASE (some_rows__by_their_keys)
         {"kind=job\tstatement=a\tteam=ab\tuser=team=a", "a", 0},
         {"kind=job\tteam=a\\tb\tpool=p", "a\tb", 1},
     };
-    const line_item_want_t want = {team_and_pool, is_of_team, user_and_money};
+    const line_item_want_t want
+        = {team_and_pool, is_of_team, user_and_money, .jobs = false};
     line_item_reader_t *reader = line_item_reader_new (&want);
     GL_AUTOFREE char *text = NULL;
     const line_item_t *row;
