@@ -25,12 +25,7 @@ energy_report_t *energy_report_new (const report_query_t *query)
     energy_report_t *e = xcalloc (1, sizeof (*e));
 
     e->query = query;
-    e->rows_query = (usage_query_t){.site = query->site,
-                                    .period = query->period,
-                                    .by = query->by,
-                                    .filters = query->filters,
-                                    .filter_count = query->filter_count,
-                                    .accounts = query->accounts};
+    e->rows_query = report_usage_query (query);
     e->whole_query = e->rows_query;
     e->whole_query.by.count = 0;
     e->rows = usage_new (&e->rows_query);

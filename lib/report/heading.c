@@ -204,6 +204,16 @@ void report_put_keys (report_t *report, const report_query_t *query,
                                   : key_info (query->by.id[i])->absent);
 }
 
+usage_query_t report_usage_query (const report_query_t *query)
+{
+    return (usage_query_t){.site = query->site,
+                           .period = query->period,
+                           .by = query->by,
+                           .filters = query->filters,
+                           .filter_count = query->filter_count,
+                           .accounts = query->accounts};
+}
+
 bool report_by_time (const report_query_t *query)
 {
     return query->by.count == 1 && is_time (query->by.id[0]);

@@ -47,6 +47,9 @@ typedef enum {
 /* `detail`: people see it only when they ask for it. */
 size_t report_measure (report_t *report, measure_t measure, bool detail);
 
+/* What the query asks of segments. */
+usage_query_t report_usage_query (const report_query_t *query);
+
 /* The rows follow one another in time: the first key is a unit of it. */
 bool report_by_time (const report_query_t *query);
 /* Rows of a chart: as many as are read at a glance, or the days of a month. */

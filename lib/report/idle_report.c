@@ -28,12 +28,7 @@ idle_report_t *idle_report_new (const report_query_t *query)
     idle_report_t *idle = xcalloc (1, sizeof (*idle));
 
     idle->query = query;
-    idle->usage_query = (usage_query_t){.site = query->site,
-                                        .period = query->period,
-                                        .by = query->by,
-                                        .filters = query->filters,
-                                        .filter_count = query->filter_count,
-                                        .accounts = query->accounts};
+    idle->usage_query = report_usage_query (query);
     idle->usage = usage_new (&idle->usage_query);
     return idle;
 }

@@ -3,53 +3,45 @@
 #include "base/memory.h"
 #include "report/reconcile_report.h"
 
-struct columns {
-    size_t side, cluster, job, submit, who, what, ours, theirs, difference,
-        cause, advice;
+enum {
+    AT_SIDE,
+    AT_CLUSTER,
+    AT_JOB,
+    AT_SUBMIT,
+    AT_WHO,
+    AT_WHAT,
+    AT_OURS,
+    AT_THEIRS,
+    AT_DIFFERENCE,
+    AT_CAUSE,
+    AT_ADVICE
 };
 
-static struct columns add_columns (report_t *report)
-{
-    struct columns c;
-    const struct {
-        size_t *at;
-        const char *name;
-        const char *title;
-        column_type_t type;
-        const char *help;
-    } table[] = {
-        {&c.side, "side", "Side", COLUMN_TEXT,
-         "What the store's segments are compared with: accounting (slurmdbd's "
-         "job rows), usage (its usage tables), evidence (the nodes' records), "
-         "rollups (what the store keeps summed up), revisions (what was "
-         "counted before)."},
-        {&c.cluster, "cluster", "Cluster", COLUMN_TEXT, "Slurm's name of it."},
-        {&c.job, "job", "Job", COLUMN_TEXT, "Slurm's JobId; empty for a sum."},
-        {&c.submit, "submit", "Submitted", COLUMN_TEXT,
-         "With the JobId it names one segment."},
-        {&c.who, "who", "Account/user", COLUMN_TEXT,
-         "For a sum, the association."},
-        {&c.what, "what", "What", COLUMN_TEXT, "The field that differs."},
-        {&c.ours, "ours", "Ours", COLUMN_TEXT, "What the store has."},
-        {&c.theirs, "theirs", "Theirs", COLUMN_TEXT,
-         "What the other side has."},
-        {&c.difference, "gres_seconds", "GRES seconds", COLUMN_COUNT,
-         "The effect in the period: ours minus theirs. If several fields of a "
-         "segment differ, the first one shows it."},
-        {&c.cause, "cause", "Cause", COLUMN_TEXT,
-         "One of a closed list (docs/guides/reconcile.md), proven; or "
-         "unexplained."},
-        {&c.advice, "to_do", "What to do", COLUMN_TEXT,
-         "What ends the difference."},
-    };
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (table); i++) {
-        *table[i].at = report_column (report, table[i].name, table[i].title,
-                                      table[i].type, false);
-        report_column_help (report, *table[i].at, table[i].help);
-    }
-    return c;
-}
+static const column_info_t columns[] = {
+    {"side", "Side", COLUMN_TEXT, false, false,
+     "What the store's segments are compared with: accounting (slurmdbd's "
+     "job rows), usage (its usage tables), evidence (the nodes' records), "
+     "rollups (what the store keeps summed up), revisions (what was "
+     "counted before)."},
+    {"cluster", "Cluster", COLUMN_TEXT, false, false, "Slurm's name of it."},
+    {"job", "Job", COLUMN_TEXT, false, false,
+     "Slurm's JobId; empty for a sum."},
+    {"submit", "Submitted", COLUMN_TEXT, false, false,
+     "With the JobId it names one segment."},
+    {"who", "Account/user", COLUMN_TEXT, false, false,
+     "For a sum, the association."},
+    {"what", "What", COLUMN_TEXT, false, false, "The field that differs."},
+    {"ours", "Ours", COLUMN_TEXT, false, false, "What the store has."},
+    {"theirs", "Theirs", COLUMN_TEXT, false, false, "What the other side has."},
+    {"gres_seconds", "GRES seconds", COLUMN_COUNT, false, false,
+     "The effect in the period: ours minus theirs. If several fields of a "
+     "segment differ, the first one shows it."},
+    {"cause", "Cause", COLUMN_TEXT, false, false,
+     "One of a closed list (docs/guides/reconcile.md), proven; or "
+     "unexplained."},
+    {"to_do", "What to do", COLUMN_TEXT, false, false,
+     "What ends the difference."},
+};
 
 static void put (report_t *report, size_t column, const char *text)
 {
@@ -57,38 +49,38 @@ static void put (report_t *report, size_t column, const char *text)
         report_put_text (report, column, text);
 }
 
-static void add_row (report_t *report, const struct columns *c,
-                     const zone_t *zone, const reconcile_row_t *row)
+static void add_row (report_t *report, const zone_t *zone,
+                     const reconcile_row_t *row)
 {
     const reconcile_cause_text_t *cause = reconcile_cause (row->cause);
     char number[RECONCILE_NUMBER], stamp[ZONE_STAMP_SIZE];
 
     report_row (report);
-    put (report, c->side, reconcile_side_name (row->side));
-    put (report, c->cluster, row->cluster);
+    put (report, AT_SIDE, reconcile_side_name (row->side));
+    put (report, AT_CLUSTER, row->cluster);
     if (row->id_job)
-        put (report, c->job, reconcile_number ((__int128)row->id_job, number));
+        put (report, AT_JOB, reconcile_number ((__int128)row->id_job, number));
     if (row->time_submit)
-        put (report, c->submit, zone_stamp (zone, row->time_submit, stamp));
-    put (report, c->who, row->who);
-    put (report, c->what, row->what);
-    put (report, c->ours, row->ours);
-    put (report, c->theirs, row->theirs);
-    put (report, c->difference, reconcile_number (row->difference, number));
-    put (report, c->cause, cause->word);
-    put (report, c->advice, cause->advice);
+        put (report, AT_SUBMIT, zone_stamp (zone, row->time_submit, stamp));
+    put (report, AT_WHO, row->who);
+    put (report, AT_WHAT, row->what);
+    put (report, AT_OURS, row->ours);
+    put (report, AT_THEIRS, row->theirs);
+    put (report, AT_DIFFERENCE, reconcile_number (row->difference, number));
+    put (report, AT_CAUSE, cause->word);
+    put (report, AT_ADVICE, cause->advice);
 }
 
 static void add_rows (report_t *report, const report_query_t *query,
                       reconcile_t *reconcile)
 {
-    struct columns columns = add_columns (report);
     uint64_t all;
     size_t count;
     const reconcile_row_t *rows = reconcile_rows (reconcile, &count, &all);
 
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < count; i++)
-        add_row (report, &columns, query->site->zone, &rows[i]);
+        add_row (report, query->site->zone, &rows[i]);
     report->rows_shown = RECONCILE_ROWS_SHOWN;
     if (all > count)
         report_note (report, NOTE_WARNING,

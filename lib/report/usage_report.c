@@ -34,12 +34,7 @@ usage_report_t *usage_report_new (const report_query_t *query)
     usage_report_t *u = xcalloc (1, sizeof (*u));
 
     u->query = query;
-    u->rows_query = (usage_query_t){.site = query->site,
-                                    .period = query->period,
-                                    .by = query->by,
-                                    .filters = query->filters,
-                                    .filter_count = query->filter_count,
-                                    .accounts = query->accounts};
+    u->rows_query = report_usage_query (query);
     u->whole_query = u->rows_query;
     u->whole_query.by.count = 0;
     u->by_node = has_node_key (query);

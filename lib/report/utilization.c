@@ -52,12 +52,7 @@ utilization_t *utilization_new (const report_query_t *query)
     for (size_t i = 0; i < query->cluster_count; i++)
         capacity_set_as_of (u->capacity, query->clusters[i].name,
                             query->clusters[i].as_of);
-    u->usage_query = (usage_query_t){.site = query->site,
-                                     .period = query->period,
-                                     .by = query->by,
-                                     .filters = query->filters,
-                                     .filter_count = query->filter_count,
-                                     .accounts = query->accounts};
+    u->usage_query = report_usage_query (query);
     u->usage = usage_new (&u->usage_query);
     u->of_cpus = asks_for_cpus (query);
     for (size_t i = 0; i < query->by.count; i++)

@@ -139,68 +139,69 @@ static int make_closing (cli_t *cli, const struct request *request)
 
 /* --- the list ---------------------------------------------------------- */
 
-struct columns {
-    size_t month, state, version, rows, closed, who, handover, hash;
+enum {
+    AT_MONTH,
+    AT_VERSION,
+    AT_STATE,
+    AT_ROWS,
+    AT_CLOSED,
+    AT_WHO,
+    AT_HANDOVER,
+    AT_HASH
 };
 
-static struct columns add_columns (report_t *report)
-{
-    struct columns c = {0};
+static const column_info_t columns[] = {
+    {"month", "Month", COLUMN_DATE, true, false, ""},
+    {"version", "Version", COLUMN_TEXT, true, false, ""},
+    {"state", "State", COLUMN_TEXT, false, false, ""},
+    {"rows", "Rows", COLUMN_COUNT, false, false, ""},
+    {"closed", "Closed", COLUMN_DATE, false, false, ""},
+    {"by", "By", COLUMN_TEXT, false, false, ""},
+    {"handover", "Handed over from", COLUMN_DATE, false, false, ""},
+    {"hash", "Hash", COLUMN_TEXT, false, false, ""},
+};
 
-    c.month = report_column (report, "month", "Month", COLUMN_DATE, true);
-    c.version = report_column (report, "version", "Version", COLUMN_TEXT, true);
-    c.state = report_column (report, "state", "State", COLUMN_TEXT, false);
-    c.rows = report_column (report, "rows", "Rows", COLUMN_COUNT, false);
-    c.closed = report_column (report, "closed", "Closed", COLUMN_DATE, false);
-    c.who = report_column (report, "by", "By", COLUMN_TEXT, false);
-    c.handover = report_column (report, "handover", "Handed over from",
-                                COLUMN_DATE, false);
-    c.hash = report_column (report, "hash", "Hash", COLUMN_TEXT, false);
-    return c;
-}
-
-static void put_closing (report_t *report, const struct columns *c,
-                         const site_t *site, const closing_t *closing)
+static void put_closing (report_t *report, const site_t *site,
+                         const closing_t *closing)
 {
     char version[16], stamp[ZONE_STAMP_SIZE];
     int64_t handover = body_get_number (closing->body, "handover");
 
     snprintf (version, sizeof (version), "%u", closing->version);
     report_row (report);
-    report_put_text (report, c->month, closing->month);
-    report_put_text (report, c->version, version);
-    report_put_text (report, c->state,
+    report_put_text (report, AT_MONTH, closing->month);
+    report_put_text (report, AT_VERSION, version);
+    report_put_text (report, AT_STATE,
                      closing->reopened   ? "reopened"
                      : closing->imported ? "imported"
                                          : "closed");
-    report_put_count (report, c->rows, closed_postings (closing));
-    report_put_text (report, c->closed,
+    report_put_count (report, AT_ROWS, closed_postings (closing));
+    report_put_text (report, AT_CLOSED,
                      zone_stamp (site->zone, closing->when, stamp));
-    report_put_text (report, c->who, closing->who ? closing->who : "");
-    report_put_text (report, c->handover,
+    report_put_text (report, AT_WHO, closing->who ? closing->who : "");
+    report_put_text (report, AT_HANDOVER,
                      zone_stamp (site->zone, handover, stamp));
-    report_put_text (report, c->hash, closing->hash);
+    report_put_text (report, AT_HASH, closing->hash);
 }
 
-static void put_open (report_t *report, const struct columns *c,
-                      const char *month)
+static void put_open (report_t *report, const char *month)
 {
     if (!month[0])
         return;
     report_row (report);
-    report_put_text (report, c->month, month);
-    report_put_text (report, c->state, "open");
+    report_put_text (report, AT_MONTH, month);
+    report_put_text (report, AT_STATE, "open");
 }
 
 static int list (cli_t *cli, const struct request *request)
 {
     report_t *report = report_new ("close", "Months");
-    struct columns columns = add_columns (report);
     char open[MONTH_SIZE], head[MONTH_HASH_SIZE];
     periods_t *periods;
     gl_error_t error;
     int rc = CLI_FAILED;
 
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
     if (periods_read (cli->store, &periods, &error) < 0)
         cli_fail (cli, &error);
     else {
@@ -209,9 +210,8 @@ static int list (cli_t *cli, const struct request *request)
             cli_fail (cli, &error);
         else {
             for (size_t i = 0; i < periods->closing_count; i++)
-                put_closing (report, &columns, cli->site,
-                             &periods->closings[i]);
-            put_open (report, &columns, open);
+                put_closing (report, cli->site, &periods->closings[i]);
+            put_open (report, open);
             hash_text (periods->head.hash, head);
             report_parameter (report, "head", head);
             rc = output_report (cli, &request->output, report);

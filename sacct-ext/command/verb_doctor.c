@@ -63,55 +63,43 @@ static void close_all (doctor_t *d)
 
 /* --- the table --------------------------------------------------------- */
 
-struct columns {
-    size_t check, state, finding, what, mend;
+enum { AT_CHECK, AT_STATE, AT_FINDING, AT_WHAT, AT_MEND };
+
+static const column_info_t columns[] = {
+    {"check", "Check", COLUMN_TEXT, true, false, ""},
+    {"state", "State", COLUMN_TEXT, false, false,
+     "ok; warn: works, but look; fail; unknown: cannot be "
+     "found out; skipped: does not apply here."},
+    {"finding", "Finding", COLUMN_TEXT, false, false, ""},
+    {"what", "What is right", COLUMN_TEXT, false, true, ""},
+    {"mend", "How to mend it", COLUMN_TEXT, false, false, ""},
 };
 
-static struct columns add_columns (report_t *report)
-{
-    struct columns c;
-
-    c.check = report_column (report, "check", "Check", COLUMN_TEXT, true);
-    c.state = report_column (report, "state", "State", COLUMN_TEXT, false);
-    report_column_help (report, c.state,
-                        "ok; warn: works, but look; fail; unknown: cannot be "
-                        "found out; skipped: does not apply here.");
-    c.finding
-        = report_column (report, "finding", "Finding", COLUMN_TEXT, false);
-    c.what
-        = report_column (report, "what", "What is right", COLUMN_TEXT, false);
-    report->column[c.what].detail = true;
-    c.mend
-        = report_column (report, "mend", "How to mend it", COLUMN_TEXT, false);
-    return c;
-}
-
 static doctor_state_t add_row (doctor_t *d, report_t *report,
-                               const struct columns *c,
                                const doctor_check_t *check)
 {
     BUFFER_AUTO finding = BUFFER_INIT;
     doctor_state_t state = check->look (d, &finding);
 
     report_row (report);
-    report_put_text (report, c->check, check->name);
-    report_put_text (report, c->state, doctor_state_name (state));
-    report_put_text (report, c->finding, buffer_text (&finding));
-    report_put_text (report, c->what, check->what);
+    report_put_text (report, AT_CHECK, check->name);
+    report_put_text (report, AT_STATE, doctor_state_name (state));
+    report_put_text (report, AT_FINDING, buffer_text (&finding));
+    report_put_text (report, AT_WHAT, check->what);
     if (state == DOCTOR_WARN || state == DOCTOR_FAIL)
-        report_put_text (report, c->mend, check->mend);
+        report_put_text (report, AT_MEND, check->mend);
     return state;
 }
 
 /* Returns how many things need looking at. */
 static size_t fill (doctor_t *d, report_t *report)
 {
-    struct columns c = add_columns (report);
     size_t count[DOCTOR_SKIPPED + 1] = {0}, wrong;
 
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < GL_ARRAY_SIZE (tables); i++) {
         for (const doctor_check_t *check = tables[i]; check->name; check++)
-            count[add_row (d, report, &c, check)]++;
+            count[add_row (d, report, check)]++;
     }
     wrong = count[DOCTOR_WARN] + count[DOCTOR_FAIL] + count[DOCTOR_UNKNOWN];
     report_note (report, NOTE_INFORMATION,

@@ -45,29 +45,21 @@ static void tell_found (const verified_t *found, const struct request *r,
 
 /* --- since -------------------------------------------------------------- */
 
-struct columns {
-    size_t entries, kind, month, version, by, when, what;
+enum { AT_ENTRIES, AT_KIND, AT_MONTH, AT_VERSION, AT_BY, AT_WHEN, AT_WHAT };
+
+static const column_info_t columns[] = {
+    {"entries", "Entries", COLUMN_TEXT, true, false, ""},
+    {"kind", "Kind", COLUMN_TEXT, false, false, ""},
+    {"month", "Month", COLUMN_DATE, false, false, ""},
+    {"version", "Version", COLUMN_TEXT, false, false, ""},
+    {"by", "By", COLUMN_TEXT, false, false, ""},
+    {"when", "When", COLUMN_DATE, false, false, ""},
+    {"what", "What", COLUMN_TEXT, false, false, ""},
 };
 
-static struct columns add_columns (report_t *report)
-{
-    struct columns c = {0};
-
-    c.entries = report_column (report, "entries", "Entries", COLUMN_TEXT, true);
-    c.kind = report_column (report, "kind", "Kind", COLUMN_TEXT, false);
-    c.month = report_column (report, "month", "Month", COLUMN_DATE, false);
-    c.version
-        = report_column (report, "version", "Version", COLUMN_TEXT, false);
-    c.by = report_column (report, "by", "By", COLUMN_TEXT, false);
-    c.when = report_column (report, "when", "When", COLUMN_DATE, false);
-    c.what = report_column (report, "what", "What", COLUMN_TEXT, false);
-    return c;
-}
-
-static void put_row (report_t *report, const struct columns *c,
-                     const site_t *site, uint64_t first, uint64_t last,
-                     const char *kind, const char *month, const char *who,
-                     int64_t when, const char *what)
+static void put_row (report_t *report, const site_t *site, uint64_t first,
+                     uint64_t last, const char *kind, const char *month,
+                     const char *who, int64_t when, const char *what)
 {
     char stamp[ZONE_STAMP_SIZE];
     GL_AUTOFREE char *entries
@@ -75,18 +67,17 @@ static void put_row (report_t *report, const struct columns *c,
                         : xasprintf ("%" PRIu64 "-%" PRIu64, first, last);
 
     report_row (report);
-    report_put_text (report, c->entries, entries);
-    report_put_text (report, c->kind, kind);
-    report_put_text (report, c->month, month);
-    report_put_text (report, c->by, who ? who : "");
-    report_put_text (report, c->when, zone_stamp (site->zone, when, stamp));
-    report_put_text (report, c->what, what);
+    report_put_text (report, AT_ENTRIES, entries);
+    report_put_text (report, AT_KIND, kind);
+    report_put_text (report, AT_MONTH, month);
+    report_put_text (report, AT_BY, who ? who : "");
+    report_put_text (report, AT_WHEN, zone_stamp (site->zone, when, stamp));
+    report_put_text (report, AT_WHAT, what);
 }
 
 /* All that leads up to a closing was written with it, in one transaction. */
-static void put_closing (report_t *report, const struct columns *c,
-                         const site_t *site, const closing_t *closing,
-                         uint64_t since)
+static void put_closing (report_t *report, const site_t *site,
+                         const closing_t *closing, uint64_t since)
 {
     GL_AUTOFREE char *accept = body_get (closing->body, "accept");
     GL_AUTOFREE char *what = xasprintf (
@@ -94,16 +85,15 @@ static void put_closing (report_t *report, const struct columns *c,
         accept ? "; findings were accepted: " : "", accept ? accept : "");
     char version[16];
 
-    put_row (report, c, site,
-             closing->first > since ? closing->first : since + 1,
+    put_row (report, site, closing->first > since ? closing->first : since + 1,
              closing->number, "close", closing->month, closing->who,
              closing->when, what);
     snprintf (version, sizeof (version), "%" PRIu32, closing->version);
-    report_put_text (report, c->version, version);
+    report_put_text (report, AT_VERSION, version);
 }
 
-static void put_decision (report_t *report, const struct columns *c,
-                          const site_t *site, const decision_t *d)
+static void put_decision (report_t *report, const site_t *site,
+                          const decision_t *d)
 {
     BUFFER_AUTO what = BUFFER_INIT;
 
@@ -117,7 +107,7 @@ static void put_decision (report_t *report, const struct columns *c,
                        site->currency);
     }
     buffer_add_text (&what, d->reason ? d->reason : "");
-    put_row (report, c, site, d->number, d->number, chain_kind_word (d->kind),
+    put_row (report, site, d->number, d->number, chain_kind_word (d->kind),
              d->month, d->who, d->when, buffer_text (&what));
 }
 
@@ -125,9 +115,9 @@ static report_t *make_list (const periods_t *p, const site_t *site,
                             uint64_t since)
 {
     report_t *report = report_new ("verify", "Entries since that hash");
-    struct columns c = add_columns (report);
     size_t closing = 0, decision = 0;
 
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
     while (closing < p->closing_count || decision < p->decision_count) {
         const closing_t *a
             = closing < p->closing_count ? &p->closings[closing] : NULL;
@@ -135,11 +125,11 @@ static report_t *make_list (const periods_t *p, const site_t *site,
             = decision < p->decision_count ? &p->decisions[decision] : NULL;
         if (a && (!b || a->number < b->number)) {
             if (a->number > since)
-                put_closing (report, &c, site, a, since);
+                put_closing (report, site, a, since);
             closing++;
         } else {
             if (b->number > since)
-                put_decision (report, &c, site, b);
+                put_decision (report, site, b);
             decision++;
         }
     }

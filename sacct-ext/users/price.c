@@ -71,13 +71,39 @@ int device_price (const site_t *site, const site_pool_t *pool, const char *type,
 
 /* --- the table --------------------------------------------------------- */
 
+enum {
+    AT_TYPE,
+    AT_POOL,
+    AT_DEVICES,
+    AT_EACH,
+    AT_HOUR,
+    AT_TOTAL,
+    AT_CURRENCY,
+    AT_BASIS
+};
+
+static const column_info_t columns[] = {
+    {"gres_type", "GPU", COLUMN_TEXT, true, false,
+     "Slurm's type of the device."},
+    {"pool", "Pool", COLUMN_TEXT, true, false, "A pool that has such devices."},
+    {"devices", "Devices", COLUMN_COUNT, false, false,
+     "Devices of the whole job; a MIG slice is one."},
+    {"per_device_hour", "Device hour", COLUMN_RATE, false, false,
+     "Price of one device for an hour."},
+    {"per_hour", "Per hour", COLUMN_RATE, false, false,
+     "Price of all these devices for an hour."},
+    {"total", "Total", COLUMN_MONEY, false, false,
+     "Price for the time asked for."},
+    {"currency", "Currency", COLUMN_TEXT, false, false, ""},
+    {"basis", "Basis", COLUMN_TEXT, false, false, "What the price is made of."},
+};
+
 struct table {
     const site_t *site;
     const price_words_t *words;
     const price_request_t *request;
     int64_t now;
     report_t *report;
-    size_t pool, type, devices, each, hour, total, currency, basis;
     mpq_t hour_sum, total_sum; /* exact */
     size_t rows, priced;
     bool ambiguous; /* an item has several candidates */
@@ -85,34 +111,6 @@ struct table {
     bool shared;    /* a pool bills CPUs or memory as GPUs */
     bool weighted;  /* a pool bills them by weights or prices */
 };
-
-static size_t column (struct table *t, const char *name, const char *title,
-                      column_type_t type, bool key, const char *help)
-{
-    size_t index = report_column (t->report, name, title, type, key);
-
-    report_column_help (t->report, index, help);
-    return index;
-}
-
-static void add_columns (struct table *t)
-{
-    t->type = column (t, "gres_type", "GPU", COLUMN_TEXT, true,
-                      "Slurm's type of the device.");
-    t->pool = column (t, "pool", "Pool", COLUMN_TEXT, true,
-                      "A pool that has such devices.");
-    t->devices = column (t, "devices", "Devices", COLUMN_COUNT, false,
-                         "Devices of the whole job; a MIG slice is one.");
-    t->each = column (t, "per_device_hour", "Device hour", COLUMN_RATE, false,
-                      "Price of one device for an hour.");
-    t->hour = column (t, "per_hour", "Per hour", COLUMN_RATE, false,
-                      "Price of all these devices for an hour.");
-    t->total = column (t, "total", "Total", COLUMN_MONEY, false,
-                       "Price for the time asked for.");
-    t->currency = column (t, "currency", "Currency", COLUMN_TEXT, false, "");
-    t->basis = column (t, "basis", "Basis", COLUMN_TEXT, false,
-                       "What the price is made of.");
-}
 
 static char *day (const site_t *site, int64_t instant)
 {
@@ -186,20 +184,20 @@ static void put_price (struct table *t, const price_item_t *item,
 
     mpq_init (amount);
     mpz_init (units);
-    report_put_exact (t->report, t->each, price->per_hour, 4);
+    report_put_exact (t->report, AT_EACH, price->per_hour, 4);
     exact_add_scaled (amount, price->per_hour, (int64_t)item->devices, 1);
-    report_put_exact (t->report, t->hour, amount, 4);
+    report_put_exact (t->report, AT_HOUR, amount, 4);
     mpq_add (t->hour_sum, t->hour_sum, amount);
     if (t->request->seconds) {
         mpq_set_ui (amount, 0, 1);
         exact_add_scaled (amount, price->per_hour,
                           (int64_t)item->devices * t->request->seconds, 3600);
         exact_round (units, amount, t->site->currency_digits);
-        report_put_money (t->report, t->total, units, t->site->currency_digits);
+        report_put_money (t->report, AT_TOTAL, units, t->site->currency_digits);
         mpq_add (t->total_sum, t->total_sum, amount);
     }
-    report_put_text (t->report, t->currency, t->site->currency);
-    report_put_text (t->report, t->basis, basis);
+    report_put_text (t->report, AT_CURRENCY, t->site->currency);
+    report_put_text (t->report, AT_BASIS, basis);
     t->priced++;
     t->full_cost = t->full_cost || !price->rate;
     mpz_clear (units);
@@ -233,9 +231,9 @@ static void add_row (struct table *t, const price_item_t *item,
 
     device_price_init (&price);
     report_row (t->report);
-    report_put_text (t->report, t->type, type ? type : "(untyped)");
-    report_put_text (t->report, t->pool, pool->name);
-    report_put_count (t->report, t->devices, item->devices);
+    report_put_text (t->report, AT_TYPE, type ? type : "(untyped)");
+    report_put_text (t->report, AT_POOL, pool->name);
+    report_put_count (t->report, AT_DEVICES, item->devices);
     t->rows++;
     t->shared = t->shared || pool->bill == BILL_DOMINANT;
     t->weighted = t->weighted || pool->bill >= BILL_MAX;
@@ -355,13 +353,13 @@ static void add_totals (struct table *t)
     if (t->ambiguous || t->priced < t->rows)
         return;
     report_totals (t->report);
-    report_put_exact (t->report, t->hour, t->hour_sum, 4);
-    report_put_text (t->report, t->currency, t->site->currency);
+    report_put_exact (t->report, AT_HOUR, t->hour_sum, 4);
+    report_put_text (t->report, AT_CURRENCY, t->site->currency);
     if (!t->request->seconds)
         return;
     mpz_init (units);
     exact_round (units, t->total_sum, t->site->currency_digits);
-    report_put_money (t->report, t->total, units, t->site->currency_digits);
+    report_put_money (t->report, AT_TOTAL, units, t->site->currency_digits);
     mpz_clear (units);
 }
 
@@ -461,7 +459,7 @@ static void add_parameters (struct table *t)
 static int fill (struct table *t, gl_error_t *error)
 {
     add_parameters (t);
-    add_columns (t);
+    report_columns (t->report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < t->request->count; i++) {
         if (add_item_rows (t, &t->request->item[i], error) < 0)
             return -1;
