@@ -1,5 +1,7 @@
 #include "support/acct_site.h"
 
+#include <stdio.h>
+
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "evidence/evidence.h"
@@ -131,74 +133,6 @@ TEST_CASE (evidence_join__lost_record__tag_of_the_earlier_segment)
     evidence_free (join);
 }
 
-/* Each: the records of node g1, and the attempts that come of them. */
-TEST_CASE (evidence_join__repeated_missing_and_late__by_the_rule)
-{
-    static const struct {
-        struct {
-            char kind; /* s, e, p (step) */
-            int at;
-            int64_t time_start;
-        } fact[6];
-        size_t attempts;
-        unsigned problems[3];
-    } cases[] = {
-        {{{'s', 1, 0}, {'e', 401, 0}}, 1, {0}},
-        {{{'e', 401, 0}}, 1, {ATTEMPT_START_MISSING}},
-        {{{'p', 5, 0}, {'e', 401, 0}}, 1, {ATTEMPT_START_MISSING}},
-        {{{'p', 5, 0}, {'s', 6, 0}, {'e', 401, 0}}, 1, {0}},
-        {{{'s', 1, 0}}, 1, {ATTEMPT_END_MISSING}},
-        {{{'s', 1, 0}, {'s', 60, 0}, {'e', 401, 0}},
-         1,
-         {ATTEMPT_START_REPEATED}},
-        {{{'s', 1, 0}, {'e', 401, 0}, {'e', 420, 0}},
-         1,
-         {ATTEMPT_END_REPEATED}},
-        /* the second begins another attempt, so the first one's end is lost */
-        {{{'s', 1, 0}, {'s', 1001, 0}, {'e', 1401, 0}},
-         2,
-         {ATTEMPT_END_MISSING, 0}},
-        {{{'s', 1, T0}, {'s', 60, T0 + 50}, {'e', 401, T0 + 50}},
-         2,
-         {ATTEMPT_END_MISSING, 0}},
-        /* of another attempt than the open one */
-        {{{'s', 1, T0}, {'e', 30, T0 + 1000}, {'e', 401, T0}},
-         2,
-         {0, ATTEMPT_START_MISSING | ATTEMPT_END_EARLY}},
-        {{{'s', 1, 0}, {'e', 401, 0}, {'e', 1401, 0}},
-         2,
-         {0, ATTEMPT_START_MISSING}},
-        {{{'s', 1, 0}, {'e', 900, 0}, {'s', 1001, 0}, {'e', 1402, 0}},
-         2,
-         {ATTEMPT_END_LATE, 0}},
-        {{{'s', 1, 0}, {'e', 200, 0}}, 1, {ATTEMPT_END_EARLY}},
-    };
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
-        struct job job = {.in = {0}};
-        evidence_join_t *join;
-        add_segment (&job, T0, T0 + 400, "g1");
-        add_segment (&job, T0 + 1000, T0 + 1400, "g1");
-        for (size_t k = 0; cases[i].fact[k].kind; k++) {
-            char c = cases[i].fact[k].kind;
-            node_fact_t f = fact (c == 's'   ? NODE_FACT_START
-                                  : c == 'e' ? NODE_FACT_END
-                                             : NODE_FACT_STEP,
-                                  "g1", T0 + cases[i].fact[k].at, NULL);
-            f.seen.time_start = cases[i].fact[k].time_start;
-            add_fact (&job, f);
-        }
-        join = join_job (&job);
-        if (join->attempt_count != cases[i].attempts)
-            fail_msg ("case %zu: %zu attempts", i, join->attempt_count);
-        for (size_t k = 0; k < join->attempt_count; k++)
-            if (join->attempt[k].problems != cases[i].problems[k])
-                fail_msg ("case %zu, attempt %zu: problems %#x", i, k,
-                          join->attempt[k].problems);
-        evidence_free (join);
-    }
-}
-
 static node_fact_t fact_at_ms (node_fact_kind_t kind, int64_t at_ms)
 {
     node_fact_t f = fact (kind, "g1", T0, NULL);
@@ -207,172 +141,151 @@ static node_fact_t fact_at_ms (node_fact_kind_t kind, int64_t at_ms)
     return f;
 }
 
-/* Segments are half-open and the tolerance is 120 s, its last millisecond
- * included: the millisecond of a segment's end lies 1 ms outside of it. Each: a
- * prolog (and an epilog) of a job of one segment, [0, 400) s. */
-TEST_CASE (evidence_join__at_the_tolerance__belongs_to_the_millisecond)
+/* "0-400 500-900r": segments on g1 by their seconds; r: resized at the end. */
+static void add_segments (struct job *job, const char *text)
+{
+    for (int start, end, n; sscanf (text, "%d-%d%n", &start, &end, &n) == 2;) {
+        segment_t *s = add_segment (job, T0 + start, T0 + end, "g1");
+        text += n;
+        if (*text == 'r')
+            s->state = SEGMENT_RESIZING;
+        text += *text == 'r';
+        text += *text == ' ';
+    }
+}
+
+/* "s1000@0 e401000": records of g1 (start, end, step) by their milliseconds, and the
+ * start of the segment that they tell. */
+static void add_facts (struct job *job, const char *text)
+{
+    char kind;
+    long long at_ms;
+
+    for (int n; sscanf (text, " %c%lld%n", &kind, &at_ms, &n) == 2;) {
+        node_fact_t f = fact_at_ms (kind == 's'   ? NODE_FACT_START
+                                    : kind == 'e' ? NODE_FACT_END
+                                                  : NODE_FACT_STEP,
+                                    at_ms);
+        text += n;
+        if (*text == '@')
+            f.seen.time_start = T0 + strtol (text + 1, (char **)&text, 10);
+        add_fact (job, f);
+    }
+}
+
+/* "0; 0,1 end late": each attempt's segments, or why it has none, and its problems. */
+static void describe (const evidence_join_t *join, size_t segments,
+                      buffer_t *out)
 {
     static const struct {
-        int64_t start_ms, end_ms; /* 0: no epilog */
-        evidence_reason_t reason;
+        unsigned bit;
+        const char *word;
+    } problems[] = {{ATTEMPT_START_MISSING, " start missing"},
+                    {ATTEMPT_START_REPEATED, " start repeated"},
+                    {ATTEMPT_END_MISSING, " end missing"},
+                    {ATTEMPT_END_REPEATED, " end repeated"},
+                    {ATTEMPT_END_EARLY, " end early"},
+                    {ATTEMPT_END_LATE, " end late"}};
+
+    for (size_t i = 0; i < join->attempt_count; i++) {
+        const attempt_t *a = &join->attempt[i];
+        const char *comma = "";
+        buffer_add_text (out, i ? "; " : "");
+        for (size_t k = 0; k < segments; k++)
+            for (size_t n = 0; n < join->segment[k].attempt_count; n++)
+                if (join->segment[k].attempt[n] == a) {
+                    buffer_printf (out, "%s%zu", comma, k);
+                    comma = ",";
+                }
+        if (a->reason != EVIDENCE_MATCHED)
+            buffer_add_text (out, evidence_reason_name (a->reason));
+        for (size_t k = 0; k < GL_ARRAY_SIZE (problems); k++)
+            if (a->problems & problems[k].bit)
+                buffer_add_text (out, problems[k].word);
+    }
+}
+
+#define OTHER_TIME "the job ran at another time"
+
+TEST_CASE (evidence_join__records_of_one_node__by_the_rule)
+{
+    static const struct {
+        const char *segments, *facts, *attempts;
     } cases[] = {
-        {-120000, 0, EVIDENCE_MATCHED},
-        {-120001, 0, EVIDENCE_OTHER_TIME},
-        {400000 + 119999, 0, EVIDENCE_MATCHED},
-        {400000 + 120000, 0, EVIDENCE_OTHER_TIME},
+        /* repeated, missing and late */
+        {"0-400 1000-1400", "s1000 e401000", "0"},
+        {"0-400 1000-1400", "e401000", "0 start missing"},
+        {"0-400 1000-1400", "p5000 e401000", "0 start missing"},
+        {"0-400 1000-1400", "p5000 s6000 e401000", "0"},
+        {"0-400 1000-1400", "s1000", "0 end missing"},
+        {"0-400 1000-1400", "s1000 s60000 e401000", "0 start repeated"},
+        {"0-400 1000-1400", "s1000 e401000 e420000", "0 end repeated"},
+        /* the second begins another attempt, so the first one's end is lost */
+        {"0-400 1000-1400", "s1000 s1001000 e1401000", "0 end missing; 1"},
+        {"0-400 1000-1400", "s1000@0 s60000@50 e401000@50", "0 end missing; 0"},
+        /* of another attempt than the open one */
+        {"0-400 1000-1400", "s1000@0 e30000@1000 e401000@0",
+         "0; 1 start missing end early"},
+        {"0-400 1000-1400", "s1000 e401000 e1401000", "0; 1 start missing"},
+        {"0-400 1000-1400", "s1000 e900000 s1001000 e1402000", "0 end late; 1"},
+        {"0-400 1000-1400", "s1000 e200000", "0 end early"},
+        /* Segments are half-open and the tolerance is 120 s, its last millisecond
+         * included: the millisecond of a segment's end lies 1 ms outside of it. */
+        {"0-400", "s-120000", "0 end missing"},
+        {"0-400", "s-120001", OTHER_TIME " end missing"},
+        {"0-400", "s519999", "0 end missing"},
+        {"0-400", "s520000", OTHER_TIME " end missing"},
         /* known at both ends: any overlap tells, none does not */
-        {-120001, 1, EVIDENCE_MATCHED},
-        {-130000, -120001, EVIDENCE_OTHER_TIME},
-        {400000 + 120000, 400000 + 130000, EVIDENCE_OTHER_TIME},
-    };
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
-        struct job job = {.in = {0}};
-        evidence_join_t *join;
-        add_segment (&job, T0, T0 + 400, "g1");
-        add_fact (&job, fact_at_ms (NODE_FACT_START, cases[i].start_ms));
-        if (cases[i].end_ms)
-            add_fact (&job, fact_at_ms (NODE_FACT_END, cases[i].end_ms));
-        join = join_job (&job);
-        if (join->attempt[0].reason != cases[i].reason)
-            fail_msg ("case %zu: %s", i,
-                      evidence_reason_name (join->attempt[0].reason));
-        evidence_free (join);
-    }
-}
-
-/* An attempt between two segments, [0, 400) and [500, 900) s, known at both
- * ends and overlapping neither, is the nearer one's. The middle, 450 s, is
- * 50,000 ms before the second and, the end being outside already, 50,001 ms
- * from the first. */
-TEST_CASE (evidence_join__between_two_segments__is_of_the_nearer)
-{
-    static const struct {
-        int64_t second_s, start_ms;
-        size_t segment;
-    } cases[] = {{500, 400000, 0},
-                 {500, 449999, 0},
-                 {500, 450000, 1},
-                 {500, 499998, 1},
-                 {400, 400000, 1}}; /* the first one's end is the second's */
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
-        struct job job = {.in = {0}};
-        evidence_join_t *join;
-        add_segment (&job, T0, T0 + 400, "g1");
-        add_segment (&job, T0 + cases[i].second_s, T0 + 900, "g1");
-        add_fact (&job, fact_at_ms (NODE_FACT_START, cases[i].start_ms));
-        add_fact (&job, fact_at_ms (NODE_FACT_END, cases[i].start_ms));
-        join = join_job (&job);
-        if (join->segment[cases[i].segment].attempt_count != 1
-            || join->segment[1 - cases[i].segment].attempt_count != 0)
-            fail_msg ("case %zu", i);
-        evidence_free (join);
-    }
-}
-
-/* Slurm's defects leave two rows of one job that overlap: [0, 400) and [300,
- * 1000) s. Where both hold the moment, a record alone is of the later one, and
- * an attempt that lies in both as a whole is of the earlier one. */
-TEST_CASE (evidence_join__rows_that_overlap__one_of_them)
-{
-    static const struct {
-        struct {
-            char kind; /* s, e */
-            int64_t at_ms;
-        } fact[3];
-        size_t attempts, segment;
-    } cases[] = {
-        {{{'e', 299999}}, 1, 0}, /* in the first alone */
-        {{{'e', 300000}}, 1, 1},
-        {{{'e', 350000}}, 1, 1},
-        {{{'s', 310000}, {'e', 390000}}, 1, 0},
-        {{{'s', 310000}, {'e', 400001}}, 1, 1}, /* 1 ms more in the second */
+        {"0-400", "s-120001 e1", "0 end early"},
+        {"0-400", "s-130000 e-120001", OTHER_TIME},
+        {"0-400", "s520000 e530000", OTHER_TIME},
+        /* An attempt between two segments, known at both ends and overlapping
+         * neither, is the nearer one's. The middle, 450 s, is 50,000 ms before the
+         * second and, the end being outside already, 50,001 ms from the first. */
+        {"0-400 500-900", "s400000 e400000", "0"},
+        {"0-400 500-900", "s449999 e449999", "0"},
+        {"0-400 500-900", "s450000 e450000", "1 end early"},
+        {"0-400 500-900", "s499998 e499998", "1 end early"},
+        /* the first one's end is the second's */
+        {"0-400 400-900", "s400000 e400000", "1 end early"},
+        /* Slurm's defects leave two rows of one job that overlap. Where both hold
+         * the moment, a record alone is of the later one, and an attempt that lies
+         * in both as a whole is of the earlier one. */
+        {"0-400 300-1000", "e299999",
+         "0 start missing"}, /* in the first alone */
+        {"0-400 300-1000", "e300000", "1 start missing end early"},
+        {"0-400 300-1000", "e350000", "1 start missing end early"},
+        {"0-400 300-1000", "s310000 e390000", "0"},
+        {"0-400 300-1000", "s310000 e400001",
+         "1 end early"}, /* 1 ms more in the second */
         /* two prologs of one attempt, as the same segment is nearest to both */
-        {{{'s', 350000}, {'s', 500000}}, 1, 1},
-        {{{'s', 299999}, {'s', 500000}}, 2, 1},
+        {"0-400 300-1000", "s350000 s500000", "1 start repeated end missing"},
+        {"0-400 300-1000", "s299999 s500000", "1 end missing; 1 end missing"},
+        /* A resized job's next segment begins within a second of the end of the last
+         * one. */
+        {"0-400r 400-500", "s1 e500000", "0,1"},
+        {"0-400r 401-500", "s1 e500000", "0,1"},
+        {"0-400r 402-500", "s1 e500000", "0"},
+        /* of no length, at the moment of a resize: of the segment that begins then */
+        {"0-400r 400-500", "s400000 e400000", "1"},
+        /* 120 s before and after the end of the segment are tolerated */
+        {"0-400", "s0 e279999", "0 end early"},
+        {"0-400", "s0 e280000", "0"},
+        {"0-400", "s0 e520000", "0"},
+        {"0-400", "s0 e520001", "0 end late"},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
+        BUFFER_AUTO text = BUFFER_INIT;
         evidence_join_t *join;
-        add_segment (&job, T0, T0 + 400, "g1");
-        add_segment (&job, T0 + 300, T0 + 1000, "g1");
-        for (size_t k = 0; k < 3 && cases[i].fact[k].kind; k++)
-            add_fact (&job,
-                      fact_at_ms (cases[i].fact[k].kind == 's' ? NODE_FACT_START
-                                                               : NODE_FACT_END,
-                                  cases[i].fact[k].at_ms));
+        add_segments (&job, cases[i].segments);
+        add_facts (&job, cases[i].facts);
         join = join_job (&job);
-        if (join->attempt_count != cases[i].attempts)
-            fail_msg ("case %zu: %zu attempts", i, join->attempt_count);
-        if (join->segment[cases[i].segment].attempt_count == 0
-            || join->segment[1 - cases[i].segment].attempt_count != 0)
-            fail_msg ("case %zu: not of segment %zu", i, cases[i].segment);
-        evidence_free (join);
-    }
-}
-
-/* A resized job's next segment begins within a second of the end of the last
- * one. */
-TEST_CASE (evidence_join__resized__goes_on_within_a_second)
-{
-    static const struct {
-        int64_t next_s;
-        size_t attempts; /* of the second segment */
-    } cases[] = {{400, 1}, {401, 1}, {402, 0}};
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
-        struct job job = {.in = {0}};
-        evidence_join_t *join;
-        add_segment (&job, T0, T0 + 400, "g1")->state = SEGMENT_RESIZING;
-        add_segment (&job, T0 + cases[i].next_s, T0 + 500, "g1");
-        add_fact (&job, fact_at_ms (NODE_FACT_START, 1));
-        add_fact (&job, fact_at_ms (NODE_FACT_END, 500000));
-        join = join_job (&job);
-        assert_int_equal (join->segment[0].attempt_count, 1);
-        assert_int_equal (join->segment[1].attempt_count, cases[i].attempts);
-        evidence_free (join);
-    }
-}
-
-/* Of no length, at the moment of a resize: it is of the segment that begins
- * then. */
-TEST_CASE (evidence_join__at_a_resize__is_of_the_next_segment)
-{
-    struct job job = {.in = {0}};
-    evidence_join_t *join;
-
-    add_segment (&job, T0, T0 + 400, "g1")->state = SEGMENT_RESIZING;
-    add_segment (&job, T0 + 400, T0 + 500, "g1");
-    add_fact (&job, fact_at_ms (NODE_FACT_START, 400000));
-    add_fact (&job, fact_at_ms (NODE_FACT_END, 400000));
-    join = join_job (&job);
-    assert_int_equal (join->segment[0].attempt_count, 0);
-    assert_int_equal (join->segment[1].attempt_count, 1);
-    evidence_free (join);
-}
-
-/* The segment ends at 400 s; 120 s before and after that are tolerated. */
-TEST_CASE (evidence_join__end_off_by_the_tolerance__is_no_problem)
-{
-    static const struct {
-        int64_t end_ms;
-        unsigned problems;
-    } cases[] = {{279999, ATTEMPT_END_EARLY},
-                 {280000, 0},
-                 {520000, 0},
-                 {520001, ATTEMPT_END_LATE}};
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
-        struct job job = {.in = {0}};
-        evidence_join_t *join;
-        add_segment (&job, T0, T0 + 400, "g1");
-        add_fact (&job, fact_at_ms (NODE_FACT_START, 0));
-        add_fact (&job, fact_at_ms (NODE_FACT_END, cases[i].end_ms));
-        join = join_job (&job);
-        if (join->attempt[0].problems != cases[i].problems)
-            fail_msg ("case %zu: %#x", i, join->attempt[0].problems);
+        describe (join, job.in.segment_count, &text);
+        if (strcmp (buffer_text (&text), cases[i].attempts))
+            fail_msg ("%s | %s: %s", cases[i].segments, cases[i].facts,
+                      buffer_text (&text));
         evidence_free (join);
     }
 }
@@ -429,14 +342,8 @@ TEST_CASE (evidence_join__usage_halfway__goes_with_the_first)
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
-        add_segment (&job, T0, T0 + 400, "g1");
-        add_segment (&job, T0 + 400, T0 + 900, "g1");
-        add_fact (&job, fact (NODE_FACT_START, "g1", T0, NULL));
-        add_fact (&job, fact (NODE_FACT_END, "g1", T0 + 400, NULL));
-        add_fact (&job, fact (NODE_FACT_START, "g1", T0 + 401, NULL));
-        add_fact (&job, fact (NODE_FACT_END, "g1", T0 + 900, NULL));
-        for (size_t k = 0; k < 4; k++)
-            job.fact[k].seen.time_start = k < 2 ? T0 : T0 + 400;
+        add_segments (&job, "0-400 400-900");
+        add_facts (&job, "s0@0 e400000@0 s401000@400 e900000@400");
         job.usage[job.in.usage_count++]
             = stretch ("g1", T0 + cases[i].begin, T0 + cases[i].end);
         join = join_job (&job);
@@ -456,12 +363,9 @@ TEST_CASE (evidence_join__prolog_lost__begins_at_the_end_before)
     for (size_t i = 0; i < GL_ARRAY_SIZE (ends_ms); i++) {
         struct job job = {.in = {0}};
         evidence_join_t *join;
-        add_segment (&job, T0, T0 + 400, "g1");
-        add_segment (&job, T0 + 500, T0 + 900, "g1");
-        add_fact (&job, fact_at_ms (NODE_FACT_START, 1000));
-        add_fact (&job, fact_at_ms (NODE_FACT_END, 401000));
+        add_segments (&job, "0-400 500-900");
+        add_facts (&job, "s1000@0 e401000@0");
         add_fact (&job, fact_at_ms (NODE_FACT_END, ends_ms[i]));
-        job.fact[0].seen.time_start = job.fact[1].seen.time_start = T0;
         job.fact[2].seen.time_start = T0 + 500;
         join = join_job (&job);
         assert_int_equal (join->attempt_count, 2);
