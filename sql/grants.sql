@@ -25,6 +25,7 @@ GRANT INSERT, UPDATE, DELETE ON gpuledger.revision TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.seen TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.meter_reading TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.import TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.service_charge TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.import_part TO 'gpuledger'@'localhost';
 
 -- The account of close, correct, credit, dispute and reopen adds to the ledger: it

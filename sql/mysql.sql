@@ -293,6 +293,10 @@ CREATE TABLE IF NOT EXISTS closed_posting (
     cpu_seconds MEDIUMBLOB,
     counterparty MEDIUMBLOB,
     cost_object MEDIUMBLOB,
+    quantity MEDIUMBLOB,
+    unit MEDIUMBLOB,
+    description MEDIUMBLOB,
+    service_category MEDIUMBLOB,
     hash BINARY(32) NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
@@ -439,4 +443,24 @@ CREATE TABLE IF NOT EXISTS import_part (
     part INT UNSIGNED NOT NULL,
     body MEDIUMBLOB NOT NULL,
     PRIMARY KEY (import, part)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS service_charge (
+    source VARBINARY(200) NOT NULL,
+    reference VARBINARY(400) NOT NULL,
+    import BIGINT UNSIGNED NOT NULL,
+    day VARBINARY(10) NOT NULL,
+    team MEDIUMBLOB,
+    account MEDIUMBLOB,
+    service MEDIUMBLOB NOT NULL,
+    description MEDIUMBLOB,
+    quantity MEDIUMBLOB NOT NULL,
+    unit MEDIUMBLOB NOT NULL,
+    price MEDIUMBLOB NOT NULL,
+    amount MEDIUMBLOB NOT NULL,
+    cost_object MEDIUMBLOB,
+    service_category MEDIUMBLOB,
+    PRIMARY KEY (source, reference, import),
+    KEY service_charge_day (day),
+    KEY service_charge_import (import)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;

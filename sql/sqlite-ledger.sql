@@ -66,6 +66,10 @@ CREATE TABLE closed_posting (
     cpu_seconds TEXT,
     counterparty TEXT,
     cost_object TEXT,
+    quantity TEXT,
+    unit TEXT,
+    description TEXT,
+    service_category TEXT,
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;

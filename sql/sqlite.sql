@@ -287,3 +287,26 @@ CREATE TABLE import_part (
     body BLOB NOT NULL,
     PRIMARY KEY (import, part)
 ) STRICT, WITHOUT ROWID;
+
+-- Charges of other services, as imported. A row that says something else than the one
+-- before is another version; the last one whose import was not taken back is in force.
+CREATE TABLE service_charge (
+    source TEXT NOT NULL,
+    reference TEXT NOT NULL,     -- the row's key in that system
+    import INTEGER NOT NULL,
+    day TEXT NOT NULL,           -- 2026-10-01: its date, or the first of its month
+    team TEXT,
+    account TEXT,
+    service TEXT NOT NULL,
+    description TEXT,
+    quantity TEXT NOT NULL,      -- decimals
+    unit TEXT NOT NULL,
+    price TEXT NOT NULL,
+    amount TEXT NOT NULL,        -- smallest units of the currency
+    cost_object TEXT,
+    service_category TEXT,
+    PRIMARY KEY (source, reference, import)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX service_charge_day ON service_charge (day);
+CREATE INDEX service_charge_import ON service_charge (import);

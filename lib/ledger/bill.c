@@ -24,6 +24,7 @@ static const char *const kind_words[BILL_KIND_COUNT] = {
     [BILL_CREDIT] = "credit",     [BILL_CORRECTION] = "correction",
     [BILL_TAX] = "tax",           [BILL_REMAINDER] = "remainder",
     [BILL_PURCHASE] = "purchase", [BILL_SETTLEMENT] = "settlement",
+    [BILL_SERVICE] = "service",
 };
 
 const char *bill_kind_word (bill_kind_t kind)
@@ -418,6 +419,35 @@ static int take_costs (bill_t *bill, const pool_month_t *pm, const char *month,
                    || take_book (&book, error) < 0
                ? -1
                : 0;
+}
+
+/* --- other services ------------------------------------------------------- */
+
+posting_t *bill_add_service (bill_t *bill, const service_t *from,
+                             const char *team)
+{
+    posting_t *row = bill_add (bill);
+    mpq_t price;
+
+    row->kind = BILL_SERVICE;
+    row->month = xstrndup (from->day, sizeof ("2026-10") - 1);
+    row->team = xstrdup (team);
+    *posting_key_at (row, KEY_ACCOUNT) = xstrdup (from->account);
+    row->what = xstrdup (from->service);
+    row->reference = xasprintf ("%s:%s", from->source, from->reference);
+    row->unit = xstrdup (from->unit);
+    row->description = xstrdup (from->description);
+    row->cost_object = xstrdup (from->cost_object);
+    row->service_category = xstrdup (from->service_category);
+    mpq_init (price);
+    exact_parse (from->quantity, row->quantity, NULL);
+    exact_parse (from->price, price, NULL);
+    mpq_mul (row->exact, row->quantity, price);
+    mpq_clear (price);
+    mpz_set_str (row->charge_units, from->amount, 10);
+    mpz_set (row->list_units, row->charge_units);
+    mpz_set (row->cost_units, row->charge_units);
+    return row;
 }
 
 /* --- all of it --------------------------------------------------------- */

@@ -24,6 +24,7 @@
 #include "ledger/billing.h"
 #include "ledger/fields.h"
 #include "money/charge.h"
+#include "site/service.h"
 
 typedef enum {
     BILL_CHARGE,     /* time that jobs held */
@@ -35,11 +36,12 @@ typedef enum {
     BILL_PURCHASE,  /* paid by a team for what it is entitled to in a pool */
     BILL_SETTLEMENT, /* of a rule that says who pays (ledger/settlement.h); either
                         sign */
+    BILL_SERVICE,   /* of another service, imported (site/service.h); of no pool */
     BILL_KIND_COUNT,
 } bill_kind_t;
 
 /* "charge", "idle", "credit", "correction", "tax", "remainder", "purchase",
- * "settlement". */
+ * "settlement", "service". */
 const char *bill_kind_word (bill_kind_t kind);
 
 typedef struct {
@@ -75,7 +77,7 @@ typedef struct {
                           covers, for which the adjustment of that name is not
                           due; of a charge, or of idle time of a reservation */
     char *counterparty;   /* of a settlement: the other team; NULL: the site */
-    char *cost_object; /* of a settlement: what of the team pays; NULL: its cost
+    char *cost_object; /* of a settlement or a service: what of the team pays; NULL: its cost
                            center */
     /* What else the query of its billing told apart; NULL: it did not, or
      * absent. A closed month has none of these. */
@@ -86,6 +88,12 @@ typedef struct {
     char *label;
     bool outside; /* of the month, and not in the query's period */
     mpq_t cpu_seconds; /* of a pool of CPUs, instead of gpu_seconds */
+    /* Of a service: `what` is its name, `reference` "SOURCE:REFERENCE", `exact`
+     * the quantity times the price of a unit. */
+    mpq_t quantity;
+    char *unit;
+    char *description;
+    char *service_category; /* as FOCUS has it; NULL: Other */
 } posting_t;
 
 /* A line of the cost book in a pool and month. */
@@ -245,6 +253,11 @@ int bill_take_pool (const billing_t *billing, const pool_month_t *pool_month,
 /* It alone, where the cost of the pool is known. */
 int bill_compare_policies (bill_t *bill, const site_t *site,
                            const pool_month_t *pool_month, gl_error_t *error);
+
+/* A row of a service, whose import checked it: of the month of its day. `team`: who
+ * pays; NULL: no team. */
+posting_t *bill_add_service (bill_t *bill, const service_t *service,
+                             const char *team);
 
 /* A row of zeros and NULLs at the end of a list, to be filled; valid until the
  * next. Lists keep the order in which rows are added, until bill_sort(). */

@@ -19,6 +19,7 @@ static const char *const kind_words[LINE_ITEM_KIND_COUNT] = {
     [LINE_ITEM_UNUSED] = "unused",
     [LINE_ITEM_ENTITLEMENT] = "entitlement",
     [LINE_ITEM_SETTLEMENT] = "settlement",
+    [LINE_ITEM_SERVICE] = "service",
 };
 
 const char *line_item_kind_word (line_item_kind_t kind)
@@ -98,6 +99,7 @@ static const field_t row_fields[] = {
     ROW (committed_rate, UNITS),
     ROW (prepaid, UNITS),
     ROW (preemptible, COUNT),
+    ROW (service_category, NAME),
 };
 
 static const fields_t fields = FIELDS ("line item", line_item_t, row_fields);

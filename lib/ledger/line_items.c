@@ -291,6 +291,11 @@ static const char *cost_center (const site_t *site, const char *team,
     return NULL;
 }
 
+const char *line_items_cost_center (const line_items_t *d, const char *team)
+{
+    return cost_center (d->query->site, team, d->month.start);
+}
+
 void line_items_put_segment (line_item_t *row, const segment_t *s)
 {
     row->id_job = s->id_job;

@@ -44,11 +44,12 @@ typedef enum {
     LINE_ITEM_UNUSED,   /* what a team was entitled to and is gone */
     LINE_ITEM_ENTITLEMENT, /* what it paid for what it is entitled to */
     LINE_ITEM_SETTLEMENT,
+    LINE_ITEM_SERVICE,     /* of another service; as in bill_kind_t */
     LINE_ITEM_KIND_COUNT,
 } line_item_kind_t;
 
 /* "job", "capacity", "idle", "credit", "correction", "tax", "rounding",
- * "cost", "purchase", "unused", "entitlement". */
+ * "cost", "purchase", "unused", "entitlement", "service". */
 const char *line_item_kind_word (line_item_kind_t kind);
 
 /* Texts are borrowed: valid during the call that hands the row over. NULL, and
@@ -133,6 +134,8 @@ typedef struct {
     mpz_t prepaid; /* consumed of a prepaid amount, in addition to `billed`; the
                       prepayment itself is negative */
     uint64_t preemptible; /* 1: priced as time that may be taken back */
+    const char *service_category; /* of a service, as in posting_t; its quantity is
+                                     price_hours of `unit`, its description `reason` */
 } line_item_t;
 
 /* The name of an entitlement: "vision/h100"; yours to free. */

@@ -162,6 +162,8 @@ void line_items_statement_has (line_items_t *detail, const char *statement,
 /* Which job it is. */
 void line_items_put_segment (line_item_t *row, const segment_t *segment);
 /* A row of nothing but its kind and month. */
+/* Of the team in the month. */
+const char *line_items_cost_center (const line_items_t *detail, const char *team);
 void line_item_begin (line_items_t *detail, line_item_kind_t kind);
 int line_items_emit (line_items_t *detail, line_item_f callback, void *arg,
                      gl_error_t *error);

@@ -384,6 +384,7 @@ static const struct {
     {BILL_TAX, LINE_ITEM_TAX},
     {BILL_PURCHASE, LINE_ITEM_ENTITLEMENT},
     {BILL_SETTLEMENT, LINE_ITEM_SETTLEMENT},
+    {BILL_SERVICE, LINE_ITEM_SERVICE},
 };
 
 /* Segments come later: what they tell of it is kept until its row. */
@@ -468,6 +469,30 @@ static void put_extra_money (line_items_t *d, const posting_t *from)
     mpz_set (row->list_rate, row->rate);
 }
 
+/* Of a service and of its corrections. */
+static void put_service (line_items_t *d, const posting_t *from)
+{
+    line_item_t *row = &d->row;
+    mpq_t price;
+
+    if (!from->unit)
+        return;
+    row->unit = from->unit;
+    row->reason = from->description;
+    row->service_category = from->service_category;
+    row->cost_center = from->cost_object
+                           ? from->cost_object
+                           : line_items_cost_center (d, row->team);
+    exact_round (row->price_hours, from->quantity, LINE_ITEM_DIGITS);
+    if (mpq_sgn (from->quantity) == 0)
+        return;
+    mpq_init (price);
+    mpq_div (price, from->exact, from->quantity);
+    exact_round (row->rate, price, LINE_ITEM_DIGITS);
+    mpz_set (row->list_rate, row->rate);
+    mpq_clear (price);
+}
+
 static void put_extra (line_items_t *d, const posting_t *from)
 {
     line_item_t *row = &d->row;
@@ -491,6 +516,7 @@ static void put_extra (line_items_t *d, const posting_t *from)
     row->statement = line_items_statement_of (d, row->team, row->account);
     put_credited (d);
     put_extra_money (d, from);
+    put_service (d, from);
 }
 
 /* The time that a row of another month is for. */

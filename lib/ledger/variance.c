@@ -29,6 +29,8 @@ static const change_info_t infos[CHANGE_COUNT] = {
     [CHANGE_SETTLEMENT]
     = {"settlement", "Settlement",
        "The change in grants, sponsors, prepaid money, fees and caps."},
+    [CHANGE_SERVICE]
+    = {"services", "Other services", "The change in charges of other services."},
 };
 
 const change_info_t *change_info (change_id_t id)
@@ -222,6 +224,7 @@ static void split_others (const struct split *s, variance_t *variance)
         [BILL_TAX] = CHANGE_TAX,
         [BILL_PURCHASE] = CHANGE_PURCHASE,
         [BILL_SETTLEMENT] = CHANGE_SETTLEMENT,
+        [BILL_SERVICE] = CHANGE_SERVICE,
     };
 
     for (size_t i = 0; i < cube_count (s->cells); i++) {

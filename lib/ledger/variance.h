@@ -44,8 +44,9 @@ typedef enum {
     CHANGE_CREDIT,
     CHANGE_CORRECTION,
     CHANGE_TAX,
-    CHANGE_PURCHASE, /* these two are shown only where there is one */
+    CHANGE_PURCHASE, /* from here on: shown only where there is one */
     CHANGE_SETTLEMENT,
+    CHANGE_SERVICE,
     CHANGE_COUNT,
 } change_id_t;
 

@@ -174,6 +174,7 @@ static const struct kind kinds[LINE_ITEM_KIND_COUNT] = {
     [LINE_ITEM_UNUSED] = {"Usage", "Usage-Based", true},
     [LINE_ITEM_ENTITLEMENT] = {"Purchase", "Recurring", true},
     [LINE_ITEM_SETTLEMENT] = {"Adjustment", "One-Time", false},
+    [LINE_ITEM_SERVICE] = {"Usage", "Usage-Based", true},
 };
 
 static bool begins (const char *text, const char *word)
@@ -205,7 +206,8 @@ static struct kind kind_of (const line_item_t *row)
         return settled_kind (row->what);
     if (row->kind != LINE_ITEM_CORRECTION)
         return kind;
-    if (begins (row->origin, "charge") || begins (row->origin, "idle"))
+    if (begins (row->origin, "charge") || begins (row->origin, "idle")
+        || focus_is_service (row))
         kind = usage;
     else if (begins (row->origin, "credit"))
         kind = kinds[LINE_ITEM_CREDIT];
@@ -213,6 +215,11 @@ static struct kind kind_of (const line_item_t *row)
         kind = kinds[LINE_ITEM_ENTITLEMENT];
     kind.priced = false;
     return kind;
+}
+
+bool focus_is_service (const line_item_t *row)
+{
+    return row->kind == LINE_ITEM_SERVICE || begins (row->origin, "service");
 }
 
 bool focus_is_idle_time (const line_item_t *row)
@@ -235,6 +242,22 @@ static void put_invoice (focus_t *f, const line_item_t *row)
     focus_add_line (&f->cell[C_InvoiceDetailId], row);
 }
 
+/* The name of the service is behind the colon of a correction's origin. */
+static void put_service_name (focus_t *f, const line_item_t *row)
+{
+    const char *category
+        = row->service_category ? row->service_category : "Other";
+    const char *name = row->kind == LINE_ITEM_SERVICE
+                           ? row->what
+                           : row->origin + strlen ("service:");
+
+    focus_put (f, C_ServiceName, name);
+    focus_put (f, C_ServiceCategory, category);
+    focus_put (f, C_ServiceSubcategory, "Other (");
+    focus_put (f, C_ServiceSubcategory, category);
+    focus_put (f, C_ServiceSubcategory, ")");
+}
+
 static void put_parties (focus_t *f, const line_item_t *row)
 {
     const site_issuer_t *issuer = &f->site->issuer;
@@ -247,9 +270,15 @@ static void put_parties (focus_t *f, const line_item_t *row)
     focus_put (f, C_PublisherName, operator);
     focus_put (f, C_ServiceProviderName, operator);
     focus_put (f, C_HostProviderName, issuer->owner ? issuer->owner : operator);
-    focus_put (f, C_ServiceName, issuer->service);
-    focus_put (f, C_ServiceCategory, ai ? "AI and Machine Learning" : "Compute");
-    focus_put (f, C_ServiceSubcategory, ai ? "AI Platforms" : "Virtual Machines");
+    if (focus_is_service (row))
+        put_service_name (f, row);
+    else {
+        focus_put (f, C_ServiceName, issuer->service);
+        focus_put (f, C_ServiceCategory,
+                   ai ? "AI and Machine Learning" : "Compute");
+        focus_put (f, C_ServiceSubcategory,
+                   ai ? "AI Platforms" : "Virtual Machines");
+    }
     focus_put (f, C_RegionId, issuer->region);
     focus_put (f, C_RegionName,
          issuer->region_name ? issuer->region_name : issuer->region);
@@ -286,23 +315,27 @@ static void put_product (focus_t *f, size_t column, mpz_srcptr price,
     focus_put_units (f, column, f->product, 2 * LINE_ITEM_DIGITS);
 }
 
-static void put_priced (focus_t *f, const line_item_t *row)
+static void put_priced (focus_t *f, const line_item_t *row,
+                        const struct kind *kind)
 {
     bool slices
         = row->kind == LINE_ITEM_JOB && (row->profile || focus_is_part (row));
     mpz_srcptr rate = focus_is_committed (row) ? row->committed_rate : row->rate;
-    const char *unit = row->kind == LINE_ITEM_COST ? "Months"
-                       : row->kind == LINE_ITEM_PURCHASE
-                           ? "Units"
+    const char *unit = row->kind == LINE_ITEM_COST       ? "Months"
+                       : row->kind == LINE_ITEM_PURCHASE ? "Units"
+                       : row->kind == LINE_ITEM_SERVICE
+                           ? focus_unit (row->unit)
                            : focus_hours (f, row->pool);
 
     focus_put_units (f, C_PricingQuantity, row->price_hours, LINE_ITEM_DIGITS);
     focus_put (f, C_PricingUnit, unit);
-    if (row->kind != LINE_ITEM_PURCHASE && row->kind != LINE_ITEM_UNUSED
-        && row->kind != LINE_ITEM_ENTITLEMENT) {
+    if (!strcmp (kind->category, usage.category)
+        && row->kind != LINE_ITEM_UNUSED) {
         focus_put_units (f, C_ConsumedQuantity,
-                         row->kind == LINE_ITEM_IDLE ? row->price_hours
-                                                     : row->device_hours,
+                         row->kind == LINE_ITEM_IDLE
+                                 || row->kind == LINE_ITEM_SERVICE
+                             ? row->price_hours
+                             : row->device_hours,
                          LINE_ITEM_DIGITS);
         focus_put (f, C_ConsumedUnit, slices ? "Instance-Hours" : unit);
     }
@@ -330,16 +363,20 @@ static void put_amounts (focus_t *f, const line_item_t *row,
     focus_put (f, C_BillingCurrency, f->site->currency);
     focus_put (f, C_PricingCurrency, f->site->currency);
     if (kind->priced)
-        put_priced (f, row);
+        put_priced (f, row, kind);
     else {
         focus_copy (f, C_ListCost, C_BilledCost);
         focus_copy (f, C_ContractedCost, C_BilledCost);
     }
     /* of a correction may be null, says the text of FOCUS; its rule, never */
     if (!kind->priced && !strcmp (kind->category, usage.category)) {
-        focus_put_units (f, C_ConsumedQuantity, row->gpu_hours,
+        bool of_service = focus_is_service (row);
+        focus_put_units (f, C_ConsumedQuantity,
+                         of_service ? row->price_hours : row->gpu_hours,
                          LINE_ITEM_DIGITS);
-        focus_put (f, C_ConsumedUnit, focus_hours (f, row->pool));
+        focus_put (f, C_ConsumedUnit,
+                   of_service ? focus_unit (row->unit)
+                              : focus_hours (f, row->pool));
     }
 }
 

@@ -56,6 +56,7 @@ static const struct grain {
     [LINE_ITEM_SETTLEMENT] = {"settlement",
                               "who pays",
                               {OF ("x_Pool", pool), OF ("x_Rule", reference)}},
+    [LINE_ITEM_SERVICE] = {"service", "other service", {OF ("x_Service", what)}},
 };
 
 static const char *part_of (const line_item_t *row, const struct grain *grain,

@@ -155,6 +155,11 @@ void focus_copy (focus_t *focus, size_t to, size_t from);
 const char *focus_resource (const focus_t *focus, const char *pool);
 const char *focus_hours (const focus_t *focus, const char *pool);
 
+/* The unit in FOCUS's words: "TB-Months", or "Units" for one that it has no word
+ * for. */
+const char *focus_unit (const char *unit);
+/* Of another service, or a correction of one. */
+bool focus_is_service (const line_item_t *row);
 bool focus_is_idle_time (const line_item_t *row);
 /* A shard or a unit of MPS: several hold one GPU. */
 bool focus_is_part (const line_item_t *row);

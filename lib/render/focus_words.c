@@ -1,6 +1,7 @@
 /* FOCUS cells in words: resources, SKUs, descriptions, tags, our own columns. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/exact.h"
 #include "base/memory.h"
@@ -53,7 +54,8 @@ static void put_referred (focus_t *f, const line_item_t *row)
     size_t digits = slash ? strspn (slash + 1, "0123456789") : 0;
     char job[64];
 
-    if (!slash || digits == 0 || slash[1 + digits] != '/')
+    if (!slash || digits == 0 || slash[1 + digits] != '/'
+        || focus_is_service (row))
         return;
     snprintf (job, sizeof (job), "%.*s", (int)digits, slash + 1);
     if (row->id_job)
@@ -127,6 +129,10 @@ void focus_put_resource (focus_t *f, const line_item_t *row)
                    row->kind == LINE_ITEM_COST ? "Cost pool"
                    : is_entitlement (row)      ? "Entitlement"
                                                : class_type (row));
+    } else if (row->kind == LINE_ITEM_SERVICE) {
+        focus_put_id (f, C_ResourceId, "service/", row->reference);
+        focus_put (f, C_ResourceName, row->reference);
+        focus_put (f, C_ResourceType, "Other service");
     } else if (row->kind == LINE_ITEM_PURCHASE) {
         focus_put_id (f, C_ResourceId, "asset/", row->reference);
         focus_put (f, C_ResourceName, row->reference);
@@ -190,6 +196,61 @@ static void put_bought (focus_t *f, const line_item_t *row)
     json_end_object (&json);
 }
 
+/* Sizes and times that FOCUS knows (its UnitFormat), by what people write. */
+const char *focus_unit (const char *unit)
+{
+    static const struct {
+        const char *unit, *words;
+    } units[] = {
+        {"GB-Hours", "gb-hours gb-hour gbh"},
+        {"GB-Days", "gb-days gb-day"},
+        {"GB-Months", "gb-months gb-month"},
+        {"GB-Years", "gb-years gb-year"},
+        {"TB-Hours", "tb-hours tb-hour"},
+        {"TB-Days", "tb-days tb-day"},
+        {"TB-Months", "tb-months tb-month"},
+        {"TB-Years", "tb-years tb-year"},
+        {"TiB-Months", "tib-months tib-month"},
+        {"GiB-Months", "gib-months gib-month"},
+        {"GB", "gb"},
+        {"TB", "tb"},
+        {"Hours", "hours hour h"},
+        {"Days", "days day"},
+        {"Months", "months month"},
+        {"Years", "years year"},
+        {"Core-Hours", "core-hours core-hour cpu-hours cpu-hour"},
+        {"GPU-Hours", "gpu-hours gpu-hour"},
+        {"Requests", "requests request"},
+    };
+    size_t length = strlen (unit);
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (units); i++)
+        for (const char *word = units[i].words; *word;) {
+            size_t size = strcspn (word, " ");
+            if (size == length && !strncasecmp (word, unit, size))
+                return units[i].unit;
+            word += size + (word[size] == ' ');
+        }
+    return "Units";
+}
+
+/* "service-storage", sold by the "service-storage/tb-months". */
+static void put_service (focus_t *f, const line_item_t *row)
+{
+    json_t json = {&f->cell[C_SkuPriceDetails], JSON_INLINE, true};
+
+    focus_put (f, C_SkuId, "service-");
+    add_slug (&f->cell[C_SkuId], row->what);
+    focus_put (f, C_SkuMeter, row->what);
+    focus_copy (f, C_SkuPriceId, C_SkuId);
+    focus_put (f, C_SkuPriceId, "/");
+    add_slug (&f->cell[C_SkuPriceId], row->unit);
+    json_object (&json, NULL);
+    put_member (&json, "x_Service", row->what);
+    put_member (&json, "x_Unit", row->unit);
+    json_end_object (&json);
+}
+
 void focus_put_sku (focus_t *f, const line_item_t *row)
 {
     buffer_t *id = &f->cell[C_SkuId], *price = &f->cell[C_SkuPriceId];
@@ -199,6 +260,10 @@ void focus_put_sku (focus_t *f, const line_item_t *row)
 
     if (row->kind == LINE_ITEM_COST || row->kind == LINE_ITEM_PURCHASE) {
         put_bought (f, row);
+        return;
+    }
+    if (row->kind == LINE_ITEM_SERVICE) {
+        put_service (f, row);
         return;
     }
     buffer_add_text (id,
@@ -279,6 +344,11 @@ void focus_put_description (focus_t *f, const line_item_t *row)
     case LINE_ITEM_SETTLEMENT:
         buffer_printf (out, "%s '%s', %s", row->what, row->reference,
                        row->month);
+        break;
+    case LINE_ITEM_SERVICE:
+        buffer_printf (out, "%s, %s", row->what, row->month);
+        if (row->reason)
+            buffer_printf (out, ": %s", row->reason);
         break;
     case LINE_ITEM_CREDIT:
     case LINE_ITEM_CORRECTION:

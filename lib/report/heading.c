@@ -67,6 +67,10 @@ static const struct {
                             "Grants, sponsors, prepaid money, fees and caps: "
                             "what the site's rules of "
                             "settlement add to the charge or take off it."},
+    [MEASURE_SERVICE]
+    = {"service", "Other services", COLUMN_MONEY,
+       "Charges of other services, such as storage, by their own systems. Empty: "
+       "none."},
     [MEASURE_CORRECTION]
     = {"correction", "Correction", COLUMN_MONEY,
        "Prior-period adjustments billed in the month: corrections of closed "

@@ -38,6 +38,7 @@ typedef enum {
     MEASURE_CHARGE,
     MEASURE_CREDIT,
     MEASURE_SETTLEMENT,
+    MEASURE_SERVICE, /* where there is one */
     MEASURE_CORRECTION,
     MEASURE_CURRENCY,
     MEASURE_CPU_HOURS, /* where the site counts CPUs */

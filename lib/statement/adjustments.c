@@ -14,7 +14,7 @@
 static const char *key_of (const posting_t *row, const char *month,
                            key_id_t key)
 {
-    return key == KEY_MONTH ? month : posting_key (row, key);
+    return key == KEY_MONTH && month ? month : posting_key (row, key);
 }
 
 static bool passes (const posting_t *row, const char *month,
@@ -52,19 +52,67 @@ static void add_sum (cube_t *sums, char *text, const mpz_t units)
 
 /* --- adjustments -------------------------------------------------------- */
 
+/* What it is: why a closed month is corrected, or who decided it. */
+static const char *why (const posting_t *row)
+{
+    const char *cause = correction_cause_text (row->what);
+
+    if (row->kind == BILL_CREDIT)
+        return row->what && !strcmp (row->what, "dispute")
+                   ? "credit of a dispute"
+                   : "manual credit";
+    return cause ? cause : "correction";
+}
+
+static bool is_service (const posting_t *row)
+{
+    return row->kind == BILL_SERVICE && !row->outside;
+}
+
+static const char *service_of (const posting_t *row)
+{
+    return row->what;
+}
+
+/* Which rows, and their words. */
+struct subject {
+    bool (*takes) (const posting_t *row);
+    const char *(*says) (const posting_t *row);
+    const char *name;
+    const char *title;
+    const char *note;
+};
+
+static const struct subject prior = {
+    posting_is_adjustment, why, "corrections",
+    "Corrections of closed months, and manual ones",
+    "Corrections of closed months, manual credits and manual corrections are not "
+    "part of the month's cost. They have a column of their own: charge, credit and "
+    "correction together are the statements' amounts before taxes."};
+
+static const struct subject services = {
+    is_service, service_of, "services", "Other services",
+    "Other services are billed as their own systems computed them, at their cost. "
+    "They are not part of the cost of the pools. They have a column of their own: "
+    "charge, credit, service and correction together are the statements' amounts "
+    "before taxes."};
+
 struct adjustments {
     const report_query_t *query;
+    const struct subject *subject;
     cube_t *rows;  /* by the texts of all keys, a line end behind each */
     cube_t *lines; /* by what people read */
     mpz_t total;
     bool by_keys; /* rows of a bill have all of them */
 };
 
-adjustments_t *adjustments_new (const report_query_t *query)
+static adjustments_t *begin (const report_query_t *query,
+                             const struct subject *subject)
 {
     adjustments_t *b = xcalloc (1, sizeof (*b));
 
     b->query = query;
+    b->subject = subject;
     b->rows = cube_new (&fields, "text");
     b->lines = cube_new (&fields, "text");
     mpz_init (b->total);
@@ -72,6 +120,16 @@ adjustments_t *adjustments_new (const report_query_t *query)
     for (size_t i = 0; i < query->by.count; i++)
         b->by_keys = b->by_keys && bill_has_key (query->by.id[i]);
     return b;
+}
+
+adjustments_t *adjustments_new (const report_query_t *query)
+{
+    return begin (query, &prior);
+}
+
+adjustments_t *adjustments_of_services (const report_query_t *query)
+{
+    return begin (query, &services);
 }
 
 void adjustments_free (adjustments_t *b)
@@ -105,18 +163,6 @@ static char *row_text (const adjustments_t *b, const posting_t *row,
     return xstrdup (buffer_text (&out));
 }
 
-/* What it is: why a closed month is corrected, or who decided it. */
-static const char *why (const posting_t *row)
-{
-    const char *cause = correction_cause_text (row->what);
-
-    if (row->kind == BILL_CREDIT)
-        return row->what && !strcmp (row->what, "dispute")
-                   ? "credit of a dispute"
-                   : "manual credit";
-    return cause ? cause : "correction";
-}
-
 /* "vision, ann: another price, of 2026-09" */
 static char *line_text (const adjustments_t *b, const posting_t *row,
                         const char *month)
@@ -128,7 +174,7 @@ static char *line_text (const adjustments_t *b, const posting_t *row,
         if (text)
             buffer_printf (&out, "%s%s", out.length ? ", " : "", text);
     }
-    buffer_printf (&out, "%s%s, of %s", out.length ? ": " : "", why (row),
+    buffer_printf (&out, "%s%s, of %s", out.length ? ": " : "", b->subject->says (row),
                    row->month);
     return xstrdup (buffer_text (&out));
 }
@@ -139,7 +185,7 @@ void adjustments_add (adjustments_t *b, const bill_t *bill, const char *month)
     const posting_t *rows = postings (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (!posting_is_adjustment (&rows[i])
+        if (!b->subject->takes (&rows[i])
             || !passes (&rows[i], month, b->query))
             continue;
         mpz_add (b->total, b->total, rows[i].charge_units);
@@ -215,8 +261,8 @@ static void put_rows (const adjustments_t *b, report_t *report, size_t column,
 static void put_block (const adjustments_t *b, report_t *report)
 {
     const site_t *site = b->query->site;
-    GL_AUTOFREE char *title = xasprintf (
-        "Corrections of closed months, and manual ones, %s", site->currency);
+    GL_AUTOFREE char *title
+        = xasprintf ("%s, %s", b->subject->title, site->currency);
     report_proof_t *proof = report_proof (report, title);
     mpz_t rest;
 
@@ -231,23 +277,23 @@ static void put_block (const adjustments_t *b, report_t *report)
     report_proof_money (proof, "together", b->total, site->currency_digits);
     proof->holds = mpz_sgn (rest) == 0;
     mpz_clear (rest);
-    report_named_money (report, "corrections",
-                        "Corrections of closed months, and manual ones",
-                        b->total, site->currency_digits);
-    report_note (report, NOTE_INFORMATION,
-                 "Corrections of closed months, manual credits and manual "
-                 "corrections are not part of the month's cost. They have a "
-                 "column of their own: charge, credit and correction together "
-                 "are the statements' amounts before taxes.%s",
+    report_named_money (report, b->subject->name, b->subject->title, b->total,
+                        site->currency_digits);
+    report_note (report, NOTE_INFORMATION, "%s%s", b->subject->note,
                  b->by_keys ? ""
                             : " Only rows by keys of a bill, such as team or "
                               "user, show them.");
 }
 
+bool adjustments_are_none (const adjustments_t *b)
+{
+    return cube_count (b->lines) == 0;
+}
+
 void adjustments_put (const adjustments_t *b, report_t *report, size_t column,
                   size_t currency)
 {
-    if (cube_count (b->lines) == 0)
+    if (adjustments_are_none (b))
         return;
     if (b->by_keys)
         put_rows (b, report, column, currency);

@@ -151,13 +151,14 @@ static void take_bill (struct chargeback *c, const chargeback_bill_t *from)
     for (size_t i = 0; i < count; i++) {
         const posting_t *row = &rows[i];
         if (row->kind == BILL_TAX || row->kind == BILL_CORRECTION
-            || posting_is_adjustment (row))
+            || row->kind == BILL_SERVICE || posting_is_adjustment (row))
             continue;
         chargeback_pool_row (c, row);
         if (row->kind != BILL_REMAINDER && !row->outside
             && passes (c->query, row))
             take_charge (c, from->bill, row);
     }
+    adjustments_add (c->services, from->bill, from->month);
     if (from->month)
         adjustments_add (c->adjustments, from->bill, from->month);
 }
@@ -176,6 +177,8 @@ static struct columns add_columns (const struct chargeback *c)
     columns.credit = report_measure (report, MEASURE_CREDIT, true);
     if (c->query->site->settlement_count > 0)
         columns.settlement = report_measure (report, MEASURE_SETTLEMENT, true);
+    if (!adjustments_are_none (c->services))
+        columns.service = report_measure (report, MEASURE_SERVICE, false);
     columns.correction = report_measure (report, MEASURE_CORRECTION, true);
     columns.currency = report_measure (report, MEASURE_CURRENCY, false);
     return columns;
@@ -383,6 +386,7 @@ static void fill (struct chargeback *c, const chargeback_bill_t *bills,
     if (whole_pools (c))
         chargeback_other (c, bills, count);
     chargeback_row_chart (c, &columns);
+    adjustments_put (c->services, c->report, columns.service, columns.currency);
     adjustments_put (c->adjustments, c->report, columns.correction, columns.currency);
 }
 
@@ -395,6 +399,7 @@ static void clear (struct chargeback *c)
     fields_clear (&fields, &c->whole);
     cube_free (c->rows);
     adjustments_free (c->adjustments);
+    adjustments_free (c->services);
     free (c->charge);
     free (c->pools);
 }
@@ -444,7 +449,8 @@ report_t *chargeback_make (const report_query_t *query,
 {
     struct chargeback c = {.query = query,
                            .digits = query->site->currency_digits,
-                           .adjustments = adjustments_new (query)};
+                           .adjustments = adjustments_new (query),
+                           .services = adjustments_of_services (query)};
 
     c.report = report_begin (query, "chargeback", "GPU chargeback");
     c.cells = usage_report_cells (usage, &c.cell_count);

@@ -69,6 +69,7 @@ struct chargeback {
     mpq_t *charge; /* of the rows of the report, as they are made */
     size_t charge_count;
     adjustments_t *adjustments;
+    adjustments_t *services;
     struct pool_sum *pools;
     size_t pool_count;
     size_t lost; /* lines without a row: a defect */
@@ -81,7 +82,8 @@ struct columns {
     size_t charge;
     size_t credit;
     size_t settlement;
-    size_t correction; /* of adjustments.h */
+    size_t service;    /* of adjustments.h, where there is one */
+    size_t correction; /* likewise, in any case */
     size_t currency;
 };
 

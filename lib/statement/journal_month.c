@@ -55,6 +55,7 @@ typedef enum {
     SIDE_CORRECTIONS, /* a computed correction, which others balance */
     SIDE_UNRECOVERED, /* given or taken by hand */
     SIDE_TAX,
+    SIDE_SERVICE, /* the system that billed it */
 } side_t;
 
 static bool starts_with (const char *text, const char *word)
@@ -66,6 +67,8 @@ static side_t side_of (const posting_t *row, const char *month)
 {
     if (row->kind == BILL_TAX || starts_with (row->origin, "tax"))
         return SIDE_TAX;
+    if (row->kind == BILL_SERVICE || starts_with (row->origin, "service"))
+        return SIDE_SERVICE;
     if (row->kind == BILL_CORRECTION && row->origin && row->pool)
         return SIDE_CORRECTIONS;
     return row->reason || row->kind == BILL_CORRECTION || !row->pool
@@ -246,6 +249,11 @@ static struct journal_account other_side (const struct journal_month *m,
                                  : starts_with (row->origin, "tax:")
                                      ? row->origin + strlen ("tax:")
                                      : NULL);
+    case SIDE_SERVICE:
+        return JOURNAL_ACCOUNT ("services", row->kind == BILL_SERVICE ? row->what
+                                : starts_with (row->origin, "service:")
+                                    ? row->origin + strlen ("service:")
+                                    : NULL);
     case SIDE_UNRECOVERED:
         return JOURNAL_ACCOUNT ("unrecovered", row->pool, "by_hand");
     case SIDE_CORRECTIONS:

@@ -104,6 +104,28 @@ static void order_columns (report_t *report)
             (AT_OF - AT_NAME) * sizeof (*order));
 }
 
+/* Only pages with other services have them: before the rate. */
+static void add_service_columns (page_t *page)
+{
+    report_t *report = page->report;
+    size_t at = 0, *order;
+
+    page->quantity
+        = report_column (report, "quantity", "Quantity", COLUMN_RATE, false);
+    page->unit
+        = report_column (report, "quantity_unit", "Of", COLUMN_TEXT, false);
+    page->unit_price
+        = report_column (report, "unit_price", "Unit price", COLUMN_RATE, false);
+    order = report->order;
+    while (order[at] != AT_RATE)
+        at++;
+    memmove (&order[at + 3], &order[at],
+             (report->order_count - 3 - at) * sizeof (*order));
+    order[at] = page->quantity;
+    order[at + 1] = page->unit;
+    order[at + 2] = page->unit_price;
+}
+
 static void add_columns (page_t *page)
 {
     bool jobs = page->s->list != NULL;
@@ -111,6 +133,8 @@ static void add_columns (page_t *page)
     report_columns (page->report, columns, jobs ? AT_COUNT : AT_OF);
     if (jobs)
         order_columns (page->report);
+    if (cube_find (page->kinds, &(group_t){.kind = BILL_SERVICE}))
+        add_service_columns (page);
     if (site_counts_cpus (page->s->query->site))
         page->cpu_hours
             = report_measure (page->report, MEASURE_CPU_HOURS, false);

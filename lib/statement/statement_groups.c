@@ -25,7 +25,8 @@ typedef struct {
 
 #define KINDS_DUE                                            \
     (1U << BILL_CHARGE | 1U << BILL_IDLE | 1U << BILL_CREDIT \
-     | 1U << BILL_CORRECTION | 1U << BILL_PURCHASE | 1U << BILL_SETTLEMENT)
+     | 1U << BILL_CORRECTION | 1U << BILL_PURCHASE | 1U << BILL_SETTLEMENT \
+     | 1U << BILL_SERVICE)
 
 static const char *bill_word (unsigned kind)
 {

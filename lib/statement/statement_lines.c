@@ -115,6 +115,8 @@ static const struct single {
     {BILL_PURCHASE, "purchases", 'E', "Prepaid",
      "The price of your entitlements, used or not. Hours that they cover are "
      "not due again. gpuledger report entitlements shows their use."},
+    {BILL_SERVICE, "services", 'O', "Other services",
+     "As billed by the systems that run them: quantity x unit price."},
     {BILL_IDLE, "idle", 'I', "Idle time shared out",
      "Idle time of the pools, shared out by the site's policy."},
     {BILL_SETTLEMENT, "settlement", 'S', "Settlement",
@@ -155,6 +157,25 @@ static void put_bought (page_t *page, const posting_t *row)
     mpz_clear (added);
 }
 
+static void put_service (page_t *page, const posting_t *row)
+{
+    mpq_t price;
+
+    if (row->kind != BILL_SERVICE)
+        return;
+    GL_AUTOFREE char *quantity = exact_shortest (row->quantity);
+    report_put_text (page->report, page->quantity, quantity);
+    report_put_text (page->report, page->unit, row->unit);
+    report_put_text (page->report, AT_REASON, row->description);
+    if (mpq_sgn (row->quantity) == 0)
+        return;
+    mpq_init (price);
+    mpq_div (price, row->exact, row->quantity);
+    GL_AUTOFREE char *text = exact_shortest (price);
+    report_put_text (page->report, page->unit_price, text);
+    mpq_clear (price);
+}
+
 /* Idle time that is shared by accounts: whose part it is. */
 static void put_idle_account (page_t *page, const posting_t *row)
 {
@@ -182,6 +203,7 @@ static void add_single (page_t *page, const struct single *kind,
                      row->reason ? row->reason : correction_cause_text (row->what));
     put_bought (page, row);
     put_idle_account (page, row);
+    put_service (page, row);
     if (row->origin) {
         statement_put_units (page, AT_BEFORE, row->before_units);
         statement_put_units (page, AT_AFTER, row->after_units);
@@ -190,7 +212,7 @@ static void add_single (page_t *page, const struct single *kind,
         report_put_text (page->report, AT_DISPUTED, "yes");
     report_put_text (page->report, AT_REFERENCE, row->reference);
     statement_put_rows (page, &index, 1);
-    if (command_of_job (row->reference, &command))
+    if (row->kind != BILL_SERVICE && command_of_job (row->reference, &command))
         statement_put_command (page, line, buffer_text (&command));
     else if (kind->kind == BILL_CORRECTION && row->month
              && statement_command (page, row->month, &command))
@@ -489,6 +511,7 @@ static const struct {
     {BILL_IDLE, "idle", "idle time shared out"},
     {BILL_PURCHASE, "purchases", "prepaid"},
     {BILL_SETTLEMENT, "settlement", "settlement"},
+    {BILL_SERVICE, "services", "other services"},
     {BILL_CREDIT, "credits", "credits"},
     {BILL_CORRECTION, "corrections", "corrections of earlier months"},
     {BILL_TAX, "taxes", "taxes"},
@@ -512,7 +535,8 @@ static void prove_due (page_t *page)
             report_proof_money (proof, part, units, page->digits);
         if (mpz_sgn (units) != 0
             || (parts[i].kind != BILL_PURCHASE
-                && parts[i].kind != BILL_SETTLEMENT))
+                && parts[i].kind != BILL_SETTLEMENT
+                && parts[i].kind != BILL_SERVICE))
             report_named_money (page->report, parts[i].name, part, units,
                                 page->digits);
     }

@@ -55,6 +55,7 @@
 #include "base/error.h"
 #include "base/zone.h"
 #include "site/segment.h"
+#include "site/service.h"
 
 typedef struct store store_t;
 
@@ -213,6 +214,27 @@ int store_clear_meter (store_t *store, const meter_reading_t *reading,
 int store_meters (store_t *store, period_t period, meter_reading_t **ret,
                   size_t *ret_count, gl_error_t *error);
 void store_meters_free (meter_reading_t *readings, size_t count);
+
+/*
+ * Charges of other services. Of one source and reference there are as many versions as
+ * imports said something new of it; the last one whose import is in force counts.
+ * Arrays are freed by store_services_free(). All also in a transaction.
+ */
+/* Those in force of [from, until) (days, "2026-10-01"), by source and reference. */
+int store_services (store_t *store, const char *from, const char *until,
+                    service_t **ret, size_t *ret_count, gl_error_t *error);
+/* The version in force; *ret_count 0: there is none. */
+int store_service (store_t *store, const char *source, const char *reference,
+                   service_t **ret, size_t *ret_count, gl_error_t *error);
+/* All versions of an import, in force or not. */
+int store_import_services (store_t *store, uint64_t import, service_t **ret,
+                           size_t *ret_count, gl_error_t *error);
+void store_services_free (service_t *services, size_t count);
+/* In a transaction: a new version. */
+int store_put_service (store_t *store, const service_t *service,
+                       gl_error_t *error);
+/* In a transaction: what was computed with it is computed again. */
+void store_service_changed (store_t *store, const service_t *service);
 
 /* The facts of this cluster speak of moments up to as_of (it only ever moves
  * forward). Segments say so themselves. Makes the cluster known. */

@@ -1,7 +1,8 @@
-/* What was imported of files: meter readings, and the imports that can be
- * undone. */
+/* What was imported of files: meter readings, charges of other services, and the
+ * imports that can be undone. */
 #include <string.h>
 
+#include "base/calendar.h"
 #include "base/memory.h"
 #include "store/store_private.h"
 
@@ -107,6 +108,81 @@ int store_meters (store_t *store, period_t period, meter_reading_t **ret,
 void store_meters_free (meter_reading_t *readings, size_t count)
 {
     row_list_free (&meter_rows, readings, count);
+}
+
+/* --- other services ------------------------------------------------------- */
+
+static const column_t service_columns[] = {
+    COLUMN (NAME, service_t, source, KEY),
+    COLUMN (NAME, service_t, reference, KEY),
+    COLUMN (U64, service_t, import, KEY),
+    COLUMN (NAME, service_t, day),
+    COLUMN (NAME, service_t, team),
+    COLUMN (NAME, service_t, account),
+    COLUMN (NAME, service_t, service),
+    COLUMN (NAME, service_t, description),
+    COLUMN (NAME, service_t, quantity),
+    COLUMN (NAME, service_t, unit),
+    COLUMN (NAME, service_t, price),
+    COLUMN (NAME, service_t, amount),
+    COLUMN (NAME, service_t, cost_object),
+    COLUMN (NAME, service_t, service_category),
+};
+static const row_type_t service_rows
+    = ROW_TYPE ("service_charge", service_columns, service_t);
+
+#define SERVICE_IN_FORCE                                                       \
+    "t.import = (SELECT max(s.import) FROM service_charge s "                  \
+    "JOIN import i ON i.id = s.import WHERE s.source = t.source "              \
+    "AND s.reference = t.reference AND i.undone IS NULL)"
+#define SERVICE_ORDER " ORDER BY t.source, t.reference"
+
+int store_services (store_t *store, const char *from, const char *until,
+                    service_t **ret, size_t *ret_count, gl_error_t *error)
+{
+    return row_list (store, &service_rows,
+                     "WHERE t.day >= ? AND t.day < ? AND " SERVICE_IN_FORCE
+                         SERVICE_ORDER,
+                     ARGS (as_text (from), as_text (until)), ret, ret_count,
+                     error);
+}
+
+int store_service (store_t *store, const char *source, const char *reference,
+                   service_t **ret, size_t *ret_count, gl_error_t *error)
+{
+    return row_list (
+        store, &service_rows,
+        "WHERE t.source = ? AND t.reference = ? AND " SERVICE_IN_FORCE,
+        ARGS (as_text (source), as_text (reference)), ret, ret_count, error);
+}
+
+int store_import_services (store_t *store, uint64_t import, service_t **ret,
+                           size_t *ret_count, gl_error_t *error)
+{
+    return row_list (store, &service_rows, "WHERE t.import = ?" SERVICE_ORDER,
+                     ARGS (as_u64 (import)), ret, ret_count, error);
+}
+
+void store_services_free (service_t *services, size_t count)
+{
+    row_list_free (&service_rows, services, count);
+}
+
+/* The zone of the ledger is not known here: two days are more than any. */
+void store_service_changed (store_t *store, const service_t *service)
+{
+    civil_t civil = {.year = 1970, .month = 1, .day = 1};
+
+    calendar_parse_date (service->day, strlen (service->day), &civil);
+    store->wrote_facts = true;
+    cached_forget (store, civil_seconds (&civil) - 2 * 24 * 3600);
+}
+
+int store_put_service (store_t *store, const service_t *service,
+                       gl_error_t *error)
+{
+    store_service_changed (store, service);
+    return row_add (store, &service_rows, 0, service, error);
 }
 
 /* --- imports -------------------------------------------------------------- */

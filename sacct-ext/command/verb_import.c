@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "command/charges_import.h"
 #include "command/rollups_keep.h"
 #include "command/shifted.h"
 #include "command/verb.h"
@@ -51,6 +52,7 @@ typedef struct {
     import_options_t options;
     const char *cluster, *tz, *as_of, *meter, *undo; /* as they were given */
     bool list;
+    bool charges;
     bool force; /* whatever the as-of is */
     bool dry_run;
     int64_t now;
@@ -369,7 +371,7 @@ static int put_file (work_t *w, gl_error_t *error)
 }
 
 /* One a line, whatever is in them. */
-static char *lines_of (char *const *text, size_t count)
+char *import_lines (char *const *text, size_t count)
 {
     buffer_t lines = BUFFER_INIT;
 
@@ -383,7 +385,7 @@ static char *lines_of (char *const *text, size_t count)
     return buffer_take (&lines);
 }
 
-static const char *who_runs (char text[64])
+const char *import_who (char text[64])
 {
     const struct passwd *user = getpwuid (geteuid ());
 
@@ -396,13 +398,13 @@ static const char *who_runs (char text[64])
 /* That it can be taken back. */
 static int keep_record (work_t *w, gl_error_t *error)
 {
-    GL_AUTOFREE char *files = lines_of (w->paths, w->count);
-    GL_AUTOFREE char *clusters = lines_of (w->all.item, w->all.count);
+    GL_AUTOFREE char *files = import_lines (w->paths, w->count);
+    GL_AUTOFREE char *clusters = import_lines (w->all.item, w->all.count);
     char who[64];
     store_import_t what = {.time = w->now,
                            .files = files,
                            .clusters = clusters,
-                           .who = (char *)who_runs (who),
+                           .who = (char *)import_who (who),
                            .zone = (char *)zone_name (w->zone ? w->zone
                                                               : w->site->zone)};
 
@@ -647,6 +649,22 @@ static void put_lines (report_t *report, size_t column, const char *lines)
     report_put_text (report, column, buffer_text (&text));
 }
 
+/* An import of charges has a number of these, and of segments none. */
+static int put_charges (store_t *store, report_t *report, size_t column,
+                        const store_import_t *import, gl_error_t *error)
+{
+    service_t *services;
+    size_t count;
+
+    if (*import->clusters)
+        return 0;
+    if (store_import_services (store, import->id, &services, &count, error) < 0)
+        return -1;
+    store_services_free (services, count);
+    report_put_count (report, column, count);
+    return 0;
+}
+
 static void put_import (report_t *report, const zone_t *zone,
                         const store_import_t *import)
 {
@@ -661,8 +679,10 @@ static void put_import (report_t *report, const zone_t *zone,
     put_lines (report, 3, import->files);
     put_lines (report, 4, import->clusters);
     report_put_text (report, 5, import->zone);
-    report_put_count (report, 6, import->segments);
-    report_put_text (report, 7, zone_stamp (zone, import->as_of, stamp));
+    if (*import->clusters) {
+        report_put_count (report, 6, import->segments);
+        report_put_text (report, 7, zone_stamp (zone, import->as_of, stamp));
+    }
     if (import->undone)
         undone = xasprintf ("taken back %s by %s",
                             zone_stamp (zone, import->undone, stamp),
@@ -692,8 +712,8 @@ static int list_imports (cli_t *cli, const site_t *site)
     store_import_t *imports;
     report_t *report;
     gl_error_t error;
-    size_t count;
-    int rc;
+    size_t count, charges = 0;
+    int rc = CLI_OK;
 
     if (!store)
         return CLI_FAILED;
@@ -703,9 +723,17 @@ static int list_imports (cli_t *cli, const site_t *site)
     for (size_t i = 0; i < GL_ARRAY_SIZE (columns); i++)
         report_column (report, columns[i].name, columns[i].title,
                        columns[i].type, i == 0);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && charges == 0; i++)
+        if (!*imports[i].clusters)
+            charges = report_column (report, "charges", "Charges", COLUMN_COUNT,
+                                     false);
+    for (size_t i = 0; i < count && rc == CLI_OK; i++) {
         put_import (report, site->zone, &imports[i]);
-    rc = output_report (cli, &output, report);
+        if (put_charges (store, report, charges, &imports[i], &error) < 0)
+            rc = cli_fail (cli, &error);
+    }
+    if (rc == CLI_OK)
+        rc = output_report (cli, &output, report);
     report_free (report);
     store_imports_free (imports, count);
     return rc;
@@ -735,19 +763,24 @@ static int undo_import (cli_t *cli, const site_t *site, const char *id)
     imports_undo_t undo = {.time = time (NULL), .zone = site->zone};
     store_t *store;
     gl_error_t error;
-    uint64_t segments;
+    uint64_t segments, services;
     char who[64];
 
     if (number_u64_text (id, &undo.id) < 0)
         return cli_usage (cli, "--undo takes the number of an import, not '%s'; "
                                "see gpuledger import --list",
                           id);
-    undo.who = who_runs (who);
+    undo.who = import_who (who);
     if (!(store = cli_store (cli, 0)))
         return CLI_FAILED;
     if (find_closed (store, site, &undo.closed_until, &error) < 0
-        || imports_undo (store, &undo, &segments, &error) < 0)
+        || imports_undo (store, &undo, &segments, &services, &error) < 0)
         return cli_fail (cli, &error);
+    if (services) {
+        cli_say (cli, "import %s is taken back: %llu charges of other services", id,
+                 (unsigned long long)services);
+        return CLI_OK;
+    }
     cli_say (cli, "import %s is taken back: %llu segments; the next sync of its "
                   "clusters reads all rows",
              id, (unsigned long long)segments);
@@ -898,11 +931,16 @@ static const cli_option_t options_table[] = {
      "start,end,kwh or time,reading_kwh; with --tz and --force (replace\n"
      "readings of the same time) alone",
      CLI_AT (work_t, meter)},
+    {0, "charges", NULL,
+     "the files are charges of other services (storage, licences, ...): CSV\n"
+     "with the columns of docs/formats/charges.md; with --dry-run and --force\n"
+     "(take dates to come) alone",
+     CLI_AT (work_t, charges)},
     {0, "list", NULL, "list the imports, and read no file",
      CLI_AT (work_t, list)},
     {0, "undo", "ID",
-     "take back an import of jobs, by its number in the list, if none of its\n"
-     "jobs ran in a closed month",
+     "take back an import, by its number in the list: of jobs if none of them\n"
+     "ran in a closed month, of charges always",
      CLI_AT (work_t, undo)},
     {0},
 };
@@ -919,7 +957,8 @@ static int run (cli_t *cli, int argc, char **argv)
     w.count = (size_t)(argc - optind);
     if (w.list || w.undo) {
         if (w.count || (w.list && w.undo) || w.cluster || w.tz || w.as_of
-            || w.meter || w.force || w.dry_run || w.options.trust_text)
+            || w.meter || w.charges || w.force || w.dry_run
+            || w.options.trust_text)
             return cli_usage (cli,
                               "--list and --undo ID take no other options");
         if (!(w.site = cli_site (cli)))
@@ -936,10 +975,22 @@ static int run (cli_t *cli, int argc, char **argv)
     if (w.meter && (w.cluster || w.as_of || w.dry_run || w.options.trust_text))
         return cli_usage (cli, "--meter takes none of the options of jobs but "
                                "--tz and --force");
+    if (w.charges
+        && (w.meter || w.cluster || w.tz || w.as_of || w.options.trust_text))
+        return cli_usage (cli, "--charges takes none of the options of jobs but "
+                               "--dry-run and --force");
     if (w.cluster && !*w.cluster)
         return cli_usage (cli, "--cluster takes a name");
     if (!(w.site = cli_site (cli)))
         return CLI_FAILED;
+    if (w.charges) {
+        const charges_request_t request
+            = {w.paths, w.count, w.now, w.force, w.dry_run};
+        rc = import_charges (cli, w.site, &request);
+        if (rc == CLI_OK && !w.dry_run)
+            rollups_keep (cli);
+        return rc;
+    }
     choose_cluster (&w, w.cluster);
     w.options.zone = zone_of;
     w.options.zone_arg = &w;
@@ -968,7 +1019,7 @@ const verb_t verb_import = {
     .synopsis
     = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--force] [--dry-run] "
       "[--trust-text] "
-      "FILE... | --list | --undo ID",
+      "FILE... | --charges FILE... | --list | --undo ID",
     .summary = "read jobs from what sacct or slurmrestd print",
     .help
     = "Reads `sacct -P` text with its header, in any order of columns, and the "
@@ -984,5 +1035,6 @@ const verb_t verb_import = {
     .options = options_table,
     .example
     = "sacct -a -D -X --json -S 2026-10-01 -E 2026-11-01 >october.json\n"
-      "gpuledger import --cluster lab october.json",
+      "gpuledger import --cluster lab october.json\n"
+      "gpuledger import --charges --dry-run storage-2026-10.csv",
 };

@@ -328,6 +328,7 @@ struct undoing {
     size_t cluster_count;
     struct key *keys; /* sorted, once all are there */
     size_t count;
+    size_t services;
     bool live; /* the import that is read is in force, and another one */
 };
 
@@ -474,6 +475,22 @@ static int find_import (const store_import_t *imports, size_t count,
                      undo->id);
 }
 
+/* Charges of other services: versions of an import that is not in force do not
+ * count. */
+static int undo_services (struct undoing *u, gl_error_t *error)
+{
+    service_t *services;
+
+    if (store_import_services (u->store, u->undo->id, &services, &u->services,
+                               error)
+        < 0)
+        return -1;
+    for (size_t i = 0; i < u->services; i++)
+        store_service_changed (u->store, &services[i]);
+    store_services_free (services, u->services);
+    return 0;
+}
+
 static int undo_among (struct undoing *u, const store_import_t *imports,
                        size_t count, gl_error_t *error)
 {
@@ -492,6 +509,8 @@ static int undo_among (struct undoing *u, const store_import_t *imports,
     for (size_t i = 0; i < u->cluster_count; i++)
         if (reset_cluster (u, &u->clusters[i], error) < 0)
             return -1;
+    if (undo_services (u, error) < 0)
+        return -1;
     return store_import_undone (u->store, u->undo->id, u->undo->time,
                                 u->undo->who, error);
 }
@@ -523,12 +542,14 @@ static int undo_now (store_t *store, void *arg, gl_error_t *error)
 }
 
 int imports_undo (store_t *store, const imports_undo_t *undo,
-                  uint64_t *ret_segments, gl_error_t *error)
+                  uint64_t *ret_segments, uint64_t *ret_services,
+                  gl_error_t *error)
 {
     struct undoing u = {.store = store, .undo = undo};
     int rc = store_transaction (store, undo_now, &u, error);
 
     *ret_segments = u.count;
+    *ret_services = u.services;
     clear (&u);
     return rc;
 }

@@ -41,8 +41,10 @@ typedef struct {
     const zone_t *zone;   /* of messages */
 } imports_undo_t;
 
-/* *ret_segments: how many segments the import had said something of. */
+/* *ret_segments, *ret_services: how many segments and charges of other services the
+ * import had said something of. */
 int imports_undo (store_t *store, const imports_undo_t *undo,
-                  uint64_t *ret_segments, gl_error_t *error);
+                  uint64_t *ret_segments, uint64_t *ret_services,
+                  gl_error_t *error);
 
 #endif /* !GL_IMPORTS_H */

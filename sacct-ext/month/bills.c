@@ -4,6 +4,7 @@
 #include "ledger/billing.h"
 #include "ledger/cube.h"
 #include "month/bills.h"
+#include "month/services.h"
 #include "site/account.h"
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
@@ -312,8 +313,8 @@ int bills_compute_part (store_t *store, const site_t *site, period_t period,
            .how = how,
            .taking = {.bill = bill_new (), .compared = how->compared}};
 
-    if (with_billing (store, site, keys, period, how, make_bill, &m, error)
-        < 0) {
+    if (with_billing (store, site, keys, period, how, make_bill, &m, error) < 0
+        || services_add (store, site, period, m.taking.bill, error) < 0) {
         bill_free (m.taking.bill);
         return -1;
     }

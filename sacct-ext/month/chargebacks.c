@@ -11,6 +11,7 @@
 #include "month/closed_site.h"
 #include "month/corrections.h"
 #include "month/periods.h"
+#include "month/services.h"
 #include "month/settled.h"
 #include "statement/chargeback.h"
 
@@ -379,6 +380,9 @@ static int compute (struct making *m, gl_error_t *error)
     taking.bill = bill_new ();
     if (gather (m, &asked, error) == 0)
         rc = bills_finish (m->store, m->billing, bill_take_pool, &taking,
+                           error);
+    if (rc == 0)
+        rc = services_add (m->store, m->query->site, m->computed, taking.bill,
                            error);
     if (rc == 0)
         rc = settle (m, taking.bill, error);

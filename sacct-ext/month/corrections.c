@@ -319,6 +319,8 @@ static correction_cause_t of_facts (const posting_t *line, void *arg)
     for (size_t i = 0; i < t->count; i++)
         if (line->kind != BILL_REMAINDER && touches_line (&t->item[i], line))
             return t->item[i].cause;
+    if (line->kind == BILL_SERVICE)
+        return CAUSE_SERVICE;
     if (line->kind == BILL_REMAINDER || line->kind == BILL_IDLE
         || mpq_sgn (posting_seconds (line)) == 0)
         return CAUSE_SHARE;

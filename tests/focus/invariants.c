@@ -187,8 +187,8 @@ static void check_lists (const table_t *t, size_t row)
         {"CapacityReservationStatus", "||Used|Unused|"},
         {"CommitmentDiscountStatus", "||Used|Unused|"},
         {"CommitmentDiscountCategory", "||Spend|Usage|"},
-        {"PricingUnit", "||GPU-Hours|Months|Units|"},
-        {"ConsumedUnit", "||GPU-Hours|Instance-Hours|Months|"},
+        {"PricingUnit", "||GPU-Hours|Months|TB-Months|Units|"},
+        {"ConsumedUnit", "||GPU-Hours|Instance-Hours|Months|TB-Months|Units|"},
     };
 
     for (size_t i = 0; i < sizeof (lists) / sizeof (*lists); i++) {

@@ -137,7 +137,7 @@ static bool is_unit (const char *cell)
 {
     static const char *const units[]
         = {"GPU-Hours", "Instance-Hours", "Core-Hours", "GB-Hours",
-           "Months", "Units"};
+           "Months", "Units", "TB-Months"};
 
     for (size_t i = 0; i < sizeof (units) / sizeof (units[0]); i++)
         if (!strcmp (cell, units[i]))

@@ -93,9 +93,9 @@ static bill_t *november (void)
         "kind=credit\tmonth=2026-11\tpool=p\tteam=vision\twhat=NODE_FAIL\t"
         "reference=lab/1/2\tcharge=-1000",
         "kind=correction\tmonth=2026-10\tpool=p\tteam=vision\twhat=price\t"
-        "charge=350\torigin=charge\tbefore=700\tafter=1050",
+        "charge=350\torigin=charge\tbefore_units=700\tafter_units=1050",
         "kind=correction\tmonth=2026-09\tpool=p\tteam=vision\twhat=price\t"
-        "charge=50\torigin=charge\tbefore=700\tafter=750",
+        "charge=50\torigin=charge\tbefore_units=700\tafter_units=750",
         "kind=correction\tmonth=2026-10\tpool=p\twhat=price\tcharge=-350\t"
         "origin=remainder:idle",
         "kind=correction\tmonth=2026-10\tteam=vision\twhat=manual\tcharge=-125\t"
