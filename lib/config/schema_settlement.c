@@ -59,6 +59,8 @@ static const schema_key_t keys[] = {
      "minimum 30, cap 40, grant 50, sponsor 60, prepaid 70, split 80."},
     {"teams", VALUE_LIST, 0, AT (teams), NULL, "teams", NULL, "[vision]",
      "Teams whose charges it is for. Default every team."},
+    {"classes", VALUE_LIST, 0, AT (classes), NULL, NULL, NULL, NULL,
+     "Teams of these classes only. Default every class."},
     {"pools", VALUE_LIST, 0, AT (pools), NULL, "pools", NULL, NULL,
      "Charges of these pools only. Default every pool."},
     {"partitions", VALUE_LIST, 0, AT (partitions), NULL, NULL, NULL, NULL,

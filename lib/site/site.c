@@ -247,7 +247,7 @@ static void free_tax (site_tax_t *tax)
 static void free_settlement (site_settlement_t *rule)
 {
     text_list_t *const lists[]
-        = {&rule->teams, &rule->pools,    &rule->partitions,
+        = {&rule->teams, &rule->classes,  &rule->pools,   &rule->partitions,
            &rule->qos,   &rule->projects, &rule->accounts};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)

@@ -495,6 +495,7 @@ typedef struct {
         step; /* rules apply by rising step, then name; 0: that of the rule */
     text_list_t
         teams; /* these, and below: charges that it is for; empty: all */
+    text_list_t classes;
     text_list_t pools;
     text_list_t partitions;
     text_list_t qos;

@@ -1,0 +1,265 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "ledger/settlement_private.h"
+
+/* --- periods and balances ------------------------------------------------- */
+
+/* Months since year 0. */
+int settlement_month_number (const char *month)
+{
+    int year = 0, number = 0;
+
+    return sscanf (month, "%d-%d", &year, &number) == 2 ? year * 12 + number - 1
+                                                        : 0;
+}
+
+static int months_of_period (const site_settlement_t *rule)
+{
+    return rule->per == SETTLE_YEAR ? 12 : rule->per == SETTLE_QUARTER ? 3 : 1;
+}
+
+/* The first month of the period that the month lies in. */
+static int period_start (const settlement_t *how, const site_settlement_t *rule)
+{
+    int month = settlement_month_number (how->month);
+
+    return month
+           - (month - (how->site->fiscal_month - 1)) % months_of_period (rule);
+}
+
+char *settlement_month (int month)
+{
+    return xasprintf ("%04d-%02d", month / 12, month % 12 + 1);
+}
+
+/* Another entry of its name goes on after the month. */
+static bool continues (const struct settling *s)
+{
+    const site_t *site = s->how->site;
+    int64_t next = s->how->period.end;
+
+    for (size_t i = 0; i < site->settlement_count; i++) {
+        const site_settlement_t *r = &site->settlement[i];
+        if (!strcmp (r->name, s->rule->name) && r->valid.start <= next
+            && r->valid.end > next)
+            return true;
+    }
+    return false;
+}
+
+static bool is_balance (const bill_balance_t *b, const char *month,
+                        const char *rule, const char *team)
+{
+    return !strcmp (b->month, month) && !strcmp (b->rule, rule)
+           && !b->team == !team && (!team || !strcmp (b->team, team));
+}
+
+static bill_balance_t *find_balance (const bill_t *bill, const char *month,
+                                     const char *rule, const char *team)
+{
+    size_t count = 0;
+    const bill_balance_t *list = bill ? bill_balances (bill, &count) : NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_balance (&list[i], month, rule, team))
+            return (bill_balance_t *)&list[i];
+    return NULL;
+}
+
+/* Of the rule, in this month: an entry of its name applied already. */
+bill_balance_t *balance_of_month (const struct settling *s, const char *team)
+{
+    return s->again ? find_balance (s->bill, s->how->month, s->rule->name, team)
+                    : NULL;
+}
+
+/* And in the month before. Both months have their balances in one order: the next
+ * one mostly lies behind the last. */
+const bill_balance_t *balance_of_last (struct settling *s, const char *team)
+{
+    size_t count = 0;
+    const bill_balance_t *list
+        = s->how->before ? bill_balances (s->how->before, &count) : NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t at = (s->last + i) % count;
+        if (!is_balance (&list[at], s->earlier, s->rule->name, team))
+            continue;
+        s->last = at;
+        return &list[at];
+    }
+    return NULL;
+}
+
+/* Of the amount of a period what counts: by what is left of its first one. */
+static void prorate (const struct settling *s, bool first, mpq_t amount)
+{
+    const site_settlement_t *rule = s->rule;
+    int month = settlement_month_number (s->how->month);
+    mpq_t factor;
+
+    if (!rule->prorated || !first || rule->per == SETTLE_ONCE)
+        return;
+    mpq_init (factor);
+    if (rule->per == SETTLE_MONTH)
+        exact_set_i64 (factor, s->part.end - s->part.start,
+                       s->how->period.end - s->how->period.start);
+    else
+        exact_set_i64 (factor,
+                       period_start (s->how, rule) + months_of_period (rule)
+                           - month,
+                       months_of_period (rule));
+    mpq_mul (amount, amount, factor);
+    mpq_clear (factor);
+}
+
+bool settlement_counts_hours (const site_settlement_t *rule)
+{
+    return mpq_sgn (rule->gpu_hours) > 0;
+}
+
+/* In the balance's unit. Money is rounded to what can be paid. */
+void settlement_amount (const struct settling *s, bool first, mpq_t ret_amount)
+{
+    static const unsigned long hour = 3600;
+    mpq_t scale;
+
+    mpq_init (scale);
+    if (settlement_counts_hours (s->rule)) {
+        mpq_set_ui (scale, hour, 1);
+        mpq_mul (ret_amount, s->rule->gpu_hours, scale);
+    } else
+        mpq_set (ret_amount, s->rule->amount);
+    prorate (s, first, ret_amount);
+    if (!settlement_counts_hours (s->rule)) {
+        mpz_t units;
+        mpz_init (units);
+        exact_round (units, ret_amount, s->how->site->currency_digits);
+        mpq_set_z (ret_amount, units);
+        mpz_ui_pow_ui (mpq_numref (scale), 10,
+                       (unsigned long)s->how->site->currency_digits);
+        mpz_set_ui (mpq_denref (scale), 1);
+        mpq_div (ret_amount, ret_amount, scale);
+        mpz_clear (units);
+    }
+    mpq_clear (scale);
+}
+
+/* The month counts, of the first ones of a team. */
+bool balance_is_active (const struct settling *s, const bill_balance_t *b)
+{
+    return s->rule->first_months == 0
+           || (b->since
+               && settlement_month_number (s->how->month)
+                          - settlement_month_number (b->since)
+                      < s->rule->first_months);
+}
+
+/* The balance of the month, begun from the last one; NULL: the team has none, as
+ * it never used anything. Valid until the next. */
+bill_balance_t *balance_begin (struct settling *s, const char *team, bool used)
+{
+    const bill_balance_t *last = balance_of_last (s, team);
+    bill_balance_t *b = balance_of_month (s, team);
+    GL_AUTOFREE char *period = NULL;
+    bool first = !last || !last->period;
+
+    if (b)
+        return b;
+    if (!last && !used)
+        return NULL;
+    b = bill_append (s->bill, BILL_BALANCES);
+    b->month = xstrdup (s->how->month);
+    b->rule = xstrdup (s->rule->name);
+    b->team = xstrdup (team);
+    last = balance_of_last (s, team); /* it may lie in the same list */
+    b->unit
+        = xstrdup (settlement_counts_hours (s->rule) ? "gpu_seconds" : "money");
+    b->since = last && last->since ? xstrdup (last->since)
+               : used              ? xstrdup (s->how->month)
+                                   : NULL;
+    if (last) {
+        mpq_set (b->opening, last->closing);
+        mpq_set (b->rolled_over, last->rolled_over);
+    }
+    period = s->rule->per == SETTLE_ONCE
+                 ? xstrdup ("once")
+                 : settlement_month (period_start (s->how, s->rule));
+    if (balance_is_active (s, b)
+        && (first || strcmp (last->period, period) != 0)
+        && s->rule->rule != SETTLE_PREPAID)
+        settlement_amount (s, first, b->added);
+    b->period = balance_is_active (s, b) ? xstrdup (period)
+                : last                   ? xstrdup (last->period)
+                                         : NULL;
+    return b;
+}
+
+void balance_left (const bill_balance_t *b, mpq_t ret_amount)
+{
+    mpq_add (ret_amount, b->opening, b->added);
+    mpq_sub (ret_amount, ret_amount, b->used);
+    mpq_sub (ret_amount, ret_amount, b->expired);
+}
+
+/* Money in smallest units, which it is whole in. */
+void settlement_to_units (const struct settling *s, mpq_srcptr amount,
+                          mpz_t units)
+{
+    exact_round (units, amount, s->how->site->currency_digits);
+}
+
+void settlement_of_units (const struct settling *s, const mpz_t units,
+                          mpq_t amount)
+{
+    mpz_set (mpq_numref (amount), units);
+    mpz_ui_pow_ui (mpq_denref (amount), 10,
+                   (unsigned long)s->how->site->currency_digits);
+    mpq_canonicalize (amount);
+}
+
+void balance_use (bill_balance_t *b, mpq_srcptr amount)
+{
+    mpq_add (b->used, b->used, amount);
+    mpq_sub (b->rolled_over, b->rolled_over, amount);
+    if (mpq_sgn (b->rolled_over) < 0)
+        mpq_set_ui (b->rolled_over, 0, 1);
+}
+
+bool balance_ends (const struct settling *s, const bill_balance_t *b)
+{
+    int next = settlement_month_number (s->how->month) + 1;
+
+    if (!s->how->ended)
+        return false;
+    if (!continues (s)
+        || (s->rule->first_months > 0 && b->since
+            && next - settlement_month_number (b->since)
+                   >= s->rule->first_months))
+        return true;
+    return s->rule->per != SETTLE_ONCE && s->rule->rule != SETTLE_PREPAID
+           && next
+                  == period_start (s->how, s->rule)
+                         + months_of_period (s->rule);
+}
+
+/* What is unused at the end of a period expires, or is opened in the next. */
+void balance_end (struct settling *s, bill_balance_t *b)
+{
+    bool last = balance_ends (s, b);
+    bool over = last
+                && (!continues (s) || s->rule->unused == SETTLE_EXPIRES
+                    || s->rule->first_months > 0);
+
+    balance_left (b, b->closing);
+    if (over)
+        mpq_add (b->expired, b->expired, b->closing);
+    else if (last && s->rule->unused == SETTLE_CARRIED_ONCE)
+        mpq_add (b->expired, b->expired, b->rolled_over);
+    balance_left (b, b->closing);
+    if (last)
+        mpq_set (b->rolled_over, b->closing);
+}

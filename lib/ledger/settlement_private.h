@@ -1,0 +1,161 @@
+/*
+ * settlement_private.h: shared by the files of settlement:
+ *
+ *   settlement.c          the rules, and their order
+ *   settlement_charges.c  the charges of the month, and those that a rule is for
+ *   settlement_pay.c      what a rule pays of them, and the rows
+ *   settlement_balance.c  periods, amounts and balances
+ */
+#ifndef GL_LEDGER_SETTLEMENT_PRIVATE_H
+#define GL_LEDGER_SETTLEMENT_PRIVATE_H
+
+#include "ledger/cube.h"
+#include "ledger/settlement.h"
+
+/* Charges of a month that rules treat alike, and what of them is unpaid yet. */
+struct cell {
+    const posting_t *key; /* of a cube, or `own` */
+    posting_t *own;
+    size_t team;
+    bool use; /* time, used or idle, and its credits */
+    mpz_t left;
+    mpq_t seconds; /* GPU-seconds of jobs in it */
+    mpq_t price;   /* of a second, before any rule */
+    /* Of the rule at work: what it is for, and what it pays of that. */
+    mpz_t due;
+    mpq_t due_seconds;
+    mpz_t paid;
+};
+
+struct settling {
+    bill_t *bill;
+    const settlement_t *how;
+    cube_t *cubes[2];  /* of use, and of all else; the cells' keys */
+    struct cell *cell; /* the dearest first; then those that rules add */
+    size_t count;
+    cube_t *out; /* the rows */
+    char **team; /* of the cells and of the site, by name */
+    size_t team_count;
+    const site_settlement_t *rule; /* at work */
+    period_t part;                 /* of the month, in which it is in force */
+    /* The cells that it is for, in the order in which it pays them: those of team
+     * i from first[i] on; where teams are taken together, of all from first[0]. */
+    size_t *member;
+    size_t *first;
+    char *earlier; /* the month before */
+    bool again;    /* the last rule has the same name: its balances go on */
+    size_t last;   /* place in how->before that the last balance was found at */
+};
+
+/* A payer of the rule: a team, or all of them. */
+struct payer {
+    const char *team; /* NULL: all */
+    const size_t *member;
+    size_t count;
+};
+
+static inline bool settlement_overlaps (period_t a, period_t b)
+{
+    return a.start < b.end && b.start < a.end;
+}
+
+/* An empty list has every name. */
+static inline bool settlement_has (const text_list_t *list, const char *name)
+{
+    return list->count == 0 || (name && texts_have (list, name));
+}
+
+/* --- settlement_charges.c --- */
+
+/* The cells of the bill, and the teams. */
+void settlement_begin (struct settling *s);
+void settlement_clear (struct settling *s);
+/* A charge that a rule made: a fee, or what a sponsor pays. */
+void settlement_add_charge (struct settling *s, const char *team,
+                            const char *pool, const mpz_t units);
+/* The teams that the rule is for, by their index. Yours to free. */
+bool *settlement_teams (const struct settling *s);
+/* `due` of each cell: what is unpaid, where the rule is for it. */
+int settlement_select (struct settling *s, const bool *chosen,
+                       gl_error_t *error);
+/* Then: due cells in the order in which the rule pays them. */
+void settlement_order (struct settling *s, bool together);
+struct payer settlement_payer (const struct settling *s, size_t team,
+                               bool together);
+void settlement_due (const struct settling *s, const struct payer *p,
+                     mpz_t ret_due, mpq_t ret_seconds);
+
+/* --- settlement.c --- */
+
+/* `what` of the rows of the site's side, of a rule that has one. */
+const char *settlement_site_side (int rule);
+
+/* --- settlement_pay.c --- */
+
+/* For `out`: rows of one rule and keys are one. */
+cube_t *settlement_rows (void);
+
+/* Borrowed texts of a row. */
+struct side {
+    const char *team; /* NULL: the site's, a remainder */
+    const char *pool;
+    const char *account;
+    const char *project;
+    const char *counterparty;
+    const char *cost_object;
+};
+
+/* sign: of the amount. */
+void settlement_add_row (struct settling *s, const struct side *side,
+                         const mpz_t units, int sign);
+/* What the site charges a team on top: the remainder has the other sign. */
+void settlement_add_fee (struct settling *s, const char *team,
+                         const mpz_t units);
+void settlement_write (struct settling *s);
+
+/* How much a rule pays of what `sum_due` says. */
+struct limit {
+    bool money; /* at most `units` */
+    bool hours; /* at most `seconds` */
+    mpz_t units;
+    mpq_t seconds;
+};
+
+void settle_limit_init (struct limit *limit);
+void settle_limit_clear (struct limit *limit);
+/* At most `most`. */
+void settlement_least (mpq_t value, mpq_srcptr most);
+/* Pays the due charges of a payer up to the limit. */
+int settlement_pay (struct settling *s, const struct payer *p,
+                    const struct limit *limit, mpz_t ret_paid,
+                    mpq_t ret_seconds, gl_error_t *error);
+
+/* --- settlement_balance.c --- */
+
+/* Months since year 0, and back: yours to free. */
+int settlement_month_number (const char *month);
+char *settlement_month (int month);
+bool settlement_counts_hours (const site_settlement_t *rule);
+/* The amount of a period, in the balance's unit; of the first one by what is left
+ * of it, where the rule says so. Money is rounded to what can be paid. */
+void settlement_amount (const struct settling *s, bool first, mpq_t ret_amount);
+void settlement_to_units (const struct settling *s, mpq_srcptr amount,
+                          mpz_t units);
+void settlement_of_units (const struct settling *s, const mpz_t units,
+                          mpq_t amount);
+/* Of the rule at work: where an entry of its name applied in this month already,
+ * and that of the month before; NULL: none. */
+bill_balance_t *balance_of_month (const struct settling *s, const char *team);
+const bill_balance_t *balance_of_last (struct settling *s, const char *team);
+/* That of the month, begun from the last one; NULL: the team has none, as it never
+ * used anything. Valid until the next. */
+bill_balance_t *balance_begin (struct settling *s, const char *team, bool used);
+/* The month counts, of the first ones of a team. */
+bool balance_is_active (const struct settling *s, const bill_balance_t *b);
+void balance_left (const bill_balance_t *b, mpq_t ret_amount);
+void balance_use (bill_balance_t *b, mpq_srcptr amount);
+/* The month is the last of its period. */
+bool balance_ends (const struct settling *s, const bill_balance_t *b);
+void balance_end (struct settling *s, bill_balance_t *b);
+
+#endif /* !GL_LEDGER_SETTLEMENT_PRIVATE_H */
