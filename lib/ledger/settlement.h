@@ -4,8 +4,8 @@
  *
  * Rules apply by rising step, then by name. Each works on what the rules before
  * it left unpaid of the month's own charges (kinds charge, idle and credit
- * together, purchases, and fees of earlier rules; not prior-period adjustments
- * and taxes) and writes rows of kind settlement in pairs that add up to 0:
+ * together, purchases, services, and fees of earlier rules; not prior-period
+ * adjustments and taxes) and writes rows of kind settlement in pairs that add up to 0:
  *
  *   rule      the team               the other side
  *   waiver    - what is not billed   remainder "waived"

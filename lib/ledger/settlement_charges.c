@@ -19,7 +19,9 @@ static bool is_use (const posting_t *row)
 static bool is_settled (const posting_t *row, const char *month)
 {
     return row->team && !strcmp (row->month, month) && !row->outside
-           && !row->reason && (is_use (row) || row->kind == BILL_PURCHASE);
+           && !row->reason
+           && (is_use (row) || row->kind == BILL_PURCHASE
+               || row->kind == BILL_SERVICE);
 }
 
 /* Into groups; GPU-seconds of idle time are no job's. */

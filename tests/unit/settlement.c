@@ -32,7 +32,7 @@ static site_t *site_of (const char *rules)
 }
 
 /* A charge of so many hours and smallest units on a day of the month; kind 'c',
- * 'p' a purchase, 'r' a credit. */
+ * 'p' a purchase, 's' another service, 'r' a credit. */
 struct line {
     char kind;
     const char *team;
@@ -48,6 +48,7 @@ static void add_line (bill_t *bill, const char *month, const struct line *line)
     posting_t *row = bill_add (bill);
 
     row->kind = line->kind == 'p'   ? BILL_PURCHASE
+                : line->kind == 's' ? BILL_SERVICE
                 : line->kind == 'r' ? BILL_CREDIT
                                     : BILL_CHARGE;
     row->month = xstrdup (month);
@@ -399,6 +400,19 @@ TEST_CASE (prepaid__deposits__are_drawn_and_given_back)
            "11 = all opening 60 added 50 used 80 expired 30\n");
 }
 
+TEST_CASE (services__a_sponsor_pays_them__a_grant_does_not)
+{
+    check ("- {name: g, rule: grant, amount: 100, teams: [a]}\n"
+           "- {name: s, rule: sponsor, payer: c, share: 50%, teams: [a]}\n",
+           SEQUENCE (LINES ({'s', "a", NULL, NULL, 0, 2001, 0},
+                            {'c', "a", "h100", NULL, 1, 300, 0})),
+           "10 sponsor a>c -10.00\n"
+           "10 sponsor c>a 10.00\n"
+           "10 granted site h100 3.00\n"
+           "10 grant a h100 -3.00\n"
+           "10 = a added 100 used 3 expired 97\n");
+}
+
 TEST_CASE (split__cost_objects__add_up_after_all_others)
 {
     check ("- {name: s, rule: split, teams: [a], split: {X1: 50%, X2: 50%}}\n"
@@ -489,7 +503,7 @@ static void random_lines (struct line *line)
     memset (line, 0, (LINES_MAX + 1) * sizeof (*line));
     for (unsigned i = 0; i < count; i++)
         line[i] = (struct line){
-            .kind = "cccccpr"[pick (7)],
+            .kind = "cccccprs"[pick (8)],
             .team = ONE_OF ("a", "b", "c"),
             .pool = ONE_OF ("h100", "a100"),
             .project = ONE_OF ("x", "y", NULL),
