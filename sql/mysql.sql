@@ -416,6 +416,20 @@ CREATE TABLE IF NOT EXISTS closed_day (
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+CREATE TABLE IF NOT EXISTS closed_team_day (
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
+    day MEDIUMBLOB,
+    team MEDIUMBLOB,
+    units BIGINT,
+    other_units BIGINT,
+    gpu_seconds MEDIUMBLOB,
+    cpu_seconds MEDIUMBLOB,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 CREATE TABLE IF NOT EXISTS meter_reading (
     meter VARBINARY(200) NOT NULL,
     time_start BIGINT NOT NULL,

@@ -188,3 +188,18 @@ CREATE TABLE closed_day (
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;
+
+-- The same by day and team alone.
+CREATE TABLE closed_team_day (
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    day TEXT,
+    team TEXT,
+    units INTEGER,
+    other_units INTEGER,
+    gpu_seconds TEXT,
+    cpu_seconds TEXT,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;

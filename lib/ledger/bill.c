@@ -4,6 +4,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/bill.h"
+#include "ledger/cube.h"
 #include "site/rate_card.h"
 
 const char bill_keys[] = "month,pool,team,account,cluster,user,project,qos,"
@@ -97,6 +98,19 @@ void bill_sort (bill_t *bill)
 
     if (rows->count > 1)
         qsort (rows->item, rows->count, sizeof (posting_t), by_line);
+}
+
+void bill_add_team_days (bill_t *bill)
+{
+    const fields_t *fields = &bill_fields[BILL_TEAM_DAYS];
+    cube_t *cube = cube_new (fields, "day,team");
+    const struct list *days = &bill->list[BILL_DAYS];
+
+    cube_add_list (cube, days->item, days->count);
+    for (size_t i = 0; i < cube_count (cube); i++)
+        fields_copy (fields, bill_append (bill, BILL_TEAM_DAYS),
+                     cube_row (cube, i));
+    cube_free (cube);
 }
 
 /* --- of a billing ------------------------------------------------------ */

@@ -228,6 +228,7 @@ typedef enum {
     BILL_COMPARISONS,  /* by policy and team; of bill_compare_policies() */
     BILL_DAYS,         /* of a computed month where asked for */
     BILL_BALANCES,     /* of bill_settle() */
+    BILL_TEAM_DAYS,    /* of a month to be closed: BILL_DAYS by day and team */
     BILL_LIST_COUNT,
 } bill_list_t;
 extern const fields_t bill_fields[BILL_LIST_COUNT];
@@ -309,6 +310,8 @@ static inline const bill_balance_t *bill_balances (const bill_t *bill,
 {
     return bill_list (bill, BILL_BALANCES, ret_count);
 }
+/* BILL_TEAM_DAYS of BILL_DAYS. */
+void bill_add_team_days (bill_t *bill);
 
 static inline const bill_day_t *bill_days (const bill_t *bill, size_t *ret_count)
 {

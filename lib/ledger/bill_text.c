@@ -146,6 +146,11 @@ static const field_t balance_fields[] = {
     BALANCE (EXACT, closing), BALANCE (EXACT, rolled_over),
 };
 
+static const field_t team_day_fields[] = {
+    DAY (TEXT, day),          DAY (TEXT, team),         DAY (UNITS, units),
+    DAY (UNITS, other_units), DAY (EXACT, gpu_seconds), DAY (EXACT, cpu_seconds),
+};
+
 const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_POSTINGS] = FIELDS ("row", posting_t, row_fields),
     [BILL_COSTS] = FIELDS ("cost", bill_cost_t, cost_fields),
@@ -156,6 +161,7 @@ const fields_t bill_fields[BILL_LIST_COUNT] = {
     = FIELDS ("comparison", bill_comparison_t, comparison_fields),
     [BILL_DAYS] = FIELDS ("day", bill_day_t, day_fields),
     [BILL_BALANCES] = FIELDS ("balance", bill_balance_t, balance_fields),
+    [BILL_TEAM_DAYS] = FIELDS ("day of a team", bill_day_t, team_day_fields),
 };
 
 /* --- rows -------------------------------------------------------------- */

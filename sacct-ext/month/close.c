@@ -288,6 +288,7 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
                < 0
         || store_chain_head (store, &w.head, error) < 0)
         goto out;
+    bill_add_team_days (m->bill);
     c->done->version = periods_versions (periods, m->name) + 1;
     count_rows (m, c->done);
     rc = import_months (&w, c, periods, error);

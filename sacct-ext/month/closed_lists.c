@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 
 #include "base/memory.h"
+#include "ledger/cube.h"
 #include "month/closed_lists.h"
 
 /* `word` in the lines of the closing, `row` in messages. */
@@ -19,6 +20,7 @@ static const struct {
     [BILL_COMPARISONS] = {"closed_comparison", "comparison", "comparison"},
     [BILL_DAYS] = {"closed_day", "day", "day"},
     [BILL_BALANCES] = {"closed_balance", "balance", "balance"},
+    [BILL_TEAM_DAYS] = {"closed_team_day", "team_day", "day of a team"},
 };
 
 /* Where the fields of a posting begin that no closed month has. */
@@ -269,7 +271,8 @@ static int read_row (const closed_row_t *row, void *arg, gl_error_t *error)
     struct reading *r = arg;
     const closed_table_t *t = table_of (r->list);
     const fields_t *fields = &bill_fields[r->list];
-    void *item = bill_append (r->bill, r->list);
+    void *item = bill_append (
+        r->bill, r->list == BILL_TEAM_DAYS ? BILL_DAYS : r->list);
 
     digest_add (&r->all, row->text.data, row->text.length);
     if (row->number != ++r->rows)
@@ -312,6 +315,8 @@ struct checking {
     struct digest all;
     uint64_t *broken; /* their numbers */
     size_t broken_count;
+    bill_day_t day;
+    cube_t *days; /* BILL_DAYS by day and team, less BILL_TEAM_DAYS */
 };
 
 static void report (struct checking *c, const char *month, uint32_t version,
@@ -389,6 +394,36 @@ static int report_rows (struct checking *c, bool is, gl_error_t *error)
     return 0;
 }
 
+/* What cannot be read is broken. */
+static void sum_days (struct checking *c, const closed_row_t *row)
+{
+    const fields_t *fields = &bill_fields[c->list];
+    const fields_t *sums = &bill_fields[BILL_TEAM_DAYS];
+    bill_day_t *sum;
+
+    fields_reset (&bill_fields[BILL_DAYS], &c->day);
+    for (size_t i = 0; i < fields->count; i++)
+        if (row->value[i])
+            field_set (&fields->field[i], &c->day, row->value[i],
+                       strlen (row->value[i]));
+    sum = cube_add (c->days, &c->day);
+    if (c->list == BILL_TEAM_DAYS)
+        for (int twice = 0; twice < 2; twice++)
+            fields_add (sums, sum, &c->day, -1);
+}
+
+static void check_days (struct checking *c)
+{
+    for (size_t i = 0; i < cube_count (c->days); i++)
+        if (!fields_are_zero (&bill_fields[BILL_TEAM_DAYS],
+                              cube_row (c->days, i))) {
+            report (c, c->closing->month, c->closing->version,
+                    "%s: the rows are not the sums of %s",
+                    lists[BILL_TEAM_DAYS].table, lists[BILL_DAYS].table);
+            break;
+        }
+}
+
 static int check_row (const closed_row_t *row, void *arg, gl_error_t *error)
 {
     struct checking *c = arg;
@@ -397,6 +432,8 @@ static int check_row (const closed_row_t *row, void *arg, gl_error_t *error)
     digest_add (&c->all, row->text.data, row->text.length);
     if (whole < 0)
         return -1;
+    if (c->list == BILL_DAYS || c->list == BILL_TEAM_DAYS)
+        sum_days (c, row);
     if (row->number != ++c->rows && c->broken_count == 0)
         report (c, row->month, row->version,
                 "%s: row %" PRIu64 " is in the place of row %" PRIu64,
@@ -409,7 +446,7 @@ static int check_row (const closed_row_t *row, void *arg, gl_error_t *error)
     return 0;
 }
 
-static int check_closing (struct checking *c, gl_error_t *error)
+static int check_list (struct checking *c, gl_error_t *error)
 {
     int rc, is;
 
@@ -419,6 +456,18 @@ static int check_closing (struct checking *c, gl_error_t *error)
                             c->closing->version, check_row, c, error);
     is = is_list (&c->all, c->closing, c->list, rc == 0 ? error : NULL);
     return rc < 0 || is < 0 ? -1 : report_rows (c, is, error);
+}
+
+static int check_closing (struct checking *c, gl_error_t *error)
+{
+    int rc = 0;
+
+    c->days = cube_new (&bill_fields[BILL_TEAM_DAYS], "day,team");
+    for (c->list = 0; c->list < BILL_LIST_COUNT && rc == 0; c->list++)
+        rc = check_list (c, error);
+    check_days (c);
+    cube_free (c->days);
+    return rc;
 }
 
 static int check_count (const char *month, uint32_t version, uint64_t rows,
@@ -446,15 +495,15 @@ int closed_lists_check (store_t *store, const closing_t *closings, size_t count,
                          .arg = arg};
     int rc = 0;
 
-    for (c.list = 0; c.list < BILL_LIST_COUNT && rc == 0; c.list++) {
-        for (size_t i = 0; i < count && rc == 0; i++) {
-            c.closing = &closings[i];
-            rc = check_closing (&c, error);
-        }
-        if (rc == 0)
-            rc = store_closed_counts (store, table_of (c.list), check_count, &c,
-                                      error);
+    fields_init (&bill_fields[BILL_DAYS], &c.day);
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        c.closing = &closings[i];
+        rc = check_closing (&c, error);
     }
+    for (c.list = 0; c.list < BILL_LIST_COUNT && rc == 0; c.list++)
+        rc = store_closed_counts (store, table_of (c.list), check_count, &c,
+                                  error);
+    fields_clear (&bill_fields[BILL_DAYS], &c.day);
     free (c.broken);
     return rc;
 }

@@ -18,7 +18,7 @@
 int closed_lists_write (store_t *store, const char *month, uint32_t version,
                         const bill_t *bill, buffer_t *body, gl_error_t *error);
 
-/* One of them, onto the bill. -1 also if it is not what was closed. */
+/* One of them, onto the bill: BILL_TEAM_DAYS onto its BILL_DAYS. -1 also if it is not what was closed. */
 int closed_list_read (store_t *store, const closing_t *closing,
                       bill_list_t list, bill_t *bill, gl_error_t *error);
 

@@ -96,6 +96,14 @@ static void take_disputes (month_t *m)
     }
 }
 
+/* Of the lists that have what the filter needs the shortest. */
+static bill_list_t days_for (const usage_filter_t *filter)
+{
+    return filter && filter->key == KEY_TEAM && filter->values.count > 0
+               ? BILL_TEAM_DAYS
+               : BILL_DAYS;
+}
+
 static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     const closing_t *closing = m->source->closing;
@@ -111,7 +119,8 @@ static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)
                           < 0
                    || (how->days && !closing->imported
                        && closed_list_read (m->source->store, closing,
-                                            BILL_DAYS, m->bill, error)
+                                            days_for (how->filter), m->bill,
+                                            error)
                               < 0)
                ? -1
                : 0;

@@ -69,10 +69,9 @@ typedef struct {
     bool any_currency; /* whatever the ledger's is today: for papers that say in
                           which; else another one is an error */
     bool compared;     /* with other idle policies, as closing keeps them */
-    bool
-        days; /* with what is charged by day (BILL_DAYS); of a month that is not
-                  closed, of what passes the filter; NULL: of all */
-    const usage_filter_t *filter;
+    bool days; /* with what is charged by day (BILL_DAYS) */
+    const usage_filter_t *filter; /* at least of what passes it, and by what it is
+                                     of; NULL: of all */
     bool billed;   /* months_each(): without months before the ledger begins */
     int64_t until; /* of a month that is not closed only what is before: rows
                       outside are marked so, and its period ends there; 0: all

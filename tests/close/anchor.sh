@@ -143,8 +143,9 @@ cut_behind ()
 {
     {
         echo "DELETE FROM chain WHERE number > $1;"
-        for list in posting cost pool entitlement comparison day; do
-            echo "DELETE FROM closed_$list WHERE entry > $1;"
+        for list in posting cost pool entitlement comparison day team_day balance; do
+            echo "DELETE FROM closed_$list WHERE NOT EXISTS (SELECT 1 FROM chain c
+                WHERE c.kind = 3 AND c.month = closed_month AND c.version = closed_$list.version);"
         done
     } | sql "$lab"
 }

@@ -16,6 +16,7 @@ static const char *const names[BILL_LIST_COUNT] = {
     [BILL_COMPARISONS] = "closed_comparison",
     [BILL_DAYS] = "closed_day",
     [BILL_BALANCES] = "closed_balance",
+    [BILL_TEAM_DAYS] = "closed_team_day",
 };
 static closed_table_t tables[BILL_LIST_COUNT];
 

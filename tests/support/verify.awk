@@ -16,7 +16,7 @@
 BEGIN {
     FS = "[ ]"
     split ("usage detail close reopen correct credit dispute uphold reject", word, " ")
-    lists = split ("posting cost pool entitlement comparison day balance", list, " ")
+    lists = split ("posting cost pool entitlement comparison day team_day balance", list, " ")
     for (i = 0; i < 256; i++)
         byte[sprintf ("%02x", i)] = i
     before = sprintf ("%064d", 0)
@@ -47,6 +47,11 @@ $1 != "chain" {
 END {
     if (open != "")
         found(open ": entries without a closing")
+    for (of in of_day)
+        if (of_day[of] != 0) {
+            gsub (SUBSEP, " ", of)
+            found(of ": closed_team_day is not the sum of closed_day")
+        }
     for (of in rows)
         if (!(of in closed))
             found(of ": rows without a closing")
@@ -92,6 +97,10 @@ function check_row(table, closing,    of, text, i) {
         add_posting(closing)
     else if (table == "closed_pool")
         cost[closing, field["pool"]] += field["cost"]
+    else if (table == "closed_day")
+        of_day[closing, field["day"], field["team"]] += field["units"] + field["other_units"]
+    else if (table == "closed_team_day")
+        of_day[closing, field["day"], field["team"]] -= field["units"] + field["other_units"]
 }
 
 # The canonical text of the row, and its fields.
