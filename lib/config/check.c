@@ -411,6 +411,13 @@ static const char *common_account (const text_list_t *a, const text_list_t *b)
 static int check_teams (const site_t *site, gl_error_t *error)
 {
     for (size_t i = 0; i < site->team_count; i++) {
+        const site_team_t *team = &site->teams[i];
+        if (mpq_sgn (team->surcharge) < 0 && !site->policy.discounts)
+            return gl_error (error,
+                             "%s:%d: the surcharge of team '%s' is below 0, a "
+                             "discount; if it is meant, add `policy: "
+                             "{discounts: yes}`",
+                             team->place.file, team->place.line, team->name);
         for (size_t k = 0; k < i; k++) {
             const site_team_t *a = &site->teams[i], *b = &site->teams[k];
             const char *account;
@@ -479,6 +486,101 @@ static int check_go_live (const site_t *site, gl_error_t *error)
 
 /* ---- prices ---- */
 
+static int rate_error (const site_rate_t *rate, gl_error_t *error,
+                       const char *text)
+{
+    return gl_error (error, "%s:%d: %s", rate->place.file, rate->place.line,
+                     text);
+}
+
+static bool same_pools (const site_rate_t *a, const site_rate_t *b)
+{
+    bool same = a->tiers_pools.count == b->tiers_pools.count;
+
+    for (size_t i = 0; i < a->tiers_pools.count && same; i++)
+        same = texts_have (&b->tiers_pools, a->tiers_pools.item[i]);
+    return same;
+}
+
+/* a / b is c / d */
+static bool in_proportion (mpq_srcptr a, mpq_srcptr b, mpq_srcptr c,
+                           mpq_srcptr d)
+{
+    mpq_t left, right;
+    bool same;
+
+    mpq_inits (left, right, NULL);
+    mpq_mul (left, a, d);
+    mpq_mul (right, c, b);
+    same = mpq_equal (left, right);
+    mpq_clears (left, right, NULL);
+    return same;
+}
+
+static bool same_tiers (const site_rate_t *a, const site_rate_t *b)
+{
+    bool same = a->tiers_by == b->tiers_by && a->tier_count == b->tier_count
+                && same_pools (a, b);
+
+    for (size_t i = 0; i < a->tier_count && same; i++)
+        same = mpq_equal (a->tiers[i].above, b->tiers[i].above)
+               && in_proportion (a->tiers[i].per_gpu_hour, rate_list_price (a),
+                                 b->tiers[i].per_gpu_hour, rate_list_price (b));
+    return same
+           && in_proportion (a->per_gpu_hour, rate_list_price (a),
+                             b->per_gpu_hour, rate_list_price (b));
+}
+
+/* One threshold over several pools: each has a rate with these tiers. */
+static int check_shared_pool (const site_t *site, const site_rate_t *rate,
+                              const char *pool, gl_error_t *error)
+{
+    bool found = false;
+
+    if (rate->tiers_by == TIERS_BY_GPU_HOURS
+        && site_pool_of_cpus (site, pool)
+               != site_pool_of_cpus (site, rate->pool))
+        return rate_error (rate, error,
+                           "`tiers_pools`: CPU-hours and GPU-hours are never "
+                           "added up; use `tiers_by: spend`");
+    for (size_t i = 0; i < site->rate_count; i++) {
+        const site_rate_t *other = &site->rates[i];
+        if (strcmp (other->pool, pool) != 0 || other->tier_count == 0
+            || !overlap (other->valid, rate->valid))
+            continue;
+        found = true;
+        if (!same_tiers (rate, other))
+            return gl_error (
+                error,
+                "%s:%d: `tiers_pools`: the rate at %s:%d must have "
+                "the same `tiers_pools`, `tiers_by`, thresholds "
+                "and, in proportion, prices",
+                rate->place.file, rate->place.line, other->place.file,
+                other->place.line);
+    }
+    return found ? 0
+                 : gl_error (error,
+                             "%s:%d: `tiers_pools`: pool '%s' has no rate with "
+                             "tiers then",
+                             rate->place.file, rate->place.line, pool);
+}
+
+static int check_shared_tiers (const site_t *site, const site_rate_t *rate,
+                               gl_error_t *error)
+{
+    if (rate->tiers_pools.count == 0)
+        return 0;
+    if (rate->tier_count == 0 || !texts_have (&rate->tiers_pools, rate->pool))
+        return rate_error (rate, error,
+                           "`tiers_pools` is for a rate with `tiers`, and its "
+                           "own pool is one of these");
+    for (size_t i = 0; i < rate->tiers_pools.count; i++)
+        if (check_shared_pool (site, rate, rate->tiers_pools.item[i], error)
+            < 0)
+            return -1;
+    return 0;
+}
+
 static int check_tiers (const site_t *site, gl_error_t *error)
 {
     for (size_t i = 0; i < site->rate_count; i++) {
@@ -490,20 +592,18 @@ static int check_tiers (const site_t *site, gl_error_t *error)
                                  "before it; write tiers in rising order",
                                  rate->tiers[k].place.file,
                                  rate->tiers[k].place.line);
-        if (rate->tier_count > 0 && mpq_sgn (rate->per_gpu_hour) <= 0)
+        if (rate->tier_count > 0 && rate->tiers_by == TIERS_BY_SPEND
+            && mpq_sgn (rate->per_gpu_hour) <= 0
+            && mpq_sgn (rate->tiers[0].above) > 0)
             return gl_error (error,
-                             "%s:%d: a rate with `tiers` needs a price below "
-                             "the first of them: `per_gpu_hour` is 0",
+                             "%s:%d: `per_gpu_hour` is 0, so nobody spends "
+                             "anything and reaches a tier; give it a price, or "
+                             "count gpu_hours in `tiers_by`",
                              rate->place.file, rate->place.line);
+        if (check_shared_tiers (site, rate, error) < 0)
+            return -1;
     }
     return 0;
-}
-
-static int rate_error (const site_rate_t *rate, gl_error_t *error,
-                       const char *text)
-{
-    return gl_error (error, "%s:%d: %s", rate->place.file, rate->place.line,
-                     text);
 }
 
 /* CPUs and memory have prices where the pool bills them by weights. */
@@ -536,7 +636,7 @@ static int check_weights (const site_t *site, const site_rate_t *rate,
 
 static bool has_price (const site_rate_t *rate)
 {
-    return mpq_sgn (rate->per_gpu_hour) > 0;
+    return mpq_sgn (rate_list_price (rate)) > 0;
 }
 
 /* The price of a job is a multiple of that of its line: of each line that it may be

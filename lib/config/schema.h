@@ -52,6 +52,7 @@ enum {
     SCHEMA_TO_ONE = 8,   /* at most 1                               */
     SCHEMA_FROM_ONE = 16, /* at least 1                             */
     SCHEMA_NAMES = 32,   /* of VALUE_SHARES: a list of names will do  */
+    SCHEMA_SIGNED = 128, /* of VALUE_RATIO: from -1 on                  */
     SCHEMA_YES_NO = 64,  /* of VALUE_RATIO: yes and no are 100% and 0 */
 };
 

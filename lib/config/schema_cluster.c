@@ -128,10 +128,11 @@ static const schema_key_t team_keys[] = {
      NULL,
      "Plan that it has chosen: it pays the rates of this plan, where there are "
      "any."},
-    {"surcharge", VALUE_RATIO, 0, offsetof (site_team_t, surcharge), NULL, NULL,
-     NULL, NULL,
+    {"surcharge", VALUE_RATIO, SCHEMA_SIGNED, offsetof (site_team_t, surcharge),
+     NULL, NULL, NULL, NULL,
      "Of an external customer, who pays internal price x (1 + surcharge) x "
-     "(1 + overhead). Default 0."},
+     "(1 + overhead). Below 0 it is a discount, which policy.discounts has to "
+     "allow. Default 0."},
     {"overhead", VALUE_RATIO, 0, offsetof (site_team_t, overhead), NULL, NULL,
      NULL, NULL, "Of an external customer: indirect costs. Default 0."},
     FROM_TO (site_team_t),

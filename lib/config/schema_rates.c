@@ -13,8 +13,8 @@ static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
                                              {NULL, 0}};
 
 static const schema_key_t tier_keys[] = {
-    {"above", VALUE_DECIMAL, REQUIRED | POSITIVE, offsetof (site_tier_t, above),
-     NULL, NULL, NULL, "5000", "Threshold, in what tiers_by says."},
+    {"above", VALUE_DECIMAL, REQUIRED, offsetof (site_tier_t, above), NULL,
+     NULL, NULL, "5000", "Threshold, in what tiers_by says."},
     {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
      offsetof (site_tier_t, per_gpu_hour), NULL, NULL, NULL, "3.20",
      "Price of a GPU-hour above it."},
@@ -88,6 +88,11 @@ static const schema_key_t rate_keys[] = {
      NULL, "gpu_hours", "gpu_hours",
      "What the thresholds count: GPU-hours billed, or money due for them. "
      "Default gpu_hours."},
+    {"tiers_pools", VALUE_LIST, 0, offsetof (site_rate_t, tiers_pools), NULL,
+     "pools", NULL, NULL,
+     "Pools whose use counts for the thresholds together, this one included; "
+     "their rates have the same tiers, in proportion to the price. Default "
+     "this pool."},
     {"approved_by", VALUE_TEXT, 0, offsetof (site_rate_t, approved_by), NULL,
      NULL, NULL, NULL,
      "Who approved this version of the rate, and when; an audit asks for it."},

@@ -72,6 +72,10 @@ static const schema_key_t policy_keys[] = {
      suspended_words, NULL, "charged", "charged",
      "GPUs allocated to a suspended job: charged, or free and shown as "
      "unallocated cost. Default charged."},
+    {"discounts", VALUE_WORD, 0, offsetof (site_t, policy.discounts),
+     schema_truth_words, NULL, "no", "no",
+     "Whether a team may have a surcharge below 0. Federal awards may then pay "
+     "more than others for the same hour (2 CFR 200.468). Default no."},
     {"mig_price", VALUE_WORD, 0, offsetof (site_t, policy.mig_price),
      schema_price_words, NULL, "max", "max",
      "Weight by which a MIG slice is priced at full cost. Default max."},

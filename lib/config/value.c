@@ -106,8 +106,10 @@ static int add_host (text_list_t *list, const char *text, gl_error_t *error)
 static int check_range (const schema_key_t *key, const char *text,
                         const mpq_t value, gl_error_t *error)
 {
-    if (mpq_sgn (value) < 0)
+    if (mpq_sgn (value) < 0 && !(key->flags & SCHEMA_SIGNED))
         return gl_error (error, "'%s' is below 0", text);
+    if (mpq_cmp_si (value, -1, 1) < 0)
+        return gl_error (error, "'%s' is below -100%%", text);
     if ((key->flags & SCHEMA_POSITIVE) && mpq_sgn (value) == 0)
         return gl_error (error, "must be above 0");
     if ((key->flags & SCHEMA_TO_ONE) && mpq_cmp_ui (value, 1, 1) > 0)

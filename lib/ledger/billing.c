@@ -725,7 +725,7 @@ static void give_first (const billing_t *b, pool_month_t *pm)
         charge_first_fact (pm->charge, first);
 }
 
-static int compute_month (billing_t *b, pool_month_t *pm,
+static int prepare_month (billing_t *b, pool_month_t *pm,
                           const cost_inputs_t *inputs, gl_error_t *error)
 {
     billing_path_t path = {b->path, b->path_length};
@@ -742,7 +742,85 @@ static int compute_month (billing_t *b, pool_month_t *pm,
     give_before (b, pm);
     billing_idle_give (b->idle, pm->pool, pm->month, path, b->cuts,
                        b->cut_count, pm->charge);
-    return charge_compute (pm->charge, error);
+    return 0;
+}
+
+/* --- tiers over several pools ------------------------------------------------- */
+
+/* Some rate of the pool counts the use of other pools in the month; NULL: none. */
+static const site_rate_t *shared_tiers (const billing_t *b,
+                                        const pool_month_t *pm)
+{
+    const site_t *site = b->query->site;
+
+    for (size_t i = 0; i < site->rate_count; i++)
+        if (!strcmp (site->rates[i].pool, pm->pool)
+            && site->rates[i].tiers_pools.count > 0
+            && overlap (site->rates[i].valid, pm->month))
+            return &site->rates[i];
+    return NULL;
+}
+
+static void give_others (const billing_t *b, pool_month_t *pm,
+                         const site_rate_t *rate)
+{
+    int64_t start = fiscal_start (b->query->site, pm->month.start);
+
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        const pool_month_t *other = &b->pool_months[i];
+        const charge_payer_t *payer;
+        size_t count;
+        if (!other->charge || !strcmp (other->pool, pm->pool)
+            || other->month.start < start
+            || other->month.start > pm->month.start
+            || !texts_have (&rate->tiers_pools, other->pool))
+            continue;
+        payer = charge_payers (other->charge, &count);
+        for (size_t k = 0; k < count; k++)
+            charge_add_others (pm->charge, &payer[k], rate->tiers_by,
+                               other->month.start < pm->month.start);
+    }
+}
+
+/* All pools of the month that count together: then each knows of the others. */
+static int prepare_shared (billing_t *b, const pool_month_t *of,
+                           const cost_inputs_t *inputs, gl_error_t *error)
+{
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        pool_month_t *pm = &b->pool_months[i];
+        if (pm->month.start != of->month.start || !shared_tiers (b, pm))
+            continue;
+        if (prepare_month (b, pm, inputs, error) < 0)
+            return -1;
+        charge_prepare (pm->charge);
+    }
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        pool_month_t *pm = &b->pool_months[i];
+        const site_rate_t *rate = shared_tiers (b, pm);
+        if (rate && pm->month.start == of->month.start)
+            give_others (b, pm, rate);
+    }
+    return 0;
+}
+
+static int compute_month (billing_t *b, pool_month_t *pm,
+                          const cost_inputs_t *inputs, gl_error_t *error)
+{
+    int rc = pm->charge             ? 0
+             : shared_tiers (b, pm) ? prepare_shared (b, pm, inputs, error)
+                                    : prepare_month (b, pm, inputs, error);
+
+    return rc < 0 ? -1 : charge_compute (pm->charge, error);
+}
+
+static int by_month (const void *x, const void *y, void *arg)
+{
+    const billing_t *b = arg;
+    size_t i = *(const size_t *)x, k = *(const size_t *)y;
+    int64_t a = b->pool_months[i].month.start,
+            c = b->pool_months[k].month.start;
+
+    return a != c ? (a > c) - (a < c) : (i > k) - (i < k);
 }
 
 /* Earlier months first: what is due depends on them. Of these payers are asked
@@ -750,8 +828,18 @@ static int compute_month (billing_t *b, pool_month_t *pm,
 static int compute_months (billing_t *b, const cost_inputs_t *inputs,
                            billing_pool_f each, void *arg, gl_error_t *error)
 {
+    GL_AUTOFREE size_t *order
+        = xcalloc (b->pool_month_count + 1, sizeof (*order));
+    bool shared = false;
+
     for (size_t i = 0; i < b->pool_month_count; i++) {
-        size_t at = (b->asked_count + i) % b->pool_month_count;
+        order[i] = (b->asked_count + i) % b->pool_month_count;
+        shared = shared || shared_tiers (b, &b->pool_months[i]);
+    }
+    if (shared)
+        qsort_r (order, b->pool_month_count, sizeof (*order), by_month, b);
+    for (size_t i = 0; i < b->pool_month_count; i++) {
+        size_t at = order[i];
         pool_month_t *pm = &b->pool_months[at];
         if (compute_month (b, pm, inputs, error) < 0
             || (each && at < b->asked_count && each (b, pm, arg, error) < 0))

@@ -265,6 +265,20 @@ void charge_add_before (charge_t *charge, const charge_payer_t *earlier)
     mpq_add (payer->before_spent, payer->before_spent, earlier->spent);
 }
 
+void charge_add_others (charge_t *charge, const charge_payer_t *other,
+                        tiers_by_t by, bool earlier)
+{
+    charge_payer_t *payer = charge_payer (charge, other->team, other->account);
+    mpq_ptr to = earlier ? payer->others_before : payer->others;
+
+    if (by == TIERS_BY_SPEND)
+        mpq_add (to, to, earlier ? other->spent : other->listed);
+    else {
+        mpq_add (to, to, other->billed);
+        mpq_sub (to, to, other->drawn);
+    }
+}
+
 void charge_carry (charge_t *charge, const charge_payer_t *last)
 {
     charge_payer_t *payer;
@@ -558,11 +572,18 @@ static void hand_out (charge_t *charge)
                  by_line, &length);
 }
 
-int charge_compute (charge_t *charge, gl_error_t *error)
+void charge_prepare (charge_t *charge)
 {
     sort_and_merge (charge, true);
     charge_keep_held (charge);
     charge_find_payers (charge);
+    charge->prepared = true;
+}
+
+int charge_compute (charge_t *charge, gl_error_t *error)
+{
+    if (!charge->prepared)
+        charge_prepare (charge);
     find_rates (charge);
     charge_classify (charge);
     charge_give_idle (charge);

@@ -352,6 +352,9 @@ int charge_add_part (charge_t *charge, const char *const *path,
                      rate_subject_t of, const usage_part_t *part,
                      gl_error_t *error);
 
+/* After the last line, once, by charge_compute() where nobody has: the payers, and
+ * what they are billed and have drawn. */
+void charge_prepare (charge_t *charge);
 /* After the last line, once. -1 is a defect of this module. */
 int charge_compute (charge_t *charge, gl_error_t *error);
 
@@ -381,6 +384,9 @@ typedef struct {
     mpq_t value_expired;
     mpq_t before_billed; /* charge_add_before() */
     mpq_t before_spent;
+    mpq_t listed; /* billed - drawn, at the list prices of its rates */
+    mpq_t others; /* charge_add_others(): of this month, and of earlier ones */
+    mpq_t others_before;
     mpq_t spent; /* due before surcharges, for billed - drawn */
     mpq_t due;   /* all its lines but credits */
 } charge_payer_t;
@@ -393,6 +399,10 @@ void charge_first_fact (charge_t *charge, int64_t instant);
 /* Before charge_compute(), for tiers: what somebody used of the pool in an earlier
  * month of the fiscal year; billed - drawn and spent of that month count. */
 void charge_add_before (charge_t *charge, const charge_payer_t *earlier);
+/* For tiers over several pools, between charge_prepare() and charge_compute(): what
+ * somebody used of another pool, in the same month or in an earlier one. */
+void charge_add_others (charge_t *charge, const charge_payer_t *other,
+                        tiers_by_t by, bool earlier);
 /* Likewise: of the month before this one, what is carried out of it, and what
  * that is worth. */
 void charge_carry (charge_t *charge, const charge_payer_t *last);

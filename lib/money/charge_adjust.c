@@ -64,7 +64,8 @@ charge_payer_t *charge_payer (charge_t *charge, const char *team,
                payer->unused, payer->rollover_out, payer->expired, payer->fee,
                payer->value_in, payer->value_consumed, payer->value_reserved,
                payer->value_out, payer->value_expired, payer->before_billed,
-               payer->before_spent, payer->spent, payer->due, NULL);
+               payer->before_spent, payer->listed, payer->others,
+               payer->others_before, payer->spent, payer->due, NULL);
     return payer;
 }
 
@@ -80,7 +81,8 @@ void charge_free_payers (charge_t *charge)
                     payer->fee, payer->value_in, payer->value_consumed,
                     payer->value_reserved, payer->value_out,
                     payer->value_expired, payer->before_billed,
-                    payer->before_spent, payer->spent, payer->due, NULL);
+                    payer->before_spent, payer->listed, payer->others,
+                    payer->others_before, payer->spent, payer->due, NULL);
     }
     free (charge->payers);
 }
@@ -105,6 +107,28 @@ void charge_apply_rule (mpq_t value, const site_qos_t *rule)
     mpq_clear (paid);
 }
 
+/* What payers are billed beyond their entitlements, at the list prices of rates. */
+static void list_billed (charge_t *charge)
+{
+    mpq_t billed, part;
+
+    mpq_inits (billed, part, NULL);
+    for (size_t i = 0; i < charge->count; i++) {
+        const struct entry *entry = &charge->entries[i];
+        charge_payer_t *payer = payer_of (charge, entry);
+        if (entry->line.kind != CHARGE_USED || !entry->price.rate)
+            continue;
+        mpq_mul (billed, entry->line.price_seconds,
+                 rate_list_price (entry->price.rate));
+        charge_apply_rule (billed, entry->price.rule);
+        charge_consumed_part (payer, part);
+        exact_add_scaled (payer->listed, billed, 1, 3600);
+        mpq_mul (billed, billed, part);
+        exact_add_scaled (payer->listed, billed, -1, 3600);
+    }
+    mpq_clears (billed, part, NULL);
+}
+
 void charge_find_payers (charge_t *charge)
 {
     mpq_t billed;
@@ -122,6 +146,7 @@ void charge_find_payers (charge_t *charge)
     }
     mpq_clear (billed);
     charge_draw_entitled (charge);
+    list_billed (charge);
 }
 
 /* --- tiers -------------------------------------------------------------- */
@@ -173,26 +198,46 @@ static void walk_tiers (const site_rate_t *rate, mpq_t position, mpq_t hours,
     mpq_clear (step);
 }
 
+/* Of several pools: their hours too, or hours that cost what is billed of all. The
+ * prices of all are in proportion, and so t is the same for each. */
+static void add_others (const charge_payer_t *payer, const site_rate_t *rate,
+                        mpq_t position, mpq_t hours)
+{
+    if (rate->tiers_by == TIERS_BY_SPEND) {
+        mpq_add (position, position, payer->others_before);
+        mpq_add (hours, payer->listed, payer->others);
+        mpq_div (hours, hours, rate_list_price (rate));
+    } else {
+        exact_add_scaled (position, payer->others_before, 1, 3600);
+        exact_add_scaled (hours, payer->others, 1, 3600);
+    }
+}
+
 /* t: the mean marginal price of what the payer is billed in the month, for each
  * unit of the rate's own price. */
 static void tier_factor (const charge_payer_t *payer, const site_rate_t *rate,
                          mpq_t ret_factor)
 {
+    mpq_srcptr price;
     mpq_t position, hours, base;
 
     mpq_set_ui (ret_factor, 1, 1);
     if (!rate || rate->tier_count == 0
-        || mpq_cmp (payer->billed, payer->drawn) <= 0
-        || mpq_sgn (rate->per_gpu_hour) <= 0)
+        || mpq_cmp (payer->billed, payer->drawn) <= 0)
+        return;
+    price = rate_list_price (rate);
+    if (mpq_sgn (price) <= 0)
         return;
     mpq_inits (position, hours, base, NULL);
     mpq_sub (base, payer->billed, payer->drawn);
     exact_add_scaled (hours, base, 1, 3600);
-    mpq_mul (base, hours, rate->per_gpu_hour);
     if (rate->tiers_by == TIERS_BY_SPEND)
         mpq_set (position, payer->before_spent);
     else
         exact_add_scaled (position, payer->before_billed, 1, 3600);
+    if (rate->tiers_pools.count > 0)
+        add_others (payer, rate, position, hours);
+    mpq_mul (base, hours, price);
     mpq_set_ui (ret_factor, 0, 1);
     walk_tiers (rate, position, hours, ret_factor);
     mpq_div (ret_factor, ret_factor, base);
@@ -253,15 +298,14 @@ static void adjust_external (const site_team_t *team,
 {
     mpq_t by, overhead;
 
-    if (!team || (mpq_sgn (team->surcharge) <= 0 && mpq_sgn (team->overhead) <= 0))
+    if (!team
+        || (mpq_sgn (team->surcharge) == 0 && mpq_sgn (team->overhead) == 0))
         return;
     mpq_inits (by, overhead, NULL);
     mpq_set_ui (by, 1, 1);
     mpq_set_ui (overhead, 1, 1);
-    if (mpq_sgn (team->surcharge) > 0)
-        mpq_add (by, by, team->surcharge);
-    if (mpq_sgn (team->overhead) > 0)
-        mpq_add (overhead, overhead, team->overhead);
+    mpq_add (by, by, team->surcharge);
+    mpq_add (overhead, overhead, team->overhead);
     mpq_mul (by, by, overhead);
     adjust (factor, ADJUSTMENT_SURCHARGE, left, by);
     mpq_clears (by, overhead, NULL);
@@ -319,7 +363,7 @@ void charge_per_second (const charge_t *charge, const rate_card_price_t *price,
         mpq_clear (factor[i]);
     }
     mpq_mul (ret_amount, left,
-             price->rate ? price->rate->per_gpu_hour : charge->full);
+             price->rate ? rate_list_price (price->rate) : charge->full);
     mpq_clear (left);
 }
 
@@ -346,7 +390,7 @@ static void set_list (const charge_t *charge, struct entry *entry)
     else if (entry->price.rate) {
         exact_set_i64 (line->list, 1, 3600);
         mpq_mul (line->list, line->list, line->price_seconds);
-        mpq_mul (line->list, line->list, entry->price.rate->per_gpu_hour);
+        mpq_mul (line->list, line->list, rate_list_price (entry->price.rate));
     } else
         set_amount (line, line->price_seconds, charge->full, charge->full_used,
                     line->list);

@@ -203,7 +203,7 @@ void charge_pool_price (const charge_t *charge, mpq_t ret_price)
             charge->site,
             (rate_subject_t){.pool = charge->pool, .instant = start});
         exact_add_scaled (ret_price,
-                          price.rate ? price.rate->per_gpu_hour
+                          price.rate ? rate_list_price (price.rate)
                                      : charge_full_rate (charge),
                           end - start, month.end - month.start);
     }

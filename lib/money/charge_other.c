@@ -96,6 +96,8 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
         charge_payer_t *to = charge_payer (other, from->team, from->account);
         mpq_set (to->before_billed, from->before_billed);
         mpq_set (to->before_spent, from->before_spent);
+        mpq_set (to->others, from->others);
+        mpq_set (to->others_before, from->others_before);
         mpq_set (to->rollover_in, from->rollover_in);
         mpq_set (to->value_in, from->value_in);
     }

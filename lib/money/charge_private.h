@@ -102,6 +102,7 @@ struct charge {
     mpq_t used;      /* u, the same */
     mpq_t full;      /* f; once all is priced with full_used, per hour */
     mpq_t full_used; /* what allocated time pays on top of f */
+    bool prepared; /* charge_prepare() */
     bool carried; /* the hours billed carry the whole cost */
     int64_t begins; /* the ledger: nothing is carried out of earlier months */
 };

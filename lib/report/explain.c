@@ -432,8 +432,8 @@ static void explain_price (explain_step_t *step, struct piece *p,
 {
     rate_card_price_t price
         = rate_card_price (p->site, subject_of (p, pm->pool));
-    mpq_srcptr rate
-        = price.rate ? price.rate->per_gpu_hour : charge_full_rate (pm->charge);
+    mpq_srcptr rate = price.rate ? rate_list_price (price.rate)
+                                 : charge_full_rate (pm->charge);
     GL_AUTOFREE char *title = xasprintf ("price weight of a device, by %s",
                                          mig_basis_name (price.mig_price));
     uint64_t free_seconds = charge_free_seconds (p->site, p->part);

@@ -61,6 +61,17 @@ static bool has_gpus (const site_rate_t *rate, uint64_t gpus)
                && gpus <= (uint64_t)rate->gpus[1]);
 }
 
+mpq_srcptr rate_list_price (const site_rate_t *rate)
+{
+    mpq_srcptr price = rate->per_gpu_hour;
+
+    for (size_t i = 0; i < rate->tier_count; i++)
+        if (mpq_sgn (rate->per_gpu_hour) == 0
+            && mpq_cmp (rate->tiers[i].per_gpu_hour, price) > 0)
+            price = rate->tiers[i].per_gpu_hour;
+    return price;
+}
+
 rate_fit_t rate_fits (const site_rate_t *of, const site_rate_t *other)
 {
     rate_fit_t fit

@@ -45,6 +45,9 @@ rate_card_price_t rate_card_price (const site_t *site, rate_subject_t of);
  * free. */
 char *rate_conditions (const site_t *site, const site_rate_t *rate);
 
+/* The price before tiers. */
+mpq_srcptr rate_list_price (const site_rate_t *rate);
+
 /* Whether jobs that one rate is for, by what it says of lines (not of reservations and
  * GPUs), are ones that another is for: of the same pool, at whatever time. */
 typedef enum {

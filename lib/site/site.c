@@ -193,6 +193,7 @@ static void free_rate (site_rate_t *rate)
     free (rate->partition);
     free (rate->qos);
     free (rate->reservation);
+    texts_clear (&rate->tiers_pools);
     free (rate->approved_by);
     free (rate->note);
     mpq_clears (rate->per_gpu_hour, rate->per_cpu_hour, rate->per_gb_hour,

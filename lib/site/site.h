@@ -109,7 +109,7 @@ typedef struct {
     char *cost_center;
     char *class; /* of customers; rates may be for one. NULL: none */
     char *plan;  /* the same, as the team has chosen it */
-    /* External customers pay internal x (1 + surcharge) x (1 + overhead). */
+    /* The team pays internal x (1 + surcharge) x (1 + overhead). */
     mpq_t surcharge;
     mpq_t overhead;
     period_t valid;
@@ -341,9 +341,12 @@ typedef struct {
     mpq_t minimum; /* of an ended job, in money or GPU-hours; 0: none */
     mpq_t minimum_gpu_hours;
     mig_basis_t mig_price; /* compute, memory or max */
-    site_tier_t *tiers; /* by rising threshold; below the first: per_gpu_hour */
+    /* By rising threshold; below the first: per_gpu_hour. Where that is 0 the list
+     * price is that of the dearest tier: rate_list_price(). */
+    site_tier_t *tiers;
     size_t tier_count;
     tiers_by_t tiers_by;
+    text_list_t tiers_pools; /* whose use counts for the thresholds; empty: pool's */
     char *approved_by; /* of this version; NULL: not told */
     char *note;
     period_t valid;
@@ -579,6 +582,7 @@ typedef struct {
     disposal_policy_t disposal;
     reserved_policy_t reserved;
     suspended_policy_t suspended;
+    int discounts;         /* 1: a team's surcharge may be below 0 */
     mig_basis_t mig_price; /* of full-cost pools */
     mpq_t utilization;     /* productive share, for planning reports */
     int wckey_is_project;  /* use Slurm's wckey as a project tag */

@@ -317,10 +317,10 @@ static struct rates rates_of (const struct billed *b, const site_pool_t *pool,
 static void reprice (const struct rates *rates, mpq_ptr factor)
 {
     if (!rates->line || rates->job == rates->line
-        || mpq_sgn (rates->line->per_gpu_hour) == 0)
+        || mpq_sgn (rate_list_price (rates->line)) == 0)
         return;
     mpq_mul (factor, factor, rates->job->per_gpu_hour);
-    mpq_div (factor, factor, rates->line->per_gpu_hour);
+    mpq_div (factor, factor, rate_list_price (rates->line));
 }
 
 static void sum_pool (const struct held *held, const site_pool_t *pool,
@@ -338,12 +338,12 @@ static void find_lack (const struct rates *rates, mpq_srcptr units,
 {
     mpq_t billed;
 
-    if (!rates->line || mpq_sgn (rates->line->per_gpu_hour) == 0)
+    if (!rates->line || mpq_sgn (rate_list_price (rates->line)) == 0)
         return;
     mpq_init (billed);
     mpq_mul (ret_lack, rates->job->minimum_gpu_hours, rates->job->per_gpu_hour);
     take_larger (ret_lack, rates->job->minimum);
-    mpq_div (ret_lack, ret_lack, rates->line->per_gpu_hour);
+    mpq_div (ret_lack, ret_lack, rate_list_price (rates->line));
     mpz_mul_ui (mpq_numref (ret_lack), mpq_numref (ret_lack), 3600);
     mpq_canonicalize (ret_lack);
     exact_add_scaled (billed, units, seconds, 1);

@@ -222,7 +222,7 @@ static bool price_of (const struct filling *f, const char *pool,
             full = &pools[i];
     if (!price->rate && (!full || !full->has_cost))
         return false;
-    mpq_set (ret, price->rate ? price->rate->per_gpu_hour : full->full_rate);
+    mpq_set (ret, price->rate ? rate_list_price (price->rate) : full->full_rate);
     if (!price->rule)
         return true;
     mpq_init (share);

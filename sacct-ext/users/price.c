@@ -386,8 +386,8 @@ static bool teams_differ (const site_t *site)
     for (size_t i = 0; i < site->rate_count && !differ; i++)
         differ = site->rates[i].tier_count > 0;
     for (size_t i = 0; i < site->team_count && !differ; i++)
-        differ = mpq_sgn (site->teams[i].surcharge) > 0
-                 || mpq_sgn (site->teams[i].overhead) > 0;
+        differ = mpq_sgn (site->teams[i].surcharge) != 0
+                 || mpq_sgn (site->teams[i].overhead) != 0;
     return differ;
 }
 

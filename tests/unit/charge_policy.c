@@ -479,6 +479,54 @@ TEST_CASE (tiers__the_published_year__costs_as_published)
     }
 }
 
+/* The first 1,000 hours are free, then 0.50. Both amounts are on the line. */
+TEST_CASE (tiers__a_free_beginning__is_of_the_list_price)
+{
+    site_t *site = site_of ("10000");
+    site_rate_t *rate = book_rate (site, "p", NULL, "0", MIG_MAX);
+    charge_t *charge;
+    size_t count;
+
+    add_tier (rate, "1000", "0.50");
+    charge = start (site, (struct month){.allocated = 3000});
+    use (charge, site, "A", NULL, 3000);
+    compute (charge);
+    check_line (charge_lines (charge, &count), "1500.00", ADJUSTMENT_TIER,
+                "-500.00", "1000.00");
+    charge_free (charge);
+    site_free (site);
+}
+
+/* 600 of list price here and 200 in another pool, with 400 spent there before: of 800
+ * the first 600 are whole and 200 are halved, by which each is 7/8. */
+TEST_CASE (tiers__over_several_pools__have_one_mean_price)
+{
+    site_t *site = site_of ("10000");
+    site_rate_t *rate = book_rate (site, "p", NULL, "2", MIG_MAX);
+    charge_payer_t other = {.team = "A"};
+    charge_t *charge;
+    size_t count;
+
+    mpq_inits (other.listed, other.spent, other.billed, other.drawn, NULL);
+    rate->tiers_by = TIERS_BY_SPEND;
+    texts_add (&rate->tiers_pools, "p");
+    texts_add (&rate->tiers_pools, "q");
+    add_tier (rate, "1000", "1");
+    charge = start (site, (struct month){.allocated = 300});
+    use (charge, site, "A", NULL, 300);
+    charge_prepare (charge);
+    mpq_set_ui (other.spent, 400, 1);
+    charge_add_others (charge, &other, TIERS_BY_SPEND, true);
+    mpq_set_ui (other.listed, 200, 1);
+    charge_add_others (charge, &other, TIERS_BY_SPEND, false);
+    compute (charge);
+    check_line (charge_lines (charge, &count), "600.00", ADJUSTMENT_TIER,
+                "-75.00", "525.00");
+    mpq_clears (other.listed, other.spent, other.billed, other.drawn, NULL);
+    charge_free (charge);
+    site_free (site);
+}
+
 /* The same in two months: the second begins where the first ended. */
 TEST_CASE (tiers__earlier_months__are_gone_on_from)
 {

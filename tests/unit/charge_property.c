@@ -61,8 +61,12 @@ static void make_rates (struct world *w)
         site_rate_t *rate
             = book_rate (site, "p", i == 1 ? NULL : "high", "1", MIG_MAX);
         uint64_t above = 0;
-        exact_set_i64 (rate->per_gpu_hour, 1 + (int64_t)below (w, 9999), 1000);
         rate->tiers_by = below (w, 2) ? TIERS_BY_SPEND : TIERS_BY_GPU_HOURS;
+        if (rate->tiers_by == TIERS_BY_SPEND || below (w, 3))
+            exact_set_i64 (rate->per_gpu_hour, 1 + (int64_t)below (w, 9999),
+                           1000);
+        else
+            mpq_set_ui (rate->per_gpu_hour, 0, 1);
         for (uint64_t k = below (w, 4); k > 0; k--) {
             site_tier_t *tier = BOOK_NEW (rate->tiers, rate->tier_count);
             mpq_inits (tier->above, tier->per_gpu_hour, NULL);
@@ -101,7 +105,7 @@ static void make_teams (struct world *w)
         team->plan = some_word (w);
         mpq_inits (team->surcharge, team->overhead, NULL);
         if (below (w, 3) == 0) {
-            number (w, team->surcharge, 40, 100);
+            exact_set_i64 (team->surcharge, (int64_t)below (w, 80) - 40, 100);
             number (w, team->overhead, 40, 100);
         }
         if (below (w, 2))
@@ -558,7 +562,7 @@ static void check_list_prices (const charge_t *charge, const struct world *w)
         rate_card_price_t price = price_of (w, line[i].path);
         if (line[i].kind != CHARGE_USED)
             continue;
-        mpq_set (expected, price.rate ? price.rate->per_gpu_hour
+        mpq_set (expected, price.rate ? rate_list_price (price.rate)
                                       : charge_full_rate (charge));
         mpq_mul (expected, expected, line[i].price_seconds);
         mpz_mul_ui (mpq_denref (expected), mpq_denref (expected), 3600);

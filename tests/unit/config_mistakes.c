@@ -180,6 +180,23 @@ static const mistake_t values_mistakes[] = {
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: sum}]\nrates:\n"
      "- {pool: p, per_gpu_hour: 0, per_cpu_hour: 1}\n",
      {"t.yaml:3", "give GPUs a price"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8}, {name: q, nodes: n2, "
+     "gpus_per_node: 8}]\nrates:\n"
+     "- {pool: p, per_gpu_hour: 2, tiers_pools: [p, q],\n"
+     "   tiers: [{above: 5, per_gpu_hour: 1}]}\n"
+     "- {pool: q, per_gpu_hour: 4, tiers_pools: [p, q],\n"
+     "   tiers: [{above: 5, per_gpu_hour: 1}]}\n",
+     {"t.yaml:3", "t.yaml:5", "in proportion"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8}, {name: q, nodes: n2, "
+     "gpus_per_node: 8}]\nrates:\n"
+     "- {pool: p, per_gpu_hour: 2, tiers_pools: [p, q],\n"
+     "   tiers: [{above: 5, per_gpu_hour: 1}]}\n"
+     "- {pool: q, per_gpu_hour: 4}\n",
+     {"t.yaml:3", "pool 'q' has no rate with tiers"}},
+    {"teams: [{name: t, accounts: [t], surcharge: -20%}]\n",
+     {"t.yaml:1", "`policy: {discounts: yes}`"}},
+    {"teams: [{name: t, accounts: [t], surcharge: -120%}]\n",
+     {"t.yaml:1", "below -100%"}},
     {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: max, "
      "cpus_per_gpu: 16}]",
      {"t.yaml:1", "'p'", "`cpu_weight`"}},
