@@ -384,7 +384,8 @@ typedef struct {
     mpq_t value_expired;
     mpq_t before_billed; /* charge_add_before() */
     mpq_t before_spent;
-    mpq_t listed; /* billed - drawn, at the list prices of its rates */
+    mpq_t
+        listed; /* billed - drawn at list prices, where tiers are of several pools */
     mpq_t others; /* charge_add_others(): of this month, and of earlier ones */
     mpq_t others_before;
     mpq_t spent; /* due before surcharges, for billed - drawn */

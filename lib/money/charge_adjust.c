@@ -107,6 +107,15 @@ void charge_apply_rule (mpq_t value, const site_qos_t *rule)
     mpq_clear (paid);
 }
 
+static bool shares_tiers (const charge_t *charge)
+{
+    for (size_t i = 0; i < charge->site->rate_count; i++)
+        if (strcmp (charge->site->rates[i].pool, charge->pool) == 0
+            && charge->site->rates[i].tiers_pools.count > 0)
+            return true;
+    return false;
+}
+
 /* What payers are billed beyond their entitlements, at the list prices of rates. */
 static void list_billed (charge_t *charge)
 {
@@ -146,7 +155,8 @@ void charge_find_payers (charge_t *charge)
     }
     mpq_clear (billed);
     charge_draw_entitled (charge);
-    list_billed (charge);
+    if (shares_tiers (charge))
+        list_billed (charge);
 }
 
 /* --- tiers -------------------------------------------------------------- */

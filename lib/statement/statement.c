@@ -177,6 +177,10 @@ static report_t *begin (const statement_t *s)
     report_parameter (report, "state", s->state);
     if (team && team->cost_center)
         report_parameter (report, "cost center", team->cost_center);
+    if (team && team->class)
+        report_parameter (report, "class", team->class);
+    if (team && team->plan)
+        report_parameter (report, "plan", team->plan);
     if (s->head)
         report_parameter (report, "latest hash", s->head);
     report_provenance (report, "statement", s->id);
