@@ -22,7 +22,7 @@ typedef struct {
 /* Rows of closed months have these keys and filters. */
 bool chargeback_of_bills (const report_query_t *query);
 
-/* What bill_of_billing() has to group by for this query: bill_keys and the query's
+/* What bill_take_pool() has to group by for this query: bill_keys and the query's
  * keys and filters. Yours to free. */
 char *chargeback_keys (const report_query_t *query);
 
