@@ -173,12 +173,42 @@ awk 'NR > 1 { print /CPU-Hours/ + 0, /GPU-Hours/ + 0, /GPU job|GPU alloc|gpu-any
 is "a row of FOCUS has one unit" "0 1 0
 1 0 0"
 
+for version in 1.2 1.3 1.4; do
+    ledger both report chargeback --month 2026-10 --focus=$version \
+        --output focus.csv >got
+    TZ=UTC "$abs_top_builddir/tests/focus/check" \
+        "$abs_top_srcdir/tests/data/focus" focus.csv \
+        "h100=16 cpu=64 spare=128" >got 2>&1
+    # shellcheck disable=SC2181
+    [ $? -eq 0 ] || printf 'not '
+    tests=$((tests + 1))
+    echo "ok $tests - FOCUS $version of both: $(grep '^rules' got)"
+done
+"$abs_top_builddir/tests/focus/check" sums focus.csv >got
+is "its sums are the charges" "(none)	0
+chem	165
+vision	124"
+if command -v hledger >/dev/null; then
+    ledger both report chargeback --month 2026-10 --journal \
+        --output both.journal >got
+    hledger -f both.journal check --strict >got 2>&1
+    echo >>got
+    is "hledger takes the journal" ""
+fi
+page='-o section,line,name,pool,jobs,gpu_hours,cpu_hours,rate,charge'
+# shellcheck disable=SC2086
+ledger cpus statement vision --month 2026-10 --csv $page >open.csv
 ledger cpus close --month 2026-10 --accept test >close.out
 ledger cpus report chargeback --month 2026-10 --by team --csv -o $money >got
 is "a closed month is the same" \
     "team,gpu_hours,cpu_hours,rate,charge
 chem,0.000000,65.000000,0.0254,1.65
 vision,4.000000,8.000000,,1.08"
+# shellcheck disable=SC2086
+ledger cpus statement vision --month 2026-10 --csv $page >closed.csv
+diff open.csv closed.csv >got
+echo >>got
+is "so is a statement" ""
 ledger cpus verify >got
 has "and verified" "in 1 closed months: as they were written"
 ledger cpus import --cluster lab late.txt >got

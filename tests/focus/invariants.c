@@ -187,8 +187,8 @@ static void check_lists (const table_t *t, size_t row)
         {"CapacityReservationStatus", "||Used|Unused|"},
         {"CommitmentDiscountStatus", "||Used|Unused|"},
         {"CommitmentDiscountCategory", "||Spend|Usage|"},
-        {"PricingUnit", "||GPU-Hours|Months|TB-Months|Units|"},
-        {"ConsumedUnit", "||GPU-Hours|Instance-Hours|Months|TB-Months|Units|"},
+        {"PricingUnit", "||GPU-Hours|CPU-Hours|Months|TB-Months|Units|"},
+        {"ConsumedUnit", "||GPU-Hours|CPU-Hours|Instance-Hours|Months|TB-Months|Units|"},
     };
 
     for (size_t i = 0; i < sizeof (lists) / sizeof (*lists); i++) {
@@ -305,6 +305,14 @@ static long seconds_of (const table_t *t, size_t row)
     return to - from;
 }
 
+/* Of the pool's time; of a pool of CPUs what is consumed of its slices. */
+static const char *hours_of (const table_t *t, size_t row)
+{
+    if (*CELL ("x_SliceStart") && is (CELL ("ConsumedUnit"), "CPU-Hours"))
+        return CELL ("ConsumedQuantity");
+    return CELL ("x_GpuHours");
+}
+
 /* Jobs and what nobody held are all GPUs of the pool on each day of the month, to
  * the last digit of each row. */
 static void check_pool (const table_t *t, const char *pool, long gpus)
@@ -315,7 +323,7 @@ static void check_pool (const table_t *t, const char *pool, long gpus)
     for (size_t row = 0; row < t->rows; row++) {
         mpq_t sum, all;
         long rows = 0;
-        if (done[row] || !is (CELL ("x_Pool"), pool) || !*CELL ("x_GpuHours"))
+        if (done[row] || !is (CELL ("x_Pool"), pool) || !*hours_of (t, row))
             continue;
         mpq_inits (sum, all, NULL);
         for (size_t i = row; i < t->rows; i++) {
@@ -324,7 +332,7 @@ static void check_pool (const table_t *t, const char *pool, long gpus)
                         CELL ("ChargePeriodStart")))
                 continue;
             done[i] = 1;
-            decimal_add (sum, table_cell (t, i, "x_GpuHours"));
+            decimal_add (sum, hours_of (t, i));
             rows++;
         }
         mpq_set_si (all, gpus * seconds_of (t, row), 3600);

@@ -136,7 +136,7 @@ static bool is_ascii (const char *cell)
 static bool is_unit (const char *cell)
 {
     static const char *const units[]
-        = {"GPU-Hours", "Instance-Hours", "Core-Hours", "GB-Hours",
+        = {"GPU-Hours", "CPU-Hours", "Instance-Hours", "Core-Hours", "GB-Hours",
            "Months", "Units", "TB-Months"};
 
     for (size_t i = 0; i < sizeof (units) / sizeof (units[0]); i++)

@@ -91,6 +91,18 @@ rates:
   - {pool: spare, per_cpu_hour: 0.010}
 END
 sed 's/gpus_per_node: 4/&, cpus_per_node: 32/' "$dir/gpus.yaml" >"$dir/told.yaml"
+cat >"$dir/idle.yaml" <<END
+ledger: {timezone: UTC, currency: USD}
+policy: {idle: proportional}
+pools:
+  - {name: h100, nodes: g1, gres: [h100], gpus_per_node: 4}
+  - {name: cpu, resource: cpu, nodes: "c[1-2]", cpus_per_node: 32}
+teams: [{name: chem, accounts: [chem]}]
+costs:
+  - {name: gpus, pool: h100, amount: 3100, driver: month}
+  - {name: cpus, pool: cpu, amount: 3100, driver: month}
+entitlements: [{team: chem, pool: cpu, cpus: 0.5}]
+END
 sed '1a policy: {suspended: free}' "$dir/cpus.yaml" >"$dir/free.yaml"
 
 with gpus init
@@ -141,6 +153,20 @@ is "suspended CPUs are free where the policy says so" "pool,charge
 cpu,0.92
 h100,1.50
 spare,0.32"
+# One day of 31: 100.00 for 1536 CPU-hours, of which 94 are allocated, 1410 idle, 32
+# down; half a CPU for a day is 12 hours that cost nothing.
+# shellcheck disable=SC2086
+with idle report chargeback --month 2026-10
+sed -n '/^Pool cpu/,/^$/p' "$dir/got" | sed '$d' >"$dir/pool"
+mv "$dir/pool" "$dir/got"
+is "the cost of a pool of CPUs is what is charged and what is not" \
+    "Pool cpu, USD: PASS
+  cost                                100.00
+  charged to jobs                       5.34
+  also charged: idle                   91.80
+  also charged: down                    2.08
+  shortfall: covered by entitlements    0.78
+  difference                            0.00"
 with cpus sync --cluster lab --slurmdb "$slurmdb_url" --as-of @1790899200
 # shellcheck disable=SC2086
 with cpus report usage $day --by node,pool --csv -o node,pool,gpu_hours,cpu_hours
