@@ -67,7 +67,7 @@ static int read_all (struct work *w, store_t *store, gl_error_t *error)
     for (size_t i = 0; i < w->request->count; i++)
         if (read_file (w, &options, w->request->paths[i], error) < 0)
             return -1;
-    return 0;
+    return charges_finish (&w->charges, &options, error);
 }
 
 /* --- storing ------------------------------------------------------------------ */

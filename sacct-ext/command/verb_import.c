@@ -933,8 +933,8 @@ static const cli_option_t options_table[] = {
      CLI_AT (work_t, meter)},
     {0, "charges", NULL,
      "the files are charges of other services (storage, licences, ...): CSV\n"
-     "with the columns of docs/formats/charges.md; with --dry-run and --force\n"
-     "(take dates to come) alone",
+     "with the columns of docs/formats/charges.md, or FOCUS; with --dry-run and\n"
+     "--force (take dates to come) alone",
      CLI_AT (work_t, charges)},
     {0, "list", NULL, "list the imports, and read no file",
      CLI_AT (work_t, list)},

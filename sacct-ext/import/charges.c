@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/utf8.h"
-#include "import/charges.h"
+#include "import/charges_private.h"
 
 /* Of quantities and prices: as many as FOCUS rows have. */
 #define DECIMALS 10
@@ -23,24 +23,6 @@
 #define REFERENCE_MAX 400
 
 /* --- the columns ----------------------------------------------------------- */
-
-typedef enum {
-    IN_DATE,
-    IN_TEAM,
-    IN_ACCOUNT,
-    IN_SERVICE,
-    IN_DESCRIPTION,
-    IN_QUANTITY,
-    IN_UNIT,
-    IN_PRICE,
-    IN_AMOUNT,
-    IN_CURRENCY,
-    IN_SOURCE,
-    IN_REFERENCE,
-    IN_COST_OBJECT,
-    IN_SERVICE_CATEGORY,
-    IN_COUNT,
-} column_id_t;
 
 #define NOT_STORED SIZE_MAX
 static const struct {
@@ -83,6 +65,8 @@ struct reading {
     const char *path;
     csv_t csv;
     size_t at[IN_COUNT]; /* the cell of each column; SIZE_MAX: the file has none */
+    const char *cell[IN_COUNT]; /* of the row in hand; NULL: it has none */
+    size_t line;
     char **accounts;     /* that the store knows */
     size_t account_count;
     bool bad; /* the row in hand */
@@ -97,7 +81,7 @@ say (struct reading *r, const char *fmt, ...)
     va_start (args, fmt);
     vsnprintf (what.text, sizeof (what.text), fmt, args);
     va_end (args);
-    gl_error_prefix (&what, "%s:%zu", r->path, r->csv.line);
+    gl_error_prefix (&what, "%s:%zu", r->path, r->line);
     r->options->problem (what.text, r->options->arg);
     r->charges->problems++;
     r->bad = true;
@@ -146,10 +130,7 @@ static int unknown_column (const char *name, gl_error_t *error)
 static int read_header (struct reading *r, gl_error_t *error)
 {
     BUFFER_AUTO missing = BUFFER_INIT;
-    int more = csv_next (&r->csv, error);
 
-    if (more <= 0)
-        return more < 0 ? -1 : gl_error (error, "the file is empty");
     for (size_t i = 0; i < IN_COUNT; i++)
         r->at[i] = SIZE_MAX;
     for (size_t i = 0; i < r->csv.count; i++) {
@@ -173,11 +154,18 @@ static int read_header (struct reading *r, gl_error_t *error)
 /* --- cells ------------------------------------------------------------------ */
 
 /* NULL: the row has none. */
-static char *cell_of (const struct reading *r, column_id_t id)
+static const char *cell_of (const struct reading *r, column_id_t id)
 {
-    char *text = r->at[id] == SIZE_MAX ? NULL : r->csv.cell[r->at[id]];
+    return r->cell[id];
+}
 
-    return text && *text ? text : NULL;
+static void take_cells (struct reading *r)
+{
+    for (column_id_t i = 0; i < IN_COUNT; i++) {
+        const char *text
+            = r->at[i] == SIZE_MAX ? NULL : r->csv.cell[r->at[i]];
+        r->cell[i] = text && *text ? text : NULL;
+    }
 }
 
 static bool is_plain (const char *text)
@@ -422,7 +410,7 @@ static void check_key (struct reading *r, const service_t *row)
         return;
     }
     key = xcalloc (1, sizeof (*key));
-    *key = (struct charges_key){text, r->path, r->csv.line, .hh = {0}};
+    *key = (struct charges_key){text, r->path, r->line, .hh = {0}};
     HASH_ADD_KEYPTR (hh, c->keys, key->text, strlen (key->text), key);
 }
 
@@ -466,27 +454,53 @@ static void take_row (struct reading *r)
     }
     c->line = array_room (c->line, c->count, sizeof (*c->line));
     c->path = array_room (c->path, c->count, sizeof (*c->path));
-    c->line[c->count] = r->csv.line;
+    c->line[c->count] = r->line;
     c->path[c->count] = r->path;
     *GL_APPEND (c->row, c->count) = row;
 }
 
 static int read_rows (struct reading *r, gl_error_t *error)
 {
-    size_t wanted;
-    int more = read_header (r, error);
+    size_t wanted = r->csv.count;
+    int more;
 
-    wanted = r->csv.count;
-    while (more == 0 && (more = csv_next (&r->csv, error)) == 1) {
-        more = 0;
-        r->bad = false;
-        if (r->csv.count == wanted)
+    if (read_header (r, error) < 0)
+        return -1;
+    while ((more = csv_next (&r->csv, error)) == 1) {
+        r->line = r->csv.line;
+        if (r->csv.count == wanted) {
+            take_cells (r);
             take_row (r);
-        else
+        } else
             say (r, "the row has %zu cells, and the header %zu", r->csv.count,
                  wanted);
     }
     return more;
+}
+
+static int read_file (struct reading *r, gl_error_t *error)
+{
+    int more = csv_next (&r->csv, error);
+
+    if (more <= 0)
+        return more < 0 ? -1 : gl_error (error, "the file is empty");
+    return charges_focus_is_header (&r->csv)
+               ? charges_focus_read (r->charges, r->options->site, &r->csv, r->path,
+                             error)
+               : read_rows (r, error);
+}
+
+static int know_accounts (struct reading *r, gl_error_t *error)
+{
+    return store_each_account (r->options->store, keep_name, r, error);
+}
+
+static void done (struct reading *r)
+{
+    for (size_t i = 0; i < r->account_count; i++)
+        free (r->accounts[i]);
+    free (r->accounts);
+    csv_done (&r->csv);
 }
 
 int charges_read (charges_t *charges, const charges_options_t *options,
@@ -496,14 +510,34 @@ int charges_read (charges_t *charges, const charges_options_t *options,
                         .options = options,
                         .path = path,
                         .csv = CSV_INIT (stream)};
-    int rc = store_each_account (options->store, keep_name, &r, error);
+    int rc = know_accounts (&r, error);
 
-    if (rc == 0 && (rc = read_rows (&r, error)) < 0)
+    if (rc == 0 && (rc = read_file (&r, error)) < 0)
         gl_error_prefix (error, "%s:%zu", path, r.csv.line);
-    for (size_t i = 0; i < r.account_count; i++)
-        free (r.accounts[i]);
-    free (r.accounts);
-    csv_done (&r.csv);
+    done (&r);
+    return rc;
+}
+
+static void take_focus (const char *const cells[IN_COUNT], const char *path,
+                        size_t line, void *arg)
+{
+    struct reading *r = arg;
+
+    memcpy (r->cell, cells, sizeof (r->cell));
+    r->path = path;
+    r->line = line;
+    take_row (r);
+}
+
+int charges_finish (charges_t *charges, const charges_options_t *options,
+                    gl_error_t *error)
+{
+    struct reading r = {.charges = charges, .options = options};
+    int rc = charges->focus ? know_accounts (&r, error) : 0;
+
+    if (rc == 0)
+        charges_focus_each (charges, options->site, take_focus, &r);
+    done (&r);
     return rc;
 }
 
@@ -519,6 +553,7 @@ void charges_clear (charges_t *charges)
     }
     for (size_t i = 0; i < charges->count; i++)
         clear_row (&charges->row[i]);
+    charges_focus_free (charges->focus);
     free (charges->row);
     free (charges->line);
     free (charges->path);

@@ -1,6 +1,6 @@
 /*
  * charges.h: files with charges of other services, read and checked: CSV with the
- * columns of docs/formats/charges.md.
+ * columns of docs/formats/charges.md, or FOCUS.
  *
  * Every row that is wrong is said, with its file and line and what to do, not only the
  * first one. Rows are unique by source and reference over all files.
@@ -29,12 +29,16 @@ typedef struct {
     const char **path; /* borrowed */
     size_t count;
     struct charges_key *keys;
+    struct charges_focus *focus; /* rows that are to be added up */
     size_t problems;
 } charges_t;
 
 /* Onto what was read before. -1: the file cannot be read as such a file at all. */
 int charges_read (charges_t *charges, const charges_options_t *options,
                   FILE *stream, const char *path, gl_error_t *error);
+/* After the last file: what rows of FOCUS add up to. */
+int charges_finish (charges_t *charges, const charges_options_t *options,
+                    gl_error_t *error);
 void charges_clear (charges_t *charges);
 
 #endif /* !GL_CHARGES_H */

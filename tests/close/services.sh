@@ -227,5 +227,31 @@ result $? "the open month is closed with the correction"
 gl "$url" import --charges revised.csv && said "0 new, 0 changed, 3 unchanged"
 result $? "and nothing is left"
 
+# ----------------------------------------------------------------- FOCUS in
+
+cat >cloud.csv <<'END'
+BillingPeriodStart,BilledCost,BillingCurrency,ServiceName,ServiceCategory,ChargeCategory,PricingQuantity,PricingUnit,ContractedUnitPrice,ProviderName,SubAccountName,Tags
+2026-12-01T00:00:00Z,0.0123,EUR,Object Store,Storage,Usage,1.23,GB-Months,0.01,Cloud,x1,"{""team"": ""vision""}"
+2026-11-30T23:00:00Z,2,EUR,Object Store,Storage,Usage,200,GB-Months,0.01,Cloud,x1,"{""team"": ""vision""}"
+2026-12-01T00:00:00Z,0.5049,EUR,Object Store,Storage,Tax,,,,Cloud,nlp,
+2026-12-01T00:00:00Z,0,EUR,Object Store,Storage,Usage,5,GB-Months,0,Cloud,nlp,
+END
+gl "$url" import --charges --force cloud.csv && said "2 charges of 2.51 EUR: 2 new"
+result $? "FOCUS of a cloud: rows of one price are one charge"
+gl "$url" import --charges --force cloud.csv && said "0 new, 0 changed, 2 unchanged"
+result $? "FOCUS of a cloud: the same file again changes nothing"
+json statement vision --month 2026-12
+is "$(field '.rows[] | select(.section == "services") |
+    [.name, .quantity, .quantity_unit, .unit_price, .charge] | join(" ")')" \
+    "Object Store 201.23 GB-Months 0.01 2.01" "FOCUS of a cloud: by its tag it is the team's"
+json statement language --month 2026-12
+is "$(field '.rows[] | select(.section == "services") |
+    [.name, .quantity, .unit_price, .charge, .reason] | join(" ")')" \
+    "Object Store 1 0.5049 0.50 Tax" "FOCUS of a cloud: by its sub account it is the account's"
+sed -i 's/Cloud,nlp,/Cloud,nlpp,/' cloud.csv
+gl "$url" import --charges --force cloud.csv
+[ $? -eq 1 ] && said "cloud.csv:4: there is no account 'nlpp'; did you mean 'nlp'?"
+result $? "FOCUS of a cloud: an unknown payer is refused"
+
 echo "1..$tests"
 exit $failed
