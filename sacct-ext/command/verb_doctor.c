@@ -68,11 +68,11 @@ enum { AT_CHECK, AT_STATE, AT_FINDING, AT_WHAT, AT_MEND };
 static const column_info_t columns[] = {
     {"check", "Check", COLUMN_TEXT, true, false, ""},
     {"state", "State", COLUMN_TEXT, false, false,
-     "ok; warn: works, but look; fail; unknown: cannot be "
+     "ok; warn: works, but check it; fail; unknown: cannot be "
      "found out; skipped: does not apply here."},
     {"finding", "Finding", COLUMN_TEXT, false, false, ""},
-    {"what", "What is right", COLUMN_TEXT, false, true, ""},
-    {"mend", "How to mend it", COLUMN_TEXT, false, false, ""},
+    {"what", "Expected", COLUMN_TEXT, false, true, ""},
+    {"mend", "How to fix it", COLUMN_TEXT, false, false, ""},
 };
 
 static doctor_state_t add_row (doctor_t *d, report_t *report,
@@ -111,7 +111,8 @@ static size_t fill (doctor_t *d, report_t *report)
 
 static int examine (cli_t *cli, doctor_t *d, const output_t *output)
 {
-    report_t *report = report_new ("doctor", "How gpuledger is on this host");
+    report_t *report = report_new ("doctor", "Health of gpuledger on this "
+                                             "host");
     size_t wrong;
     int rc;
 

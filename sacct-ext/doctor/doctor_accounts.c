@@ -113,7 +113,7 @@ doctor_state_t doctor_look_teams (doctor_t *d, buffer_t *finding)
                             "the store has no account yet");
     else if (names.count)
         state = doctor_say (finding, DOCTOR_WARN,
-                            "in no job and no association: %s",
+                            "no job and no association has: %s",
                             buffer_text (&names.text));
     else
         state = doctor_say (finding, DOCTOR_OK, "all of them");

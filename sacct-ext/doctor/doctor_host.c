@@ -39,7 +39,7 @@ bool doctor_no_store (doctor_t *d, buffer_t *finding, doctor_state_t *ret)
         return false;
     if (!d->here)
         *ret = doctor_say (finding, DOCTOR_SKIPPED,
-                           "no store here: not the accounting host");
+                           "no store on this host: not the accounting host");
     else
         *ret = doctor_say (finding, DOCTOR_SKIPPED, "the store does not open");
     return true;
@@ -64,13 +64,13 @@ static doctor_state_t look_ledger (doctor_t *d, buffer_t *finding)
     if (d->cli->store_url
         && (!d->cli->site || !d->cli->site->collector.hosts.count))
         return doctor_say (finding, DOCTOR_SKIPPED,
-                           "no collector: one user may write everything");
+                           "no collector: one user can write everything");
     rc = store_chain_exposed (d->cli->store, &why, &error);
     if (rc < 0)
         return doctor_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
     return rc ? doctor_say (finding, DOCTOR_WARN, "%s", why)
               : doctor_say (finding, DOCTOR_OK,
-                            "who writes facts cannot write closed months");
+                            "the owner of facts cannot write closed months");
 }
 
 /* "3 days", "2 hours". */
@@ -100,7 +100,7 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
             state = DOCTOR_WARN;
         buffer_printf (finding, "%s%s: ", i ? "; " : "", clusters[i].name);
         if (clusters[i].as_of == 0) {
-            buffer_add_text (finding, "nothing of Slurm's accounting");
+            buffer_add_text (finding, "no facts from Slurm's accounting");
             continue;
         }
         say_age (finding, age > 0 ? age : 0);
@@ -109,7 +109,7 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
     store_clusters_free (clusters, count);
     return count ? state
                  : doctor_say (finding, DOCTOR_WARN,
-                               "the store holds no job of any cluster");
+                               "the store has no jobs");
 }
 
 /* When sync last read all rows: what was purged or edited long after a job ended
@@ -235,7 +235,8 @@ static doctor_state_t look_nodes (doctor_t *d, buffer_t *finding)
                             "no node has sent anything in 30 days");
     else if (r.silent.count)
         state = doctor_say (
-            finding, DOCTOR_WARN, "%zu of %zu nodes are silent for a day: %s",
+            finding, DOCTOR_WARN, "%zu of %zu nodes have sent nothing for a "
+                                  "day: %s",
             r.silent.count, r.nodes, buffer_text (&r.silent.text));
     else
         state = doctor_say (finding, DOCTOR_OK, "%zu node%s", r.nodes,
@@ -277,7 +278,7 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
         state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (count == 0)
         state = doctor_say (finding, DOCTOR_SKIPPED,
-                            "no collector has measured any");
+                            "no collector has measured a clock");
     else if (names.count)
         state = doctor_say (finding, DOCTOR_WARN, "clocks differ: %s",
                             buffer_text (&names.text));
@@ -375,8 +376,8 @@ static doctor_state_t look_devices (doctor_t *d, buffer_t *finding)
                                 "no agent has sent an inventory");
         else if (names.count)
             state = doctor_say (finding, DOCTOR_WARN,
-                                "devices without an index of Slurm's on %zu "
-                                "node%s: %s (%s)",
+                                "devices without a Slurm index on %zu node%s: "
+                                "%s (%s)",
                                 names.count, names.count == 1 ? "" : "s",
                                 buffer_text (&names.text), all.problem);
         else
@@ -457,40 +458,41 @@ static doctor_state_t look_coverage (doctor_t *d, buffer_t *finding)
                            month);
     percent = (unsigned)(c.seen * 100 / c.all);
     return doctor_say (finding, percent < 95 ? DOCTOR_WARN : DOCTOR_OK,
-                       "%s: nodes have recorded %u %% of the GPU time", month,
+                       "%s: nodes recorded %u %% of the GPU time", month,
                        percent);
 }
 
 const doctor_check_t doctor_host_checks[] = {
     {"host.config", "the configuration loads", look_config,
-     "mend the line that it names; gpuledger.yaml(5)"},
+     "correct the line that the finding names; gpuledger.yaml(5)"},
     {"host.store", "the store opens, with the newest schema", look_store,
      "gpuledger init"},
-    {"host.ledger", "who writes facts cannot write closed months", look_ledger,
+    {"host.ledger", "the owner of facts cannot write closed months", look_ledger,
      "give closed months an owner of their own; docs/decisions/least-power.md"},
-    {"host.anchor", "closed months are those that were anchored",
+    {"host.anchor", "closed months match the anchored hashes",
      doctor_look_anchor, "gpuledger verify; docs/guides/closing.md"},
-    {"host.as_of", "the facts are of today", look_as_of,
-     "run gpuledger sync by a timer, or import"},
-    {"host.full_sync", "all of slurmdbd's rows are read every week",
+    {"host.as_of", "the facts are less than a day old", look_as_of,
+     "run gpuledger sync from a timer, or gpuledger import"},
+    {"host.full_sync", "every week a full sync reads all rows of slurmdbd",
      look_full_sync, "systemctl enable --now gpuledger-sync-full.timer"},
     {"host.nodes", "every node has reported within a day", look_nodes,
-     "run gpuledger doctor on such a node"},
+     "run gpuledger doctor on that node"},
     {"host.clocks", "the nodes' clocks agree with ours", look_skew,
-     "run chrony or ntpd there"},
+     "run chrony or ntpd on that node"},
     {"host.devices", "Slurm's name of every device is known", look_devices,
-     "gres.conf there: File= and Type=; restart slurmd and gpuledger-agent"},
-    {"host.layout", "GPUs are cut as the configuration says",
+     "set File= and Type= in that node's gres.conf; restart slurmd and "
+     "gpuledger-agent"},
+    {"host.layout", "MIG slices match the configuration",
      doctor_look_layout,
      "end the pool with `to` and add one with the new `layout`"},
     {"host.energy", "no node reports more energy than its GPUs can draw",
      doctor_look_energy,
-     "check driver and agent of the node, and `gpu` of its pool"},
+     "check the node's driver and agent, and `gpu` of its pool"},
     {"host.accounts", "every account with GPU time belongs to a team",
-     doctor_look_accounts, "mend `accounts` of the team; gpuledger.yaml(5)"},
+     doctor_look_accounts, "correct `accounts` of the team; gpuledger.yaml(5)"},
     {"host.teams", "Slurm knows every account of the teams", doctor_look_teams,
-     "mend `accounts` of the team, or run gpuledger sync"},
+     "correct `accounts` of the team, or run gpuledger sync"},
     {"host.coverage", "nodes recorded 95 % of the last month's GPU time",
-     look_coverage, "run gpuledger doctor on the nodes of the jobs without"},
+     look_coverage, "run gpuledger doctor on nodes whose jobs have no record"},
     {0},
 };

@@ -167,8 +167,8 @@ static doctor_state_t look_plugin (doctor_t *d, buffer_t *finding)
                            stack.listed);
     if (stack.at > 1)
         return doctor_say (finding, DOCTOR_WARN,
-                           "it is plugin %zu of %s: one that fails before it "
-                           "hides a job",
+                           "it is plugin %zu of %s: a plugin before it that "
+                           "fails hides a job from it",
                            stack.at, file);
     return doctor_say (finding, DOCTOR_OK, "%s, first, optional", file);
 }
@@ -231,7 +231,7 @@ static doctor_state_t look_restart (doctor_t *d, buffer_t *finding)
     file = plugstack_path (d);
     read_stack (file, &stack);
     if (stat (stack.path, &st) < 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no plugin to look at");
+        return doctor_say (finding, DOCTOR_SKIPPED, "no plugin to check");
     if (st.st_mtime > mktime (&started))
         return doctor_say (finding, DOCTOR_WARN,
                            "%s is newer than the running slurmd", stack.path);
@@ -248,7 +248,7 @@ static doctor_state_t look_spool (doctor_t *d, buffer_t *finding)
         return doctor_say (finding, DOCTOR_SKIPPED, "no spool at %s: no node",
                            d->spool);
     if (!S_ISDIR (st.st_mode))
-        return doctor_say (finding, DOCTOR_FAIL, "%s is no directory",
+        return doctor_say (finding, DOCTOR_FAIL, "%s is not a directory",
                            d->spool);
     if (st.st_uid != 0)
         return doctor_say (finding, DOCTOR_FAIL, "%s belongs to user %u",
@@ -314,7 +314,7 @@ static doctor_state_t look_room (doctor_t *d, buffer_t *finding)
                            (uint64_t)fs.f_bavail * fs.f_frsize >> 20);
     if (segments > SPOOL_SEGMENTS_MAX / 4)
         return doctor_say (finding, DOCTOR_WARN,
-                           "%zu of %d segments wait: nobody takes them",
+                           "%zu of %d segments wait: no agent sends them",
                            segments, SPOOL_SEGMENTS_MAX);
     return doctor_say (finding, DOCTOR_OK, "%zu segment%s, %" PRIu64 " KiB",
                        segments, segments == 1 ? "" : "s", bytes >> 10);
@@ -337,7 +337,7 @@ static doctor_state_t look_agent (doctor_t *d, buffer_t *finding)
     rc = flock (fd, LOCK_SH | LOCK_NB);
     close (fd);
     if (rc == 0)
-        return doctor_say (finding, DOCTOR_FAIL, "it does not run");
+        return doctor_say (finding, DOCTOR_FAIL, "it is not running");
     return doctor_say (finding, DOCTOR_OK, "it runs");
 }
 
@@ -352,7 +352,7 @@ static doctor_state_t look_refused (doctor_t *d, buffer_t *finding)
         return doctor_say (finding, DOCTOR_OK, "none");
     return doctor_say (finding, DOCTOR_WARN,
                        "%" PRIu64 " KiB of records in %s that the collector "
-                       "did not take",
+                                  "refused",
                        (bytes + 1023) >> 10, dir);
 }
 
@@ -392,11 +392,11 @@ static doctor_state_t look_devices (doctor_t *d, buffer_t *finding)
         return doctor_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
     if (inventory.devices == 0)
         return doctor_say (finding, DOCTOR_SKIPPED,
-                           "no inventory waits here: the accounting host has "
-                           "what was shipped");
+                           "no inventory in the spool: the accounting host "
+                           "has those that were sent");
     if (inventory.unmapped)
         return doctor_say (finding, DOCTOR_WARN,
-                           "%zu of %zu devices have no index of Slurm's: %s",
+                           "%zu of %zu devices have no Slurm index: %s",
                            inventory.unmapped, inventory.devices,
                            inventory.problem);
     return doctor_say (finding, DOCTOR_OK, "%zu device%s, all known to Slurm",
@@ -417,7 +417,7 @@ static doctor_state_t look_munge (doctor_t *d, buffer_t *finding)
 
     if (!is_node (d) && !(d->cli->site && ask_possible (d->cli->site)))
         return doctor_say (finding, DOCTOR_SKIPPED,
-                           "no node, and no collector is configured");
+                           "not a node, and no collector is configured");
     credential = credential_new (socket, &error);
     if (credential
         && credential_make (credential, "gpuledger", 9, geteuid (), &text,
@@ -491,26 +491,27 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
 const doctor_check_t doctor_node_checks[] = {
     {"node.plugin", "plugstack.conf lists the plugin first, as optional",
      look_plugin, "plugstack.conf, first line: optional .../gpuledger.so"},
-    {"node.policy", "where the plugin has a policy, slurmctld has one",
+    {"node.policy", "if the plugin has a policy, slurmctld has one too",
      look_policy,
-     "contrib/job_submit.lua next to slurm.conf, and JobSubmitPlugins=lua"},
+     "copy contrib/job_submit.lua next to slurm.conf and set "
+     "JobSubmitPlugins=lua"},
     {"node.slurmd", "slurmd was started after the plugin was installed",
      look_restart, "systemctl restart slurmd"},
-    {"node.spool", "the spool is root's alone", look_spool,
+    {"node.spool", "only root can write to the spool", look_spool,
      "install -d -m 700 -o root -g root /var/spool/gpuledger"},
     {"node.room", "the spool has room", look_room,
-     "look why nothing takes the records: node.agent, node.collector"},
+     "find out why no records are sent: node.agent, node.collector"},
     {"node.agent", "gpuledger-agent runs", look_agent,
      "systemctl enable --now gpuledger-agent"},
-    {"node.refused", "the collector takes all records", look_refused,
-     "its log says why; on the accounting host: gpuledger ingest "
+    {"node.refused", "the collector accepts all records", look_refused,
+     "see the collector's log; then on the accounting host: gpuledger ingest "
      "SPOOL/refused"},
     {"node.devices", "Slurm knows every device", look_devices,
-     "gres.conf: File= and Type= of each GPU and slice; restart slurmd"},
+     "set File= and Type= of each GPU and slice in gres.conf; restart slurmd"},
     {"node.munge", "munge works", look_munge, "systemctl restart munge"},
     {"node.collector", "a collector answers", look_collector,
      "gpuledger.yaml: collector.hosts; the accounting host's firewall"},
     {"node.clock", "the clock agrees with the collector's", look_skew,
-     "run chrony or ntpd here and there"},
+     "run chrony or ntpd on both hosts"},
     {0},
 };

@@ -187,13 +187,13 @@ static doctor_state_t look_tres (doctor_t *d, buffer_t *finding)
     each_type (d, see_type, &tres);
     if (!doctor_list_has (value, "gres/gpu"))
         state = doctor_say (finding, DOCTOR_FAIL,
-                            "gres/gpu is not in it: no GPU is accounted");
+                            "gres/gpu is missing: no GPU is accounted");
     else if (tres.missing.length)
         state = doctor_say (finding, DOCTOR_WARN, "without %s",
                             buffer_text (&tres.missing));
     else
         state = doctor_say (finding, DOCTOR_OK,
-                            "gres/gpu and the types of the nodes");
+                            "gres/gpu and the nodes' types");
     buffer_done (&tres.missing);
     return state;
 }
@@ -222,7 +222,8 @@ static doctor_state_t look_types (doctor_t *d, buffer_t *finding)
     each_type (d, see_untyped, &untyped);
     if (untyped.all == 0)
         state = doctor_say (finding, DOCTOR_WARN,
-                            "no node has Gres=gpu: nothing is to be accounted");
+                            "no node has Gres=gpu: there is nothing to "
+                            "account");
     else if (untyped.count)
         state = doctor_say (
             finding, DOCTOR_WARN, "GPUs without a type on %zu node%s: %s%s",
@@ -263,8 +264,8 @@ static doctor_state_t look_slurmdbd (doctor_t *d, buffer_t *finding)
 const doctor_check_t doctor_slurm_checks[] = {
     {"slurm.prolog", "PrologFlags has Alloc", look_prolog,
      "slurm.conf: PrologFlags=Alloc"},
-    {"slurm.run_in_job", "PrologFlags has not RunInJob", look_run_in_job,
-     "slurm.conf: take RunInJob out of PrologFlags"},
+    {"slurm.run_in_job", "PrologFlags does not have RunInJob", look_run_in_job,
+     "slurm.conf: remove RunInJob from PrologFlags"},
     {"slurm.prep", "PrEpPlugins has prep/script", look_prep,
      "slurm.conf: PrEpPlugins=prep/script"},
     {"slurm.accounting", "accounting goes to slurmdbd", look_accounting,

@@ -82,7 +82,7 @@ result $? "and so have the rows alone"
 deep=$work/$(printf '%080d' 0)
 mkdir "$deep" && cp site.yaml "$deep"
 "$pty" 70 "$program" --config "$deep/site.yaml" --store sqlite:ledger.db doctor >"$work/out" 2>&1
-grep -q 0000000 "$work/out" && narrow 70 && grep -q '^Check .*  How to mend it$' "$work/out" && ! grep -q ' more (' "$work/out"
+grep -q 0000000 "$work/out" && narrow 70 && grep -q '^Check .*  How to fix it$' "$work/out" && ! grep -q ' more (' "$work/out"
 result $? "long texts are broken at blanks, not left out"
 gl close --month 2026-09 --accept 'a test' >"$work/out" 2>"$work/err"
 at 90 close --list >"$work/out"

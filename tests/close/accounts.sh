@@ -46,7 +46,7 @@ doctor accounts
 has "warn|account 'nlp' belongs to no team: " && has "GRES-hours (did you mean 'nlpp' of team 'language'?)" && hasnt speech
 result $? "doctor finds the account"
 doctor teams
-has "warn|in no job and no association: 'nlpp' of team 'language' (did you mean 'nlp'?)" && hasnt speech && hasnt vision
+has "warn|no job and no association has: 'nlpp' of team 'language' (did you mean 'nlp'?)" && hasnt speech && hasnt vision
 result $? "doctor finds the name that nothing has"
 copy "$url" "$(url_of accepted)"
 gl "$(url_of accepted)" close --month 2026-10 --accept 'nlp is a guest'

@@ -45,7 +45,7 @@ finds slurm.prolog ok 'PrologFlags=.*Alloc' "PrologFlags"
 finds slurm.run_in_job ok '' "RunInJob"
 finds slurm.prep ok '' "PrEpPlugins"
 finds slurm.accounting ok slurmdbd "accounting"
-finds slurm.tres ok 'gres/gpu and the types' "AccountingStorageTRES"
+finds slurm.tres ok "gres/gpu and the nodes' types" "AccountingStorageTRES"
 finds slurm.types ok '' "types"
 finds slurm.purge ok 'jobs are kept' "slurmdbd keeps jobs"
 finds host.config ok '' "the configuration"
@@ -145,7 +145,7 @@ list "optional $plugin"
 
 exec 9>&-
 examine
-finds node.agent fail 'does not run' "the agent does not run"
+finds node.agent fail 'is not running' "the agent does not run"
 rm "$spool/state/agent.lock"
 examine
 finds node.agent warn 'has never run' "it never has"
@@ -173,7 +173,7 @@ done
 mkdir -m 700 "$spool/refused"
 echo x >"$spool/refused/00000001.records"
 examine
-finds node.refused warn 'did not take' "refused records"
+finds node.refused warn 'the collector refused' "refused records"
 rmdir "$spool/state"
 rm -r "$spool"
 examine
@@ -190,7 +190,7 @@ store=sqlite:$scratch/ledger.db
 "$abs_top_builddir/sacct-ext/gpuledger" --quiet --store "$store" init
 examine --store "$store"
 finds host.store ok 'schema' "the store"
-finds host.as_of warn 'no job of any cluster' "an empty store"
+finds host.as_of warn 'the store has no jobs' "an empty store"
 finds host.nodes warn 'no node has sent anything' "no nodes"
 finds host.coverage skipped 'empty' "no month to cover"
 cat >"$scratch/jobs.txt" <<'END'
@@ -201,7 +201,7 @@ END
     --cluster lab --tz UTC --force --as-of 2026-10-05Z "$scratch/jobs.txt"
 examine --store "$store"
 finds host.as_of warn 'lab: [0-9]+ days old' "old facts"
-finds host.coverage warn '2026-09: nodes have recorded 0 %' "no node records"
+finds host.coverage warn '2026-09: nodes recorded 0 %' "no node records"
 
 # --- a real agent, on devices that this Slurm does not have
 mkdir -m 700 "$scratch/other"
@@ -210,8 +210,8 @@ agent=(env SLURM_CONF=/nowhere "$abs_top_builddir/plugin/agent/gpuledger-agent"
     --replay "$abs_top_srcdir/tests/data/replay/demo.replay")
 "${agent[@]}" --once 2>"$scratch/agent.log"
 examine --spool "$scratch/other"
-finds node.agent fail 'does not run' "an agent that has ended"
-finds node.devices warn 'have no index of Slurm' "devices that Slurm does not know"
+finds node.agent fail 'is not running' "an agent that has ended"
+finds node.devices warn 'have no Slurm index' "devices that Slurm does not know"
 "${agent[@]}" >"$scratch/agent.out" 2>>"$scratch/agent.log" &
 pid=$!
 trap 'kill "$pid" 2>/dev/null; cleanup' EXIT
@@ -231,5 +231,5 @@ store=sqlite:$scratch/nodes.db
 examine --store "$store"
 finds host.nodes ok '1 node' "a node that reports"
 finds host.devices warn 'on 1 node: g1' "its devices without an index"
-finds host.as_of warn "nothing of Slurm's accounting" "no accounting yet"
+finds host.as_of warn "no facts from Slurm's accounting" "no accounting yet"
 done_testing
