@@ -43,4 +43,14 @@ static inline void *array_room (void *array, size_t count, size_t size)
 #define GL_ANY(array, count, it, condition) \
     (GL_FIND (array, count, it, condition) != NULL)
 
+/* Free the array once `done` is done with each entry, the pointer `it`. */
+#define GL_FREE_EACH(array, count, it, done)              \
+    do {                                                  \
+        for (size_t i_ = 0; i_ < (size_t)(count); i_++) { \
+            __typeof__ (*(array)) *it = &(array)[i_];     \
+            done;                                         \
+        }                                                 \
+        free (array);                                     \
+    } while (0)
+
 #endif /* !GL_BASE_ARRAY_H */

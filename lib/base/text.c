@@ -22,8 +22,6 @@ bool texts_have (const text_list_t *list, const char *text)
 
 void texts_clear (text_list_t *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        free (list->item[i]);
-    free (list->item);
+    GL_FREE_EACH (list->item, list->count, it, free (*it));
     *list = (text_list_t){NULL, 0};
 }

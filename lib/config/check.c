@@ -392,9 +392,7 @@ static int check_pools (const site_t *site, gl_error_t *error)
     }
     if (rc == 0)
         rc = check_claims (&claims, error);
-    for (size_t i = 0; i < claims.count; i++)
-        free (claims.claim[i].node);
-    free (claims.claim);
+    GL_FREE_EACH (claims.claim, claims.count, it, free (it->node));
     return rc;
 }
 

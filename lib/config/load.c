@@ -608,9 +608,8 @@ static int finish (struct loader *loader, int rc, site_t **ret_site)
         rc = read_documents (loader);
     if (rc == 0)
         loader->site->book = book_of (loader);
-    for (size_t i = 0; i < loader->document_count; i++)
-        tree_free (loader->document[i].tree);
-    free (loader->document);
+    GL_FREE_EACH (loader->document, loader->document_count, it,
+                  tree_free (it->tree));
     check_list_done (&loader->list);
     if (rc == 0)
         *ret_site = loader->site;

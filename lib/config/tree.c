@@ -3,6 +3,7 @@
 
 #include <yaml.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "config/tree.h"
 
@@ -27,9 +28,7 @@ void tree_free (tree_t *tree)
 {
     if (!tree)
         return;
-    for (size_t i = 0; i < tree->count; i++)
-        tree_free (tree->item[i]);
-    free (tree->item);
+    GL_FREE_EACH (tree->item, tree->count, it, tree_free (*it));
     free (tree->text);
     free (tree);
 }

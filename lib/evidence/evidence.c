@@ -798,9 +798,7 @@ evidence_join_t *evidence_join (const evidence_input_t *input)
 static void free_segment (segment_evidence_t *e)
 {
     for (size_t i = 0; i < e->node_count; i++) {
-        for (size_t k = 0; k < e->node[i].count; k++)
-            free (e->node[i].device[k]);
-        free (e->node[i].device);
+        GL_FREE_EACH (e->node[i].device, e->node[i].count, it, free (*it));
     }
     free (e->node);
     free (e->attempt);

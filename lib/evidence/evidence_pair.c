@@ -365,9 +365,7 @@ static void count_type (const char *type, size_t length, uint64_t count,
 
 static void free_counts (struct counts *c)
 {
-    for (size_t i = 0; i < c->count; i++)
-        free (c->of[i].type);
-    free (c->of);
+    GL_FREE_EACH (c->of, c->count, it, free (it->type));
 }
 
 /* `type`, which is copied behind the list, is that of all; NULL: the inventory

@@ -294,14 +294,11 @@ void reconcile_free (reconcile_t *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; i < r->row_count; i++)
-        clear_row (&r->row[i]);
-    free (r->row);
+    GL_FREE_EACH (r->row, r->row_count, it, clear_row (it));
     free (r->before.cluster);
     for (size_t side = 0; side < SIDE_COUNT; side++) {
-        for (size_t i = 0; i < r->total_count[side]; i++)
-            free ((char *)r->totals[side][i].kind);
-        free (r->totals[side]);
+        GL_FREE_EACH (r->totals[side], r->total_count[side], it,
+                      free ((char *)it->kind));
     }
     free (r);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "evidence/reconcile_rolled.h"
@@ -48,9 +49,8 @@ void rolled_free (rolled_t *r)
         free (cell->who);
         free (cell);
     }
-    for (size_t i = 0; i < r->reservation_count; i++)
-        reserved_clear (&r->reservation[i]);
-    free (r->reservation);
+    GL_FREE_EACH (r->reservation, r->reservation_count, it,
+                  reserved_clear (it));
     free (r->done);
     free (r->when);
     free (r->before);

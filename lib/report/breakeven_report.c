@@ -259,9 +259,8 @@ static int add_changes (const struct breakeven_view *v, gl_error_t *error)
     }
     if (rc == 0)
         chart_effects (v, effects, count);
-    for (size_t i = 0; i < change_count; i++)
-        mpq_clears (effects[i].difference, effects[i].size, NULL);
-    free (effects);
+    GL_FREE_EACH (effects, change_count, it,
+                  mpq_clears (it->difference, it->size, NULL));
     return rc;
 }
 

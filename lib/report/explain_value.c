@@ -36,9 +36,8 @@ void explain_free (explain_t *explain)
 {
     if (!explain)
         return;
-    for (size_t i = 0; i < explain->segment_count; i++)
-        free_segment (&explain->segment[i]);
-    free (explain->segment);
+    GL_FREE_EACH (explain->segment, explain->segment_count, it,
+                  free_segment (it));
     free (explain->job);
     free (explain);
 }

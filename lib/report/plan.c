@@ -122,9 +122,7 @@ plan_t *plan_new (const report_query_t *query, const char *against, int max_age)
 
 static void clear_numbers (mpq_t *values, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        mpq_clear (values[i]);
-    free (values);
+    GL_FREE_EACH (values, count, it, mpq_clear (*it));
 }
 
 void plan_free (plan_t *plan)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -94,9 +95,7 @@ static void free_columns (report_t *report)
 
 static void free_notes_and_totals (report_t *report)
 {
-    for (size_t i = 0; i < report->note_count; i++)
-        free (report->note[i].text);
-    free (report->note);
+    GL_FREE_EACH (report->note, report->note_count, it, free (it->text));
     for (size_t i = 0; i < report->named_total_count; i++) {
         free (report->named_total[i].name);
         free (report->named_total[i].title);

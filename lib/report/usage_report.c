@@ -445,9 +445,7 @@ static void add_chart (const report_query_t *query, report_t *report,
         report_by_time (query) ? "GPU hours over time." : "The largest rows.",
         (const mpq_t *)seconds, columns.first + MEASURE_GPU_HOURS,
         report_chart_size (query), report_by_time (query));
-    for (size_t i = 0; i < count; i++)
-        mpq_clear (seconds[i]);
-    free (seconds);
+    GL_FREE_EACH (seconds, count, it, mpq_clear (*it));
 }
 
 report_t *usage_report_make (usage_report_t *u)

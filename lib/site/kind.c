@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "gres/nodelist.h"
@@ -454,9 +455,7 @@ void kinds_free (kinds_t *k)
         free (entry->problem);
         free (entry);
     }
-    for (size_t i = 0; i < k->site->pool_count; i++)
-        pool_nodes_free (k->nodes[i]);
-    free (k->nodes);
+    GL_FREE_EACH (k->nodes, k->site->pool_count, it, pool_nodes_free (*it));
     free (k->changes);
     free (k->build);
     buffer_done (&k->key);

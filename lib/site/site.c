@@ -157,9 +157,8 @@ static void free_power (site_power_t *power)
 static void free_tariff (site_tariff_t *tariff)
 {
     free (tariff->name);
-    for (size_t i = 0; i < tariff->time_count; i++)
-        mpq_clear (tariff->times[i].per_kwh);
-    free (tariff->times);
+    GL_FREE_EACH (tariff->times, tariff->time_count, it,
+                  mpq_clear (it->per_kwh));
     zone_close (tariff->zone);
     free_shares (&tariff->funding);
     mpq_clears (tariff->per_kwh, tariff->demand_per_kw,
@@ -184,9 +183,8 @@ static void free_cost (site_cost_t *cost)
 
 static void free_rate (site_rate_t *rate)
 {
-    for (size_t i = 0; i < rate->tier_count; i++)
-        mpq_clears (rate->tiers[i].above, rate->tiers[i].per_gpu_hour, NULL);
-    free (rate->tiers);
+    GL_FREE_EACH (rate->tiers, rate->tier_count, it,
+                  mpq_clears (it->above, it->per_gpu_hour, NULL));
     free (rate->pool);
     free (rate->plan);
     free (rate->class);

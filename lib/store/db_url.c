@@ -1,6 +1,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "store/db_url.h"
@@ -208,9 +209,7 @@ int db_url_parse (const char *text, db_url_t *ret_url, gl_error_t *error)
 void db_url_done (db_url_t *url)
 {
     free (url->user);
-    for (size_t i = 0; i < url->host_count; i++)
-        free (url->hosts[i].name);
-    free (url->hosts);
+    GL_FREE_EACH (url->hosts, url->host_count, it, free (it->name));
     free (url->database);
     free (url->socket);
     free (url->ssl_ca);

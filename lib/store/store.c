@@ -116,9 +116,8 @@ void store_close (store_t *store)
     store_rollback (store);
     if (store->ledger != store)
         store_close (store->ledger);
-    for (size_t i = 0; i < store->statement_count; i++)
-        db_finalize (store->statements[i].st);
-    free (store->statements);
+    GL_FREE_EACH (store->statements, store->statement_count, it,
+                  db_finalize (it->st));
     db_settle (store->db);
     db_close (store->db);
     forget_clusters (store);

@@ -14,9 +14,7 @@ static int compare_names (const void *a, const void *b)
 
 static void free_clusters (struct walk_cluster *clusters, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        free (clusters[i].name);
-    free (clusters);
+    GL_FREE_EACH (clusters, count, it, free (it->name));
 }
 
 /* The clusters, or the one of that name, sorted. */

@@ -139,9 +139,7 @@ static ship_t *destroy (ship_t *ship)
         close (ship->talk.wake);
     credential_free (ship->talk.credential);
     spool_cursor_free (ship->cursor);
-    for (size_t i = 0; i < ship->host_count; i++)
-        free (ship->hosts[i].name);
-    free (ship->hosts);
+    GL_FREE_EACH (ship->hosts, ship->host_count, it, free (it->name));
     free ((char *)ship->config.spool);
     free ((char *)ship->config.cluster);
     free ((char *)ship->config.node);

@@ -22,9 +22,7 @@ static void done_track (track_t *track)
 
 void tracks_done (tracks_t *tracks)
 {
-    for (size_t i = 0; i < tracks->count; i++)
-        done_track (&tracks->track[i]);
-    free (tracks->track);
+    GL_FREE_EACH (tracks->track, tracks->count, it, done_track (it));
     tracks->track = NULL;
     tracks->count = 0;
 }

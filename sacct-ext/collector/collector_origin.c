@@ -10,6 +10,7 @@
 #include <time.h>
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/network.h"
 #include "gres/nodelist.h"
@@ -312,8 +313,7 @@ void origins_free (origins_t *origins)
     }
     HASH_ITER (hh, origins->names, name, next)
     forget (origins, name);
-    for (size_t i = 0; i < origins->count; i++)
-        nodelist_close (origins->networks[i].nodes);
-    free (origins->networks);
+    GL_FREE_EACH (origins->networks, origins->count, it,
+                  nodelist_close (it->nodes));
     free (origins);
 }

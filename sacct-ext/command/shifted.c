@@ -56,12 +56,8 @@ void shifted_free (shifted_t *shifted)
 {
     if (!shifted)
         return;
-    for (size_t i = 0; i < shifted->count; i++)
-        free (shifted->tallies[i].cluster);
-    free (shifted->tallies);
-    for (size_t i = 0; i < shifted->twins_count; i++)
-        free (shifted->twins[i].cluster);
-    free (shifted->twins);
+    GL_FREE_EACH (shifted->tallies, shifted->count, it, free (it->cluster));
+    GL_FREE_EACH (shifted->twins, shifted->twins_count, it, free (it->cluster));
     free (shifted);
 }
 

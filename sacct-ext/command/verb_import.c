@@ -117,9 +117,7 @@ static void note_cut (work_t *w)
 
 static void clear_restarted (work_t *w)
 {
-    for (size_t i = 0; i < w->restarted_count; i++)
-        free (w->restarted[i].cluster);
-    free (w->restarted);
+    GL_FREE_EACH (w->restarted, w->restarted_count, it, free (it->cluster));
     w->restarted = NULL;
     w->restarted_count = 0;
     w->hidden = 0;
@@ -603,9 +601,7 @@ static int import_files (work_t *w)
     w->imports = xcalloc (w->count, sizeof (*w->imports));
     w->counts = xcalloc (w->count, sizeof (*w->counts));
     rc = import_all (w);
-    for (size_t i = 0; i < w->count; i++)
-        import_close (w->imports[i]);
-    free (w->imports);
+    GL_FREE_EACH (w->imports, w->count, it, import_close (*it));
     free (w->counts);
     texts_clear (&w->unknown);
     texts_clear (&w->all);

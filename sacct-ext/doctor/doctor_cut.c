@@ -53,9 +53,7 @@ static void add_layout (struct slices *s, const char *layout)
 
 static void free_slices (struct slices *s)
 {
-    for (size_t i = 0; i < s->count; i++)
-        free (s->of[i].profile);
-    free (s->of);
+    GL_FREE_EACH (s->of, s->count, it, free (it->profile));
 }
 
 static int by_profile (const void *a, const void *b)

@@ -196,9 +196,7 @@ static void list_add (struct list *list, rollup_t *rollup)
 
 static void list_done (struct list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        rollup_free (list->rollup[i]);
-    free (list->rollup);
+    GL_FREE_EACH (list->rollup, list->count, it, rollup_free (*it));
 }
 
 /* A month in the making: days that follow one another from its start on. */

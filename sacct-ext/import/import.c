@@ -404,9 +404,8 @@ void import_close (import_t *import)
         free (import->envelope_cluster);
         forget_replaced (import);
         free (import->replaced);
-        for (size_t i = 0; i < import->tracked_count; i++)
-            free (import->tracked[i].cluster);
-        free (import->tracked);
+        GL_FREE_EACH (import->tracked, import->tracked_count, it,
+                      free (it->cluster));
         tres_done (&import->allocated);
         tres_done (&import->requested);
         free (import);

@@ -517,9 +517,7 @@ static int undo_among (struct undoing *u, const store_import_t *imports,
 
 static void clear (struct undoing *u)
 {
-    for (size_t i = 0; i < u->cluster_count; i++)
-        free (u->clusters[i].name);
-    free (u->clusters);
+    GL_FREE_EACH (u->clusters, u->cluster_count, it, free (it->name));
     free (u->keys);
     u->clusters = NULL;
     u->keys = NULL;

@@ -73,9 +73,7 @@ void slurmdbd_close (slurmdbd_t *dbd)
 {
     if (!dbd)
         return;
-    for (size_t i = 0; i < dbd->name_count; i++)
-        free (dbd->names[i].name);
-    free (dbd->names);
+    GL_FREE_EACH (dbd->names, dbd->name_count, it, free (it->name));
     db_close (dbd->db);
     free (dbd);
 }

@@ -70,9 +70,7 @@ static int take_day (const rollup_t *fresh, void *arg, gl_error_t *error)
 
 static void forget_days (struct checking *c)
 {
-    for (size_t i = 0; i < c->day_count; i++)
-        rollup_free (c->day[i]);
-    free (c->day);
+    GL_FREE_EACH (c->day, c->day_count, it, rollup_free (*it));
     c->day = NULL;
     c->day_count = 0;
 }

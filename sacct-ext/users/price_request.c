@@ -71,9 +71,7 @@ int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error)
 
 void price_request_clear (price_request_t *r)
 {
-    for (size_t i = 0; i < r->count; i++)
-        free (r->item[i].type);
-    free (r->item);
+    GL_FREE_EACH (r->item, r->count, it, free (it->type));
 }
 
 static int too_many (gl_error_t *error)
