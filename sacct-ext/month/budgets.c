@@ -66,15 +66,18 @@ static int take_month (month_t *m, void *arg, gl_error_t *error)
     struct filling *f = arg;
     size_t count;
     const bill_pool_t *pool;
+    period_t period = {m->period.start, f->query->as_of};
 
     (void)error;
+    if (period.end > m->period.end || m->version > 0)
+        period.end = m->period.end;
     if (m->first > 0 && (f->first == 0 || m->first < f->first))
         f->first
             = zone_unit (f->query->site->zone, CALENDAR_DAY, m->first).start;
     for (size_t i = 0; i < f->count; i++)
-        budget_add_bill (f->budget[i], m->period, m->bill);
+        budget_add_bill (f->budget[i], period, m->bill);
     pool = bill_pools (m->bill, &count);
-    for (size_t i = 0; i < count && is_as_of_month (f, m->period); i++)
+    for (size_t i = 0; i < count && is_as_of_month (f, period); i++)
         fields_copy (&bill_fields[BILL_POOLS],
                      bill_append (f->rates, BILL_POOLS), &pool[i]);
     return 0;
@@ -151,7 +154,8 @@ static int find_start (store_t *store, const struct filling *f,
 /* Up to as-of, and the rates of its month. */
 static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
 {
-    month_how_t how = {.until = f->query->as_of, .days = true};
+    month_how_t how
+        = {.until = f->query->as_of, .days = true, .had = f->query->month};
     usage_filter_t filter = {.label = NULL};
     periods_t *periods;
     int64_t start;
@@ -385,11 +389,13 @@ int budgets_compute (store_t *store, const budgets_query_t *query,
 }
 
 int budgets_of_team (store_t *store, const site_t *site, const char *team,
-                     const report_query_t *query, budget_t ***ret_budgets,
-                     size_t *ret_count, gl_error_t *error)
+                     const report_query_t *query, month_t *month,
+                     budget_t ***ret_budgets, size_t *ret_count,
+                     gl_error_t *error)
 {
     int64_t as_of = report_as_of (query);
-    budgets_query_t q = {.site = site, .team = team, .window = BUDGET_LAST_28};
+    budgets_query_t q = {
+        .site = site, .team = team, .window = BUDGET_LAST_28, .month = month};
 
     *ret_budgets = NULL;
     *ret_count = 0;

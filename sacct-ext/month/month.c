@@ -223,6 +223,10 @@ static int take_each (store_t *store, const site_t *site, period_t period,
         periods_month_of (site, at, name);
         if (!periods_closing (how->periods, name) && strcmp (name, open) < 0)
             continue;
+        if (how->had && !strcmp (how->had->name, name)) {
+            rc = callback (how->had, arg, error);
+            continue;
+        }
         if (month_read (store, site, name, how, &m, error) < 0)
             return -1;
         rc = callback (m, arg, error);

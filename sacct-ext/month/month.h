@@ -35,7 +35,7 @@ typedef enum {
 /* "before", "later", "open", "closed", "imported". */
 const char *month_state_word (month_state_t state);
 
-typedef struct {
+typedef struct ledger_month {
     char name[MONTH_SIZE]; /* "2026-10" */
     period_t period;       /* in the zone of the site that it was read with */
     month_state_t state;
@@ -73,6 +73,8 @@ typedef struct {
     const usage_filter_t *filter; /* at least of what passes it, and by what it is
                                      of; NULL: of all */
     bool billed;   /* months_each(): without months before the ledger begins */
+    struct ledger_month
+        *had;      /* months_each(): it was read before, in the same way */
     int64_t until; /* of a month that is not closed only what is before: rows
                       outside are marked so, and its period ends there; 0: all
                       of it */

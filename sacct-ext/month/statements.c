@@ -256,9 +256,8 @@ static void fill (struct making *m, const month_t *now, const month_t *before)
 }
 
 /* With what it borrows from them. */
-static int make_page (struct making *m, const month_t *now,
-                      const month_t *before, report_t **ret_report,
-                      gl_error_t *error)
+static int make_page (struct making *m, month_t *now, const month_t *before,
+                      report_t **ret_report, gl_error_t *error)
 {
     GL_AUTOFREE char *state = state_of (m, now);
     budget_t **budgets = NULL;
@@ -267,7 +266,7 @@ static int make_page (struct making *m, const month_t *now,
 
     fill (m, now, before);
     m->s.state = state;
-    if (budgets_of_team (m->store, m->query.site, m->s.team, &m->query,
+    if (budgets_of_team (m->store, m->query.site, m->s.team, &m->query, now,
                          &budgets, &count, error)
             == 0
         && name_statement (m, error) == 0 && take_head (m, error) == 0) {
