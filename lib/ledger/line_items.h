@@ -113,7 +113,8 @@ typedef struct {
     const char *rate_card; /* what it was priced by: first day of the published
                               rate, "undated", or "full-cost" */
     const char *origin;    /* as in posting_t */
-    const char *reason;    /* as in posting_t */
+    const char *reason;    /* as in posting_t; of settlement the cost object or
+                              the other team */
     mpz_t cloud_cost; /* of a job: gpu_hours at the newest cloud price of the
                          model of no later day, 10^-10 */
     const char

@@ -512,7 +512,9 @@ static void put_extra (line_items_t *d, const posting_t *from)
     row->what = from->what;
     row->reference = from->reference;
     row->origin = from->origin;
-    row->reason = from->reason;
+    row->reason = from->reason        ? from->reason
+                  : from->cost_object ? from->cost_object
+                                      : from->counterparty;
     row->statement = line_items_statement_of (d, row->team, row->account);
     put_credited (d);
     put_extra_money (d, from);

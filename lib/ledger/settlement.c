@@ -38,6 +38,15 @@ const char *settlement_site_side (int rule)
     return remainder_info (infos[rule].remainder)->word;
 }
 
+const char *settle_remainder_word (const char *word)
+{
+    for (size_t i = 0; word && i < SETTLE_KIND_COUNT; i++)
+        if (!strcmp (infos[i].word, word)
+            && infos[i].remainder < REMAINDER_COUNT)
+            return remainder_info (infos[i].remainder)->word;
+    return NULL;
+}
+
 /* --- which rules ---------------------------------------------------------- */
 
 bool settlement_applies (const site_t *site, period_t period)

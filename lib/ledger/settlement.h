@@ -77,4 +77,7 @@ const char *settle_kind_word (unsigned kind);
 /* For people: "Grant". NULL for another word. */
 const char *settle_kind_title (const char *word);
 
+/* "granted" of "grant": the class of the site's side. NULL: it has none. */
+const char *settle_remainder_word (const char *word);
+
 #endif /* !GL_LEDGER_SETTLEMENT_H */

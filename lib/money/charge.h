@@ -208,6 +208,10 @@ typedef struct {
 extern const recovery_info_t recovery_infos[RECOVERY_COUNT];
 /* sign: of the amount. */
 recovery_t remainder_recovery (remainder_id_t id, int sign);
+/* Its title; of deposits and fees another one where the amount is below 0. */
+const char *remainder_title (remainder_id_t id, int sign);
+/* "shortfall: QOS subsidies", or of settlement "paid by grants". Yours to free. */
+char *remainder_label (remainder_id_t id, int sign);
 
 typedef struct {
     mpq_t gpu_seconds; /* 0 for classes of money only */

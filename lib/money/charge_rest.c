@@ -29,11 +29,12 @@ static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_CREDITED, "credited", "credits", false},
     {REMAINDER_PREPAID, "prepaid", "prepaid entitlements", false},
     {REMAINDER_ROUNDING, "rounding", "rounding of published prices", false},
-    {REMAINDER_WAIVED, "waived", "charges not billed", false},
-    {REMAINDER_CAPPED, "capped", "charges above a cap", false},
-    {REMAINDER_GRANTED, "granted", "grants", false},
-    {REMAINDER_PREPAID_BALANCE, "prepaid_balance", "prepaid balances", false},
-    {REMAINDER_FEES, "fees", "fees and minimums", false},
+    {REMAINDER_WAIVED, "waived", "not billed, by a waiver", false},
+    {REMAINDER_CAPPED, "capped", "not billed, above a cap", false},
+    {REMAINDER_GRANTED, "granted", "paid by grants", false},
+    {REMAINDER_PREPAID_BALANCE, "prepaid_balance", "paid from prepaid balances",
+     false},
+    {REMAINDER_FEES, "fees", "fees paid back", false},
 };
 
 const remainder_info_t *remainder_info (remainder_id_t id)
@@ -46,6 +47,26 @@ recovery_t remainder_recovery (remainder_id_t id, int sign)
     if (sign < 0)
         return RECOVERY_MARGIN;
     return infos[id].unallocated ? RECOVERY_UNALLOCATED : RECOVERY_SHORTFALL;
+}
+
+const char *remainder_title (remainder_id_t id, int sign)
+{
+    if (sign < 0 && id == REMAINDER_PREPAID_BALANCE)
+        return "deposits of prepaid money";
+    if (sign < 0 && id == REMAINDER_FEES)
+        return "fees and minimum charges";
+    return infos[id].title;
+}
+
+char *remainder_label (remainder_id_t id, int sign)
+{
+    const char *title = remainder_title (id, sign);
+
+    if (id >= REMAINDER_WAIVED) /* of settlement */
+        return xstrdup (title);
+    return xasprintf ("%s: %s",
+                      recovery_infos[remainder_recovery (id, sign)].title,
+                      title);
 }
 
 const recovery_info_t recovery_infos[RECOVERY_COUNT] = {

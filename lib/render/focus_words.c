@@ -344,6 +344,12 @@ void focus_put_description (focus_t *f, const line_item_t *row)
     case LINE_ITEM_SETTLEMENT:
         buffer_printf (out, "%s '%s', %s", row->what, row->reference,
                        row->month);
+        if (row->reason)
+            buffer_printf (out, ": %s %s",
+                           !strcmp (row->what, "split") ? "cost object"
+                           : mpz_sgn (row->billed) < 0  ? "paid by"
+                                                        : "for",
+                           row->reason);
         break;
     case LINE_ITEM_SERVICE:
         buffer_printf (out, "%s, %s", row->what, row->month);

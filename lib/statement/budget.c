@@ -257,7 +257,8 @@ static void add_rows (budget_t *b, int64_t month, const bill_t *bill)
             continue;
         add_part (b, month, posting_key (&rows[i], KEY_USER), value,
                   !b->of_money || posting_priced (bill, &rows[i]));
-        if (posting_is_adjustment (&rows[i]) || rows[i].kind == BILL_SERVICE)
+        if (posting_is_adjustment (&rows[i]) || rows[i].kind == BILL_SERVICE
+            || rows[i].kind == BILL_SETTLEMENT)
             budget_add_month (b, month, value);
     }
     mpq_clear (value);

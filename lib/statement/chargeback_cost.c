@@ -285,8 +285,7 @@ static void prove_classes (const struct chargeback *c, report_proof_t *proof,
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         int sign = mpz_sgn (sum->remainder[i]);
         recovery_t kind = remainder_recovery (i, sign);
-        GL_AUTOFREE char *label = xasprintf (
-            "%s: %s", recovery_infos[kind].title, remainder_info (i)->title);
+        GL_AUTOFREE char *label = remainder_label (i, sign);
         if (sign == 0 || (kind == RECOVERY_MARGIN) != margin)
             continue;
         mpz_abs (units, sum->remainder[i]);
@@ -375,7 +374,8 @@ static void name_recovery (report_t *report, int digits,
             info->word);
         mpz_abs (units, all->remainder[i]);
         if (sign)
-            report_named_money (report, name, info->title, units, digits);
+            report_named_money (report, name, remainder_title (i, sign), units,
+                                digits);
     }
     mpz_clear (units);
 }
@@ -512,9 +512,7 @@ static void cost_chart (struct chargeback *c, const struct pool_sum *all)
                             c->digits, 1);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         if (mpz_sgn (all->remainder[i]) > 0) {
-            GL_AUTOFREE char *label = xasprintf (
-                "%s: %s", recovery_infos[remainder_recovery (i, 1)].title,
-                remainder_info (i)->title);
+            GL_AUTOFREE char *label = remainder_label (i, 1);
             report_chart_money (chart, label, all->remainder[i], whole,
                                 c->digits, remainder_shade (i));
         }

@@ -10,6 +10,9 @@
  *
  *   charges:TEAM:ACCOUNT:POOL:KIND +  cost:POOL:charged             -
  *                       of a tax:    taxes:WHAT                    -
+ *                       of a rule of settlement, without a pool:
+ *                                    liabilities:prepaid:RULE, income:fees:RULE,
+ *                                    settlement:sponsor:RULE       -
  *                       by hand:     unrecovered:POOL:by_hand      -
  *                       of a computed correction:
  *                                    cost:POOL:corrections         -

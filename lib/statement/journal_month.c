@@ -1,8 +1,10 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "ledger/settlement.h"
 #include "site/project.h"
 #include "statement/journal_private.h"
 
@@ -54,6 +56,7 @@ typedef enum {
     SIDE_COST,        /* a part of the cost of its pool and month */
     SIDE_CORRECTIONS, /* a computed correction, which others balance */
     SIDE_UNRECOVERED, /* given or taken by hand */
+    SIDE_SETTLEMENT,  /* of no pool: the account of its rule */
     SIDE_TAX,
     SIDE_SERVICE, /* the system that billed it */
 } side_t;
@@ -61,6 +64,46 @@ typedef enum {
 static bool starts_with (const char *text, const char *word)
 {
     return text && strncmp (text, word, strlen (word)) == 0;
+}
+
+/* The kind of the rule of which a row is, or the class of the site's side of it;
+ * also of a correction of such a row. NULL: it is of no rule. */
+static const char *settled_by (const posting_t *row)
+{
+    static const char *const prefix[] = {"settlement:", "remainder:"};
+
+    if (row->kind == BILL_SETTLEMENT
+        || (row->kind == BILL_REMAINDER && row->reference))
+        return row->what;
+    for (size_t i = 0; row->kind == BILL_CORRECTION && row->reference
+                       && i < GL_ARRAY_SIZE (prefix);
+         i++)
+        if (starts_with (row->origin, prefix[i]))
+            return row->origin + strlen (prefix[i]);
+    return NULL;
+}
+
+/* Where the site's side of a rule is booked: prepaid money is owed to those who
+ * paid it in, fees are income, and what one team pays for another is cleared. Else
+ * the class of unrecovered cost. */
+static struct journal_account rule_account (const posting_t *row,
+                                            const char *by)
+{
+    static const struct {
+        const char *kind, *class, *account[2];
+    } accounts[] = {
+        {"prepaid", "prepaid_balance", {"liabilities", "prepaid"}},
+        {"fee", "fees", {"income", "fees"}},
+        {"minimum", "fees", {"income", "fees"}},
+        {"sponsor", NULL, {"settlement", "sponsor"}},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (accounts); i++)
+        if (text_same (by, row->team ? accounts[i].kind : accounts[i].class))
+            return JOURNAL_ACCOUNT (accounts[i].account[0],
+                                    accounts[i].account[1], row->reference);
+    return JOURNAL_ACCOUNT ("unrecovered", row->pool,
+                            row->team ? settle_remainder_word (by) : by);
 }
 
 static side_t side_of (const posting_t *row, const char *month)
@@ -71,6 +114,8 @@ static side_t side_of (const posting_t *row, const char *month)
         return SIDE_SERVICE;
     if (row->kind == BILL_CORRECTION && row->origin && row->pool)
         return SIDE_CORRECTIONS;
+    if (!row->pool && settled_by (row))
+        return SIDE_SETTLEMENT;
     return row->reason || row->kind == BILL_CORRECTION || !row->pool
                    || !text_same (row->month, month)
                ? SIDE_UNRECOVERED
@@ -116,8 +161,7 @@ static void post_remainders (const struct journal_month *m,
             || !is_pool_row (&rows[i], m->month, pool->pool)
             || mpz_sgn (rows[i].charge_units) == 0)
             continue;
-        posting = journal_post (
-            t, JOURNAL_ACCOUNT ("unrecovered", pool->pool, rows[i].what));
+        posting = journal_post (t, rule_account (&rows[i], rows[i].what));
         mpz_set (posting->units, rows[i].charge_units);
         journal_put_quantity (posting, unit_of (&rows[i]),
                               posting_seconds (&rows[i]), NULL);
@@ -256,6 +300,8 @@ static struct journal_account other_side (const struct journal_month *m,
                                     : NULL);
     case SIDE_UNRECOVERED:
         return JOURNAL_ACCOUNT ("unrecovered", row->pool, "by_hand");
+    case SIDE_SETTLEMENT:
+        return rule_account (row, settled_by (row));
     case SIDE_CORRECTIONS:
         return JOURNAL_ACCOUNT ("cost", row->pool, "corrections");
     default:
@@ -284,8 +330,9 @@ static void post_team (const struct journal_month *m, size_t from, size_t to)
     }
     first = t->count;
     for (size_t i = from; i < to; i++)
-        journal_take_off (t, first, other_side (m, m->rows[i]),
-                  m->rows[i]->charge_units);
+        if (!text_same (settled_by (m->rows[i]), "split")) /* they add up to 0 */
+            journal_take_off (t, first, other_side (m, m->rows[i]),
+                              m->rows[i]->charge_units);
 }
 
 static void post_teams (const struct journal_month *m)
@@ -339,7 +386,7 @@ static void post_corrections (const struct journal_month *m,
         mpz_add (sum, sum, rows[i]->charge_units);
         if (!class)
             continue;
-        posting = journal_post (t, JOURNAL_ACCOUNT ("unrecovered", pool, class));
+        posting = journal_post (t, rule_account (rows[i], class));
         mpz_set (posting->units, rows[i]->charge_units);
         posting->tag[JOURNAL_TAG_WHAT] = xstrdup (rows[i]->what);
         posting->tag[JOURNAL_TAG_ORIGIN] = xstrdup (rows[i]->month);
@@ -428,7 +475,8 @@ static int check_rows (const struct journal_month *m, gl_error_t *error)
         bool found
             = mpz_sgn (rows[i].charge_units) == 0
               || (rows[i].kind != BILL_REMAINDER
-                  && side_of (&rows[i], m->month) != SIDE_COST);
+                  && side_of (&rows[i], m->month) != SIDE_COST)
+              || side_of (&rows[i], m->month) == SIDE_SETTLEMENT;
         for (size_t k = 0; k < pool_count && !found; k++)
             found = is_pool_row (&rows[i], m->month, pools[k].pool)
                     && text_same (pools[k].month, m->month);

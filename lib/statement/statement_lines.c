@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
 #include "ledger/correction.h"
+#include "ledger/settlement.h"
 #include "report/heading.h"
 #include "statement/statement_private.h"
 
@@ -185,6 +186,44 @@ static void put_idle_account (page_t *page, const posting_t *row)
     report_put_text (page->report, AT_REASON, reason);
 }
 
+static const site_settlement_t *rule_of (const page_t *page, const char *name)
+{
+    const site_t *site = page->s->site;
+
+    for (size_t i = 0; name && i < site->settlement_count; i++)
+        if (!strcmp (site->settlement[i].name, name))
+            return &site->settlement[i];
+    return NULL;
+}
+
+/* Of a rule: what it does, who has the other side, and why. */
+static void put_settlement (page_t *page, const posting_t *row)
+{
+    const site_settlement_t *rule = rule_of (page, row->reference);
+    const char *note = rule ? rule->note : NULL;
+    BUFFER_AUTO reason = BUFFER_INIT;
+
+    if (row->kind != BILL_SETTLEMENT)
+        return;
+    report_put_text (page->report, AT_NAME, settle_kind_title (row->what));
+    if (row->counterparty)
+        buffer_printf (&reason, "%s %s",
+                       mpz_sgn (row->charge_units) < 0 ? "paid by" : "for",
+                       row->counterparty);
+    else if (row->cost_object)
+        buffer_printf (&reason, "cost object %s", row->cost_object);
+    else if (!strcmp (row->what, "split"))
+        buffer_add_text (&reason, "shared by cost object");
+    else if (!strcmp (row->what, "prepaid"))
+        buffer_add_text (&reason, mpz_sgn (row->charge_units) < 0
+                                      ? "paid from the balance"
+                                      : "deposit");
+    if (note)
+        buffer_printf (&reason, "%s%s", reason.length ? "; " : "", note);
+    if (reason.length)
+        report_put_text (page->report, AT_REASON, buffer_text (&reason));
+}
+
 static void add_single (page_t *page, const struct single *kind,
                         const posting_t *row, size_t index, size_t number)
 {
@@ -204,6 +243,7 @@ static void add_single (page_t *page, const struct single *kind,
     put_bought (page, row);
     put_idle_account (page, row);
     put_service (page, row);
+    put_settlement (page, row);
     if (row->origin) {
         statement_put_units (page, AT_BEFORE, row->before_units);
         statement_put_units (page, AT_AFTER, row->after_units);

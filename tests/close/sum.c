@@ -12,9 +12,9 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "ledger/bill.h"
-#include "month/bills.h"
 #include "month/month.h"
 #include "month/periods.h"
+#include "month/settled.h"
 
 static gl_error_t error;
 
@@ -130,7 +130,7 @@ static bool check (store_t *store, const site_t *site, const periods_t *periods,
     }
     if (month_read (store, site, open, NULL, &m, &error) < 0
         || periods_month (site, closing->month, &period, &error) < 0
-        || bills_compute (store, site, period, &fresh, &error) < 0)
+        || settled_bill (store, site, period, NULL, &fresh, &error) < 0)
         fail ();
     add_month (&lines, m->bill, closing->month, 1);
     add_month (&lines, fresh, closing->month, -1);
