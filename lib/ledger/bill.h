@@ -1,6 +1,6 @@
 /*
  * bill.h: the bill of calendar months: every charge, credit and remainder as a
- * row, at the grain of the charge line, and the cost book's lines beside them.
+ * row, at the grain of the charge line, and the cost book's lines in addition to them.
  *
  * It is what a statement, a journal and a closed period are made of. Of each
  * pool and month
@@ -27,9 +27,9 @@
 #include "site/service.h"
 
 typedef enum {
-    BILL_CHARGE,     /* time that jobs held */
-    BILL_IDLE,       /* a part of time that nobody held, by policy */
-    BILL_CREDIT,     /* given back, by policy or by hand; negative */
+    BILL_CHARGE,     /* time allocated to jobs */
+    BILL_IDLE,       /* a part of time that was not allocated, by policy */
+    BILL_CREDIT,     /* credited, by policy or manually; negative */
     BILL_CORRECTION, /* a change of a closed month, either sign */
     BILL_TAX,
     BILL_REMAINDER, /* of a pool: what nobody is charged */
@@ -79,7 +79,7 @@ typedef struct {
     char *counterparty;   /* of a settlement: the other team; NULL: the site */
     char *cost_object; /* of a settlement or a service: what of the team pays; NULL: its cost
                            center */
-    /* What else the query of its billing told apart; NULL: it did not, or
+    /* What else the query of its billing distinguished; NULL: it did not, or
      * absent. A closed month has none of these. */
     char *day;
     char *hour;
@@ -105,7 +105,7 @@ typedef struct {
     char *how;
     mpq_t amount; /* as cost_line_t has it */
     mpz_t units;  /* rounded: the lines of a pool and month add up */
-    char *fund;   /* that pays for it; NULL: not told. The lines of an entry by its
+    char *fund;   /* that pays for it; NULL: unspecified. The lines of an entry by its
                      funds add up to what the entry is without them */
 } bill_cost_t;
 
@@ -153,7 +153,7 @@ typedef struct {
     mpq_t rollover_out; /* into the next month */
     mpq_t expired;
     mpq_t price; /* of a GPU-hour of the pool without QOS, on average over the
-                    month: what unused time is worth */
+                    month: the value of unused time */
     mpz_t amount_units; /* what was not due for what was used */
     mpq_t fee;           /* due for what is bought, before rounding */
     mpz_t fee_units;     /* and on the bill: its purchases */
@@ -208,7 +208,7 @@ typedef struct {
     mpq_t rolled_over; /* of closing: left from the period before */
 } bill_balance_t;
 
-/* It has a price: what is had of it is worth what was paid. */
+/* It has a price: its hours have the value of what was paid. */
 bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
 /* Of fee and value_in what is not used. */
 void bill_entitlement_value_unused (const bill_entitlement_t *entitlement,
@@ -377,7 +377,7 @@ char **posting_key_at (posting_t *row, key_id_t key);
  * that. */
 bool posting_is_due (const posting_t *row);
 /* It was not computed of the month's own time: somebody pays or gets it for an
- * earlier month, or it is by hand. */
+ * earlier month, or it is manual. */
 bool posting_is_adjustment (const posting_t *row);
 /* The order above: <0, 0, >0. Equal rows are of the same line. */
 int posting_compare (const posting_t *a, const posting_t *b);

@@ -1,8 +1,8 @@
 /*
- * bill_idle.h: how much of a charge pays for time that nobody held.
+ * bill_idle.h: how much of a charge pays for time that was not allocated.
  *
  * A price above what the same time cost as an owned hour (C / K, charge.h) pays
- * for time that nobody held, whatever the policy: at full cost with idle time
+ * for time that was not allocated, whatever the policy: at full cost with idle time
  * in the rate, and at a published rate, where it is the rate's margin too. So
  *
  *   share = 1 - owned rate x price_seconds / list price     (not below 0)
@@ -10,7 +10,7 @@
  * of what is due, which is less than the list price where part of it is
  * subsidised. A row of idle time is idle time as a whole.
  *
- * Beside it the questions about a row that this and its readers ask: what it is by,
+ * In addition the questions about a row that this and its readers ask: what it is by,
  * whose it is, what its pool has. Bills and rows are borrowed. Pure.
  */
 #ifndef GL_LEDGER_BILL_IDLE_H

@@ -602,7 +602,7 @@ static int add_cells (billing_t *b, const pool_month_t *pm, gl_error_t *error)
 
 /* --- credits ----------------------------------------------------------- */
 
-/* Of the segment in hand. */
+/* Of the current segment. */
 struct crediting {
     billing_t *billing;
     const segment_t *segment;

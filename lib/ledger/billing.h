@@ -36,7 +36,7 @@ billing_t *billing_new (const report_query_t *query);
 /* Accepts NULL. */
 void billing_free (billing_t *billing);
 
-/* Before the first fact, of a query by day: lines of time that jobs held then have no
+/* Before the first fact, of a query by day: lines of time allocated to jobs then have no
  * day. Their days come from billing_days_new(), of what passes the filter (NULL:
  * all), which must outlive it. */
 void billing_days_apart (billing_t *billing, const usage_filter_t *filter);
@@ -70,7 +70,7 @@ const int64_t *billing_cuts (const billing_t *billing, size_t *ret_count);
 /* Instead of all segments, events and reservations: all of some days. */
 void billing_add_rollup (billing_t *billing, const rollup_t *rollup);
 /* Then, too: of the segments that overlap billing_period() and ended in one of
- * these states (segment_state_bit (); 0: none), what is given back. Others, and
+ * these states (segment_state_bit (); 0: none), the credits. Others, and
  * other segments of theirs, change nothing. billing_add() does it itself. */
 uint32_t billing_wants_ended (const billing_t *billing);
 void billing_add_ended (billing_t *billing, const segment_t *segment,
@@ -92,8 +92,8 @@ typedef int (*billing_pool_f) (const billing_t *billing,
 int billing_compute (billing_t *billing, billing_pool_f each, void *arg,
                      gl_error_t *error);
 
-/* An instant of the first time that jobs held in the period, on lines that pass or not;
- * 0: there is none. On which day it is holds where days are told apart. */
+/* An instant of the first time allocated to jobs in the period, on lines that pass or not;
+ * 0: there is none. On which day it is holds where days are distinguished. */
 int64_t billing_first (const billing_t *billing);
 
 /* By pool in the order of the configuration, then by month. */
@@ -120,7 +120,7 @@ void billing_each_of (const billing_t *billing, const pool_month_t *pool_month,
 /*
  * What passes the filter of billing_days_apart(), by day. First, while it is
  * computed, the lines of each pool-month; then the facts once more: rollups of days
- * in the order of time, or all segments. The integer of a line of held time is
+ * in the order of time, or all segments. The integer of a line of allocated time is
  * shared over its days in their order (charge.h), as they pass by, so that memory
  * holds the lines. The callback gets parts of days; of such lines gpu_seconds and
  * charge_units alone.

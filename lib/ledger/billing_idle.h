@@ -1,5 +1,5 @@
 /*
- * billing_idle.h: what charges of time that no job held need beside the facts of
+ * billing_idle.h: what charges of time that was not allocated need in addition to the facts of
  * jobs: who had reserved it, and the stretches of a month as paths have them.
  */
 #ifndef GL_LEDGER_BILLING_IDLE_H

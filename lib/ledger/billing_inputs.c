@@ -13,7 +13,7 @@ struct billing_inputs {
     usage_t *usage;      /* NULL: no cost follows jobs or energy */
 };
 
-/* Units of use are written off by all that was held since the first day. */
+/* Units of use are written off by all that was allocated since the first day. */
 static int64_t facts_start (const site_t *site, int64_t start)
 {
     int64_t first = start;

@@ -11,7 +11,7 @@
 
 #define PATH_MAX_LENGTH (KEYS_MAX + 1)
 
-/* Price seconds of a segment that are given back. */
+/* Price seconds of a segment that are credited. */
 struct credit {
     pool_month_t *pool_month;
     const char *path[PATH_MAX_LENGTH]; /* texts of the usage */

@@ -35,7 +35,7 @@ typedef enum {
     CAUSE_CONFIGURATION, /* several of these, or something else in it */
     CAUSE_SHARE,         /* the line's part of what changed elsewhere */
     CAUSE_SERVICE,       /* rows of other services, imported or taken back */
-    CAUSE_MANUAL,        /* by hand */
+    CAUSE_MANUAL,        /* manual */
     CAUSE_COUNT,
 } correction_cause_t;
 

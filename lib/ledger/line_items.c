@@ -11,7 +11,7 @@
 
 #define SCALE 10000000000UL /* 10^LINE_ITEM_DIGITS */
 
-/* What slices are told apart by: a bill's keys, and the day. */
+/* What slices are distinguished by: a bill's keys, and the day. */
 static const char slice_keys[]
     = "month,pool,team,account,cluster,user,project,qos,partition,gres_type,"
       "gpu,profile,day";

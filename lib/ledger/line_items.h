@@ -1,7 +1,7 @@
 /*
  * line_items.h: what the bill of a month is made of, row by row: each segment
- * on each local day with each kind of device that it held; the time that nobody
- * held, by pool and day; and what else stands on the bill.
+ * on each local day with each kind of its devices; the time that was not
+ * allocated, by pool and day; and what else stands on the bill.
  *
  * Amounts have 10 decimals. Those of one line of the bill are handed out in the
  * order in which the rows come: row i gets floor (S(i)) - floor (S(i-1)) of the
@@ -41,7 +41,7 @@ typedef enum {
     LINE_ITEM_COST,     /* of an estate (owner_cost.h) alone: a line of the cost
                            book */
     LINE_ITEM_PURCHASE, /* the same: an asset */
-    LINE_ITEM_UNUSED,   /* what a team was entitled to and is gone */
+    LINE_ITEM_UNUSED,   /* what a team was entitled to and has expired */
     LINE_ITEM_ENTITLEMENT, /* what it paid for what it is entitled to */
     LINE_ITEM_SETTLEMENT,
     LINE_ITEM_SERVICE,     /* of another service; as in bill_kind_t */
@@ -165,7 +165,7 @@ void line_item_text (const line_item_t *row, buffer_t *out);
 typedef struct {
     const size_t *keys; /* of which `wants` can be sure; NULL: the kind alone */
     bool (*wants) (const line_item_t *row, void *arg); /* NULL: every row is */
-    const size_t *fields; /* what is read beside; NULL: all, and that there is
+    const size_t *fields; /* what is read as well; NULL: all, and that there is
                              nothing else */
     bool
         jobs; /* LINE_ITEM_JOB alone, and `wants` looks at nothing but keys of a

@@ -2,11 +2,11 @@
  * What rows draw on what a team is entitled to (charge.h): of all of its jobs
  * in a pool the same part is within, so that of each row a part of its hours is
  * paid beforehand, and the rest is billed. Where the entitlement has a price,
- * these hours are worth what was paid, so that over the months
+ * these hours have the value of the price paid, so that over the months
  *
- *   paid + worth of what is carried in = drawn + gone + carried out
+ *   paid + value of the rollover = drawn + expired + rollover out
  *
- * to the last digit; else they are worth what would be due for them.
+ * to the last digit; else they have the value of what would be due for them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static void hand (struct line_items_portion *p, mpq_srcptr amount,
     line_items_share (ret_units, p->total, p->seen, p->whole, p->given);
 }
 
-/* Hours of what the payer draws; and, of `all` which are worth `value`, what
+/* Hours of what the payer draws; and, of `all`, whose value is `value`, what
  * these are, where something was paid for them. */
 static void hand_value (struct line_items_value *v, mpq_srcptr value,
                         mpq_srcptr seconds, mpq_srcptr all, mpz_t ret_hours,
@@ -341,7 +341,7 @@ void line_items_put_bought (line_items_t *d, const posting_t *from)
     mpq_clear (list);
 }
 
-/* --- what is gone --------------------------------------------------------- */
+/* --- what has expired --------------------------------------------------------- */
 
 void line_items_add_entitlement (line_items_t *d,
                                  const bill_entitlement_t *from)

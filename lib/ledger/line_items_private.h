@@ -1,7 +1,7 @@
 /*
  * line_items_private.h: between line_items.c (lines of the bill, and segments)
  * and line_items_unallocated.c (all other rows), line_items_commitment.c
- * (entitlements) and line_items_split.c (how time that nobody held is shared
+ * (entitlements) and line_items_split.c (how time that was not allocated is shared
  * out).
  */
 #ifndef GL_LEDGER_DETAIL_PRIVATE_H
@@ -28,7 +28,7 @@ struct line_items_line {
     UT_hash_handle hh;
 };
 
-/* A row in the making: of a line, in a piece of the segment in hand. */
+/* A row in the making: of a line, in a piece of the current segment. */
 struct line_items_pending {
     struct line_items_line *line;
     period_t period;
@@ -55,7 +55,7 @@ struct line_items_statement {
     mpz_t has;  /* what rows have, in units of 10^-10 */
 };
 
-/* Time that nobody held and that is shared out: of a pool and class. */
+/* Time that was not allocated and that is shared out: of a pool and class. */
 struct line_items_origin {
     const char *pool, *cluster, *what; /* of rows of the bill */
     mpq_t whole, seen;                 /* GPU-seconds */
@@ -91,8 +91,8 @@ struct line_items_portion {
     mpq_t whole, seen;
 };
 
-/* What an entitlement has in the month, and is worth where it is paid: handed
- * out in the order of lines, rows of the bill, and what is gone. */
+/* What an entitlement has in the month, and its value where it is paid: handed
+ * out in the order of lines, rows of the bill, and what has expired. */
 struct line_items_value {
     const charge_payer_t *payer;
     bool is_paid;
@@ -143,7 +143,7 @@ struct detail {
     struct line_items_origin *origins;
     size_t origin_count;
     cube_t *allocated; /* under no published rate: pool, account, cluster */
-    char *commitment;  /* of the row in hand */
+    char *commitment;  /* of the current row */
     struct line_items_value *values;
     size_t value_count;
     line_item_t row;

@@ -1,5 +1,5 @@
 /*
- * How time that nobody held is shared out, row by row of the idle lines: by
+ * How time that was not allocated is shared out, row by row of the idle lines: by
  * which rule, what the rule counts, and which part of the pool's time of that
  * class came of it. The rules: docs/guides/rates.md, charge_idle.c.
  */
@@ -70,11 +70,11 @@ void line_items_split_held (line_items_t *d, size_t pool, const char *account,
 static void count_held (line_items_t *d, const posting_t *from,
                         mpq_t ret_seconds)
 {
-    const posting_t *held
+    const posting_t *allocated
         = d->allocated ? cube_find (d->allocated, from) : NULL;
 
-    if (held)
-        mpq_set (ret_seconds, held->gpu_seconds);
+    if (allocated)
+        mpq_set (ret_seconds, allocated->gpu_seconds);
 }
 
 static void count_entitled (const pool_month_t *pm, const posting_t *from,

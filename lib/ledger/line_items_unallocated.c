@@ -223,7 +223,7 @@ struct running {
     mpz_t given_hours, given_cost;
 };
 
-/* As cost_remainders() of charge_rest.c: time that jobs held bears what use
+/* As cost_remainders() of charge_rest.c: time allocated to jobs bears what use
  * causes. */
 static void add_cost (struct running *run, remainder_id_t class,
                       mpq_srcptr seconds)

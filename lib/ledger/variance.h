@@ -4,18 +4,18 @@
  * With, of each pool, QOS and MIG profile i in the earlier (0) and the later
  * (1) month,
  *
- *   q_i  GPU time held         a_i  charged for it, without the part for idle
+ *   q_i  GPU time used         a_i  charged for it, without the part for idle
  *   Q    sum of the q_i             time (bill_idle.h); all of it in a pool
  *                                 that has a published rate
  *   A    sum of the a_i
- *   z    charged where no time was held (q_i = 0), which is in no a_i
+ *   z    charged where no time was allocated (q_i = 0), which is in no a_i
  *
  * the difference of the two months is split into
  *
  *   volume       (Q1 - Q0) x A0/Q0           more or fewer GPU hours, at the
  *                                            price that an hour had on average
  *   mix          sum q1_i p_i - Q1 x A0/Q0   other pools, QOS or slices; p_i is
- *                                            a0_i/q0_i, where nothing was held
+ *                                            a0_i/q0_i, where nothing was allocated
  *                                            before a1_i/q1_i
  *   price        sum a1_i - q1_i p_i         the same hours at other prices
  *                + z1 - z0
@@ -23,7 +23,7 @@
  *                of its own
  *   credits, corrections, taxes, purchases, settlement   as they stand on the statements
  *
- * Where no time was held in the earlier month, all of A1 - A0 is volume. The
+ * Where no time was allocated in the earlier month, all of A1 - A0 is volume. The
  * first four are exact rationals whose sum is an integer; they are rounded by
  * largest remainder (exact_share), so that all of them add up to the difference
  * to the smallest unit. docs/guides/statements.md has an example. Pure.

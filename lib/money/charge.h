@@ -6,7 +6,7 @@
  * the parts add up. With
  *
  *   C  cost of the pool-month (cost.h)      K  capacity in GPU-seconds
- *   U  of C what follows use (by_use)       A  of K what jobs held; where A is
+ *   U  of C what follows use (by_use)       A  of K what was allocated to jobs; where A is
  *                                              0, U is 0
  *   q  GPU-seconds of a line (quantity)     p  q priced: the same devices,
  *                                              each by its price weight
@@ -24,7 +24,7 @@
  *
  *   qos          x multiplier of the QOS
  *   subsidy      x (1 - subsidy of the QOS)
- *   entitlement  x (1 - e),  e = min (1, (entitled + carried in) / asked)  of who
+ *   entitlement  x (1 - e),  e = min (1, (entitled + rollover in) / asked)  of who
  *                pays, where asked is what it is billed, the sum of p x
  *                multiplier x (1 - subsidy), and by policy the reserved time
  *                that it is to pay
@@ -36,7 +36,7 @@
  * that how lines are split changes nothing. Who pays is the team, or the account
  * where it has none (charge_payer_t).
  *
- * Time that no job held is one of the remainders, unless the policies give it to
+ * Time that was not allocated is one of the remainders, unless the policies give it to
  * somebody: then it is a line of kind CHARGE_IDLE of an account or a team, with
  * the class as `what`, the GPU-seconds and their cost; spread evenly over the
  * stretches of the month. Reserved time is paid at the rate of a GPU without
@@ -47,24 +47,24 @@
  * What is entitled and not drawn is unused. When the month is over it expires, or
  * by the entitlement goes to the next month of the fiscal year, capped, so that
  *
- *   entitled + carried in = drawn + drawn by reservations + unused
- *   unused = carried out + expired              of a month that is over
+ *   entitled + rollover in = drawn + drawn by reservations + unused
+ *   unused = rollover out + expired              of a month that is over
  *
- * exactly; what is carried out of a month is what is carried into the next.
+ * exactly; the rollover out of a month is the rollover into the next.
  *
  * What is paid for an entitlement is a line of kind CHARGE_PURCHASE of its team,
  * without GPU-seconds and cost: the price of each hour entitled, drawn or not, or
  * a fee for the month, up to as-of, spread evenly over the time that the entry
  * holds; an external team pays its surcharge on it. It is money for time that
  * other lines are not charged for, so the remainder "prepaid" has it with
- * the other sign. Every hour had of the month is worth the same,
+ * the other sign. All hours of the month have the same value,
  *
- *   (value carried in + fee) / (entitled + carried in)
+ *   (value of the rollover + fee) / (entitled + rollover in)
  *
  * where the fee is what is due for the purchase, so that
  *
- *   value carried in + fee = value drawn + drawn by reservations + unused
- *   value unused = carried out + expired        of a month that is over
+ *   value of the rollover + fee = value drawn + drawn by reservations + unused
+ *   value unused = rollover out + expired        of a month that is over
  *
  * exactly.
  *
@@ -151,10 +151,10 @@ typedef enum {
     REMAINDER_PLANNED_DOWN,
     REMAINDER_DOWN,
     REMAINDER_UNKNOWN,
-    REMAINDER_SUSPENDED, /* held by suspended jobs, and free by policy */
-    REMAINDER_UNBILLED,  /* held, but by no line: devices without a weight */
+    REMAINDER_SUSPENDED, /* allocated to suspended jobs, and free by policy */
+    REMAINDER_UNBILLED,  /* allocated, but on no line: devices without a weight */
     REMAINDER_MIG,       /* time counted by one weight and priced by another, a
-                            slice or a job that is billed otherwise than held
+                            slice or a job that is billed otherwise than allocated
                             (billable.h); negative: a credit to the pool */
     REMAINDER_RECOVERY,  /* published rates: cost less list prices; negative:
                             over-  recovery */
@@ -165,9 +165,9 @@ typedef enum {
     REMAINDER_ENTITLEMENT,
     REMAINDER_TIER,
     REMAINDER_SURCHARGE,
-    REMAINDER_EXCESS,      /* negative: jobs held more than the pool has */
+    REMAINDER_EXCESS,      /* negative: more is allocated to jobs than the pool has */
     REMAINDER_NO_CAPACITY, /* cost of a period in which the pool has no GPU */
-    REMAINDER_CREDITED,    /* given back: the credits, with the other sign */
+    REMAINDER_CREDITED,    /* the credits, with the other sign */
     REMAINDER_PREPAID,     /* negative: list prices of purchases */
     REMAINDER_ROUNDING, /* no amount before rounding: what published lines, each
                            rounded by itself, make less than their sum rounded;
@@ -246,9 +246,9 @@ const adjustment_info_t *adjustment_info (adjustment_id_t id);
 
 /* Why a line is there. */
 typedef enum {
-    CHARGE_USED,   /* time that jobs held */
-    CHARGE_IDLE,   /* a part of time that nobody held, by the idle policy */
-    CHARGE_CREDIT, /* negative: given back by policy; the charge stays */
+    CHARGE_USED,   /* time allocated to jobs */
+    CHARGE_IDLE,   /* a part of time that was not allocated, by the idle policy */
+    CHARGE_CREDIT, /* negative: credited by policy; the charge stays */
     CHARGE_PURCHASE, /* paid for an entitlement, whatever is drawn */
     CHARGE_KIND_COUNT,
 } charge_kind_t;
@@ -299,7 +299,7 @@ void charge_free (charge_t *charge);
 /* After charge_compute(): of the results the lines are no more. */
 void charge_forget_lines (charge_t *charge);
 
-/* Time held. Texts are copied. Lines with the same path are added up, so a
+/* Allocated time. Texts are copied. Lines with the same path are added up, so a
  * line may mix prices (after a change within the month). */
 void charge_add (charge_t *charge, const char *const *path,
                  mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
@@ -317,7 +317,7 @@ void charge_add_reserved (charge_t *charge, const char *cluster,
 void charge_add_stretch (charge_t *charge, const char *const *path,
                          int64_t start, uint64_t seconds);
 
-/* A part of a line's time that is given back for the reason `what`, `of` an
+/* A part of a line's time that is credited for the reason `what`, `of` an
  * instant within it (its pool and team are the charge's and the path's): priced as it was charged, after all adjustments; a line of its own
  * (CHARGE_CREDIT). All credits of a line and price together at most its
  * price_seconds. Those of the same path, reason and reference are added up. A
@@ -328,7 +328,7 @@ void charge_add_credit (charge_t *charge, const char *const *path,
                         rate_subject_t of, mpq_srcptr price_seconds,
                         const char *what, const char *reference);
 
-/* Time held, and no line's, because the job was suspended. */
+/* Allocated time of no line, because the job was suspended. */
 void charge_add_suspended (charge_t *charge, mpq_srcptr gpu_seconds);
 
 /* Of the part's gres_seconds: what the policy leaves free. */
@@ -350,7 +350,7 @@ int charge_part_measure (const site_t *site, rate_subject_t of,
                          const usage_part_t *from, charge_part_t *ret_part,
                          gl_error_t *error);
 
-/* Time held, by charge_part_measure (); the team is that of the path. A kind without a known weight makes a line
+/* Allocated time, by charge_part_measure (); the team is that of the path. A kind without a known weight makes a line
  * of 0: its time stays in the remainder. */
 int charge_add_part (charge_t *charge, const char *const *path,
                      rate_subject_t of, const usage_part_t *part,
@@ -379,7 +379,7 @@ typedef struct {
     mpq_t consumed_reserved; /* of reserved: the same */
     mpq_t unused;            /* of entitled and rollover_in */
     mpq_t rollover_out;      /* of unused: goes to the next month */
-    mpq_t expired;       /* of unused: is gone; 0 while the month lasts */
+    mpq_t expired;       /* of unused: has expired; 0 while the month lasts */
     mpq_t fee;           /* due for what is bought; and of money, as above: */
     mpq_t value_in;
     mpq_t value_consumed;
@@ -408,8 +408,8 @@ void charge_add_before (charge_t *charge, const charge_payer_t *earlier);
  * somebody used of another pool, in the same month or in an earlier one. */
 void charge_add_others (charge_t *charge, const charge_payer_t *other,
                         tiers_by_t by, bool earlier);
-/* Likewise: of the month before this one, what is carried out of it, and what
- * that is worth. */
+/* Likewise: of the month before this one, the rollover out of it and its
+ * value. */
 void charge_carry (charge_t *charge, const charge_payer_t *last);
 /* What a GPU-hour of the pool is priced without QOS, on average over the month;
  * after charge_compute(). */
@@ -438,8 +438,8 @@ const cost_t *charge_cost (const charge_t *charge);
 const capacity_sum_t *charge_capacity (const charge_t *charge);
 /* The cost of the pool-month in smallest units: what everything adds up to. */
 mpz_srcptr charge_total (const charge_t *charge);
-/* r, u and f + v, per GPU-hour: what an owned hour cost; what an hour that a job
- * held cost on top of it; what such an hour without a published rate is charged.
+/* r, u and f + v, per GPU-hour: the cost of an owned hour; the cost of use that an
+ * allocated hour has in addition; what such an hour without a published rate is charged.
  * r is 0 without capacity, u without use. */
 mpq_srcptr charge_owned_rate (const charge_t *charge);
 mpq_srcptr charge_use_rate (const charge_t *charge);

@@ -323,7 +323,7 @@ static void adjust_external (const site_team_t *team,
 
 /* Of whom a line is: what reduces its price. */
 typedef enum {
-    LINE_USED,     /* time that jobs held: everything */
+    LINE_USED,     /* time allocated to jobs: everything */
     LINE_RESERVED, /* reserved time that draws on an entitlement: that */
     LINE_OTHER,    /* the surcharge alone */
 } line_of_t;
@@ -379,7 +379,7 @@ void charge_per_second (const charge_t *charge, const rate_card_price_t *price,
 
 /* --- entries ------------------------------------------------------------ */
 
-/* seconds x rate, and of time that jobs held x what use causes. */
+/* seconds x rate, and of time allocated to jobs x what use causes. */
 static void set_amount (const charge_line_t *line, mpq_srcptr seconds,
                         mpq_srcptr rate, mpq_srcptr of_use, mpq_t ret_amount)
 {

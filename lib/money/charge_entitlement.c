@@ -13,21 +13,21 @@
 void charge_add_bought (const charge_t *charge, const site_entitlement_t *e,
                         period_t part, mpq_t seconds)
 {
-    period_t held = period_clip (e->valid, part), month = charge->month;
+    period_t valid = period_clip (e->valid, part), month = charge->month;
     mpq_t amount;
 
-    if (held.end <= held.start)
+    if (valid.end <= valid.start)
         return;
     mpq_init (amount);
     if (mpq_sgn (e->gpu_hours) > 0) {
-        cost_months (charge->site->zone, held, amount);
+        cost_months (charge->site->zone, valid, amount);
         mpq_mul (amount, amount, e->gpu_hours);
         exact_add_scaled (seconds, amount, 3600, 1);
     } else if (mpq_sgn (e->gpus) > 0)
-        exact_add_scaled (seconds, e->gpus, held.end - held.start, 1);
+        exact_add_scaled (seconds, e->gpus, valid.end - valid.start, 1);
     else {
         mpq_mul (amount, charge->capacity.capacity, e->share);
-        exact_add_scaled (seconds, amount, held.end - held.start,
+        exact_add_scaled (seconds, amount, valid.end - valid.start,
                           month.end - month.start);
     }
     mpq_clear (amount);
@@ -187,7 +187,7 @@ void charge_draw_entitled (charge_t *charge)
     mpq_clear (part);
 }
 
-/* --- what it is worth --------------------------------------------------- */
+/* --- the value of it --------------------------------------------------- */
 
 void charge_pool_price (const charge_t *charge, mpq_t ret_price)
 {

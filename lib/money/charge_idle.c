@@ -1,5 +1,5 @@
 /*
- * Who pays for time that no job held: reserved time its holders, the rest whom
+ * Who pays for time that was not allocated: reserved time its holders, the rest whom
  * the pool's policy names. Everything else stays a remainder.
  */
 #include <string.h>
@@ -109,7 +109,7 @@ static void give_stretch (charge_t *charge, const struct share *share,
     free (path);
 }
 
-/* One stretch that is the month, for who has not told any. */
+/* One stretch that is the month, for callers that gave none. */
 static void make_stretch (charge_t *charge)
 {
     const char **path = xcalloc (charge_path_length (charge), sizeof (*path));
@@ -149,7 +149,7 @@ static void give (charge_t *charge, const struct share *share,
 
 /* --- policies ----------------------------------------------------------- */
 
-/* By account: the GPU time that it held under no published rate. */
+/* By account: the GPU time allocated to it without a published rate. */
 static void share_by_use (const charge_t *charge, struct share_list *shares)
 {
     for (size_t i = 0; i < charge->count; i++) {

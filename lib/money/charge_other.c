@@ -1,5 +1,5 @@
 /*
- * The same pool-month under another idle policy: of what accounts and teams held,
+ * The same pool-month under another idle policy: of what was allocated to accounts and teams,
  * which is all that the policies look at.
  */
 #include <string.h>
@@ -12,8 +12,8 @@ static bool same_price (const rate_card_price_t *a, const rate_card_price_t *b)
     return a->rate == b->rate && a->rule == b->rule && a->team == b->team;
 }
 
-/* The text of an entry that its held time is told apart by; NULL: none. */
-static const char *held_text (const charge_t *charge,
+/* The text of an entry that its allocated time is distinguished by; NULL: none. */
+static const char *entry_text (const charge_t *charge,
                               const struct entry *entry, size_t at)
 {
     bool whose = at < 2 || at == CHARGE_TEAM; /* account, cluster, team */
@@ -23,14 +23,14 @@ static const char *held_text (const charge_t *charge,
     return entry->path[at];
 }
 
-static bool goes_on (const charge_t *charge, const struct held *held,
+static bool goes_on (const charge_t *charge, const struct allocation *one,
                      const struct entry *entry)
 {
-    bool same = same_price (&held->price, &entry->price);
+    bool same = same_price (&one->price, &entry->price);
 
     for (size_t i = 0; i <= CHARGE_TEAM && same; i++)
-        same = charge_compare_texts (held->path[i],
-                                     held_text (charge, entry, i))
+        same = charge_compare_texts (one->path[i],
+                                     entry_text (charge, entry, i))
                == 0;
     return same;
 }
@@ -41,17 +41,17 @@ void charge_keep_held (charge_t *charge)
         = xcalloc (charge->count + 1, sizeof (*charge->allocated));
     for (size_t i = 0; i < charge->count; i++) {
         const struct entry *entry = &charge->entries[i];
-        struct held *held = charge->allocated + charge->allocated_count - 1;
-        if (charge->allocated_count == 0 || !goes_on (charge, held, entry)) {
-            held = &charge->allocated[charge->allocated_count++];
+        struct allocation *one = charge->allocated + charge->allocated_count - 1;
+        if (charge->allocated_count == 0 || !goes_on (charge, one, entry)) {
+            one = &charge->allocated[charge->allocated_count++];
             for (size_t k = 0; k <= CHARGE_TEAM; k++)
-                held->path[k] = xstrdup (held_text (charge, entry, k));
-            held->price = entry->price;
-            mpq_inits (held->gpu_seconds, held->price_seconds, NULL);
+                one->path[k] = xstrdup (entry_text (charge, entry, k));
+            one->price = entry->price;
+            mpq_inits (one->gpu_seconds, one->price_seconds, NULL);
         }
-        mpq_add (held->gpu_seconds, held->gpu_seconds,
+        mpq_add (one->gpu_seconds, one->gpu_seconds,
                  entry->line.gpu_seconds);
-        mpq_add (held->price_seconds, held->price_seconds,
+        mpq_add (one->price_seconds, one->price_seconds,
                  entry->line.price_seconds);
     }
 }
@@ -59,10 +59,10 @@ void charge_keep_held (charge_t *charge)
 void charge_free_held (charge_t *charge)
 {
     for (size_t i = 0; i < charge->allocated_count; i++) {
-        struct held *held = &charge->allocated[i];
+        struct allocation *one = &charge->allocated[i];
         for (size_t k = 0; k <= CHARGE_TEAM; k++)
-            free (held->path[k]);
-        mpq_clears (held->gpu_seconds, held->price_seconds, NULL);
+            free (one->path[k]);
+        mpq_clears (one->gpu_seconds, one->price_seconds, NULL);
     }
     free (GL_TAKE (charge->allocated));
     charge->allocated_count = 0;

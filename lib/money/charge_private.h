@@ -3,11 +3,11 @@
  *
  *   charge.c         what is added, its order, the steps of the computation
  *   rate_card_price.c   which price holds, from the site's configuration
- *   charge_idle.c    who pays for time that no job held
+ *   charge_idle.c    who pays for time that was not allocated
  *   charge_adjust.c  payers, and what is due of a list price
  *   charge_entitlement.c  what payers have bought, draw and leave
- *   charge_purchase.c what they pay for that, and what it is worth
- *   charge_credit.c  what is given back of the finished lines
+ *   charge_purchase.c what they pay for that, and the value of it
+ *   charge_credit.c  the credits of the finished lines
  *   charge_rest.c    what no line carries
  *   charge_other.c   the same under another idle policy
  *   charge_round.c   from exact amounts to integers
@@ -37,7 +37,7 @@ struct stretch {
     uint64_t seconds;
 };
 
-/* Of time that no job held: whose, and how much of it. */
+/* Of time that was not allocated: whose, and how much of it. */
 struct share {
     char *account; /* NULL: a team's */
     char *cluster;
@@ -50,7 +50,7 @@ struct share_list {
     size_t count;
 };
 
-/* A part of a line that is given back. */
+/* A part of a line that is credited. */
 struct credit {
     charge_line_t line;
     char **path;
@@ -60,9 +60,9 @@ struct credit {
     mpq_t seconds; /* priced */
 };
 
-/* What an account held at one price, for other policies; under a published price,
- * which is rounded by the line, what one line held. */
-struct held {
+/* What was allocated to an account at one price, for other policies; under a published price,
+ * which is rounded by the line, what was allocated on one line. */
+struct allocation {
     char *path[CHARGE_TEAM + 1]; /* NULL: absent, or of no one line */
     mpq_t gpu_seconds;
     mpq_t price_seconds;
@@ -85,7 +85,7 @@ struct charge {
     struct stretch *stretches;
     size_t stretch_count;
     struct share_list reserved; /* GPU-seconds */
-    struct held *allocated;
+    struct allocation *allocated;
     size_t allocated_count;
     charge_payer_t *payers;
     size_t payer_count;
@@ -104,7 +104,7 @@ struct charge {
     mpq_t full_used; /* what allocated time pays on top of f */
     bool prepared; /* charge_prepare() */
     bool carried; /* the hours billed carry the whole cost */
-    int64_t begins; /* the ledger: nothing is carried out of earlier months */
+    int64_t begins; /* the ledger: nothing rolls over from earlier months */
 };
 
 /* --- charge.c --- */
@@ -163,7 +163,7 @@ void charge_draw_entitled (charge_t *charge);
  * days. Onto what is there. */
 void charge_add_bought (const charge_t *charge, const site_entitlement_t *entry,
                         period_t part, mpq_t seconds);
-/* The calendar month has ended: what is unused then is carried on, or gone. */
+/* The calendar month has ended: unused hours roll over or expire. */
 bool charge_is_over (const charge_t *charge);
 /* e of charge.h; false: it is 0. */
 bool charge_consumed_part (const charge_payer_t *payer, mpq_t ret_part);

@@ -1,5 +1,5 @@
 /*
- * What teams pay for their entitlements, and what that is worth: see charge.h.
+ * What teams pay for their entitlements, and the value of that: see charge.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,18 +72,18 @@ static void give_stretch (charge_t *charge, const struct purchase *p,
 /* By the time that the entry holds; where no stretch has any, as they are long. */
 static void give (charge_t *charge, const struct purchase *p)
 {
-    int64_t held = 0, all = 0;
+    int64_t applied = 0, all = 0;
 
     for (size_t i = 0; i < charge->stretch_count; i++) {
-        held += overlap (p, &charge->stretches[i]);
+        applied += overlap (p, &charge->stretches[i]);
         all += (int64_t)charge->stretches[i].seconds;
     }
     for (size_t i = 0; i < charge->stretch_count && all > 0; i++) {
         const struct stretch *stretch = &charge->stretches[i];
-        int64_t part = held > 0 ? overlap (p, stretch)
+        int64_t part = applied > 0 ? overlap (p, stretch)
                                 : (int64_t)stretch->seconds;
         if (part > 0)
-            give_stretch (charge, p, stretch, part, held > 0 ? held : all);
+            give_stretch (charge, p, stretch, part, applied > 0 ? applied : all);
     }
 }
 
@@ -104,7 +104,7 @@ void charge_give_purchases (charge_t *charge)
     mpq_clears (p.seconds, p.price, NULL);
 }
 
-/* --- what it is worth --------------------------------------------------- */
+/* --- the value of it --------------------------------------------------- */
 
 /* All that is had of the month by the same price. */
 static void set_values (const charge_t *charge, charge_payer_t *payer)

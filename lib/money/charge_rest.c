@@ -230,10 +230,10 @@ static void price_purchases (charge_t *charge)
             take_back (charge, REMAINDER_PREPAID, charge->entries[i].line.list);
 }
 
-/* Time that jobs held bears what use causes, whoever is billed for it. */
+/* Time allocated to jobs bears what use causes, whoever is billed for it. */
 static void cost_remainders (charge_t *charge)
 {
-    static const remainder_id_t held[]
+    static const remainder_id_t allocated[]
         = {REMAINDER_SUSPENDED, REMAINDER_UNBILLED};
     charge_remainder_t *rest = charge->remainders;
     mpq_t of_use;
@@ -244,8 +244,8 @@ static void cost_remainders (charge_t *charge)
         mpq_sub (rest[REMAINDER_NO_CAPACITY].cost, charge->cost.total,
                  charge->by_use);
     mpq_init (of_use);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (held); i++) {
-        charge_remainder_t *to = &rest[held[i]];
+    for (size_t i = 0; i < GL_ARRAY_SIZE (allocated); i++) {
+        charge_remainder_t *to = &rest[allocated[i]];
         mpq_mul (of_use, charge->used, to->gpu_seconds);
         mpq_add (to->cost, to->cost, of_use);
     }

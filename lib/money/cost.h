@@ -14,9 +14,9 @@
  *   power     watts x seconds x PUE x price per kWh, cut at every change of
  *             power, tariff, its times of use and pool. Watts: of all GPUs, as
  *             the entry says on average; or with idle_watts, in each month, the
- *             energy of held GPUs (watts x held time) and of free ones (idle
+ *             energy of allocated GPUs (watts x allocated time) and of free ones (idle
  *             watts x free time) over the time in service; and of all nodes.
- *             What was measured of held GPUs takes the place of its time, at the
+ *             What was measured of allocated GPUs takes the place of its time, at the
  *             price of the quarter of an hour in which it was used
  *             (load_profile.h). Demand: price x the highest load of the month, by
  *             meters or modelled, shared by what pools drew then (cost_peak.h).
@@ -71,7 +71,7 @@ typedef struct {
                       by fund */
     mpq_t amount;  /* of the ledger's currency: as booked, or exact where it
                       follows use */
-    char *fund;    /* that pays for it; NULL: not told */
+    char *fund;    /* that pays for it; NULL: unspecified */
     size_t entry;  /* lines of one entry, by its funds, have the same */
     char *how;     /* the inputs and the arithmetic, for people */
     place_t place; /* of the first entry in it */
@@ -140,15 +140,15 @@ int cost_share (const site_t *site, const site_cost_t *entry, const char *pool,
                 period_t month, const cost_inputs_t *inputs, mpq_t ret_share,
                 gl_error_t *error);
 
-/* The share that rates may recover of what `fund` (NULL: not told) pays of an
+/* The share that rates may recover of what `fund` (NULL: unspecified) pays of an
  * entry, of which they may recover `entry`; 0..1. */
 void cost_recoverable (const site_t *site, mpq_srcptr entry, const char *fund,
                        mpq_t ret_share);
 
-/* From NULL, those of whom it is not told, to each of the funds that pay staff,
+/* From NULL, those of whom it is unspecified, to each of the funds that pay staff,
  * bytewise; false after the last. */
 bool cost_next_staff_fund (const site_t *site, const char **fund);
-/* What share of the entry the fund (NULL: not told) pays. */
+/* What share of the entry the fund (NULL: unspecified) pays. */
 void cost_staff_share (const site_staff_t *staff, const char *fund,
                        mpq_t ret_share);
 

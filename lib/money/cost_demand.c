@@ -1,5 +1,5 @@
 /*
- * What a tariff has beside the price of energy: a demand charge and a fee.
+ * What a tariff has in addition to the price of energy: a demand charge and a fee.
  *
  * Demand is billed for the highest load in the month (in an interval of 15, 30 or
  * 60 minutes: US EIA glossary, "Demand interval"), and shared by coincident load:
@@ -229,15 +229,15 @@ int cost_add_fees (const site_t *site, const char *pool, period_t period,
 {
     for (size_t i = 0; i < site->tariff_count; i++) {
         const site_tariff_t *tariff = &site->tariffs[i];
-        period_t held = period_clip (period, tariff->valid), month;
+        period_t valid = period_clip (period, tariff->valid), month;
         if (mpq_sgn (tariff->demand_per_kw) == 0
             && mpq_sgn (tariff->fixed_per_month) == 0)
             continue;
-        for (int64_t at = held.start; at < held.end; at = month.end) {
+        for (int64_t at = valid.start; at < valid.end; at = month.end) {
             month = zone_unit (site->zone, CALENDAR_MONTH, at);
             if (cost_pays_by (site, pool, tariff->name, month)
                 && add_monthly (site, tariff, pool, month,
-                                period_clip (held, month), inputs, cost, error)
+                                period_clip (valid, month), inputs, cost, error)
                        < 0)
                 return -1;
         }

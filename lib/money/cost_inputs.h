@@ -18,10 +18,10 @@
 typedef struct {
     const char *pool; /* borrowed */
     period_t period;
-    mpq_t allocated; /* GPU-seconds that jobs held */
+    mpq_t allocated; /* GPU-seconds allocated to jobs */
     mpq_t capacity;  /* GPU-seconds in service */
     uint64_t jobs;   /* distinct JobIds */
-    uint64_t energy_mj; /* of GPUs that jobs held, by their own counters */
+    uint64_t energy_mj; /* of GPUs allocated to jobs, by their own counters */
     mpq_t energy_seconds; /* GPU-seconds that this energy speaks of */
 } cost_use_t;
 

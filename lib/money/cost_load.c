@@ -26,7 +26,7 @@ static uint64_t placed_mj (const site_power_t *power, period_t month,
 
 /* ---- what is drawn evenly ---- */
 
-/* Joules of the pool's GPUs in the month of which nobody tells when: held ones
+/* Joules of the pool's GPUs in the month at unknown times: allocated ones
  * as measured, else modelled; free ones modelled. */
 static void even_joules (const site_power_t *power, const cost_use_t *use,
                          const cost_inputs_t *inputs, mpq_t ret_joules)
@@ -55,7 +55,7 @@ static void even_joules (const site_power_t *power, const cost_use_t *use,
     mpq_clear (seconds);
 }
 
-/* That of the month, over the GPU-seconds in service; as if all were held where
+/* That of the month, over the GPU-seconds in service; as if all were allocated where
  * nothing is known of it. */
 static void average_watts (const site_power_t *power, const char *pool,
                            period_t month, const cost_inputs_t *inputs,

@@ -198,7 +198,7 @@ int cost_share (const site_t *site, const site_cost_t *entry, const char *pool,
 
 /* ---- lines ---- */
 
-/* " (network; contract 4711; accrued)"; empty where nothing is told. */
+/* " (network; contract 4711; accrued)"; empty if nothing is known. */
 static void add_evidence (const site_cost_t *entry, buffer_t *how)
 {
     static const char *const categories[] = {
@@ -327,23 +327,23 @@ static int add_own (const site_t *site, const site_cost_t *entry,
                     period_t period, const cost_inputs_t *inputs, cost_t *cost,
                     gl_error_t *error)
 {
-    period_t held = period_clip (period, entry->valid);
+    period_t valid = period_clip (period, entry->valid);
     struct booking booking;
     mpq_t times, by_use;
     int rc;
 
     if (entry->driver == COST_PER_MONTH || entry->driver == COST_PER_YEAR) {
         cost_booking_init (&booking);
-        if (period_seconds (held) > 0)
-            add_agreed (site, entry, held, &booking, cost);
+        if (period_seconds (valid) > 0)
+            add_agreed (site, entry, valid, &booking, cost);
         cost_booking_clear (&booking);
         return 0;
     }
     mpq_inits (times, by_use, NULL);
-    rc = quantity (site, entry->driver, entry->pool, held, inputs, times,
+    rc = quantity (site, entry->driver, entry->pool, valid, inputs, times,
                    error);
     if (rc == 0)
-        rc = share_by_use (site, entry, held, inputs, times, by_use, error);
+        rc = share_by_use (site, entry, valid, inputs, times, by_use, error);
     if (rc == 0)
         add_amount (site, entry, times, NULL, by_use, NULL, cost);
     mpq_clears (times, by_use, NULL);
@@ -357,19 +357,19 @@ static int add_shared (const site_t *site, const site_cost_t *entry,
                        const cost_inputs_t *inputs, cost_t *cost,
                        gl_error_t *error)
 {
-    period_t held = period_clip (period, entry->valid), month;
+    period_t valid = period_clip (period, entry->valid), month;
     struct booking booking;
     int rc = 0;
 
     cost_booking_init (&booking);
     booking.monthly = entry->share_by != SHARE_FIXED;
-    for (int64_t at = held.start; at < held.end && rc == 0; at = month.end) {
+    for (int64_t at = valid.start; at < valid.end && rc == 0; at = month.end) {
         month = zone_unit (site->zone, CALENDAR_MONTH, at);
         amount_until (site, entry, month.start, booking.month);
         rc = cost_share_bounds (site, entry, pool, month, inputs, booking.low,
                                 booking.high, error);
         if (rc == 0)
-            add_agreed (site, entry, period_clip (held, month), &booking, cost);
+            add_agreed (site, entry, period_clip (valid, month), &booking, cost);
     }
     cost_booking_clear (&booking);
     return rc;

@@ -214,7 +214,7 @@ struct meters {
     } *meter;
     size_t meter_count;
     struct peak *peak;
-    period_t gap; /* the one in hand */
+    period_t gap; /* the current one */
 };
 
 /* Every pool that pays for power in the month pays by this tariff. */
@@ -300,21 +300,21 @@ static void pue_of (const struct demand *d, period_t interval, mpq_t ret_pue)
 static bool metered_kw (struct meters *m, period_t interval, mpq_t ret_kw)
 {
     mpq_t one, pue;
-    bool told = true;
+    bool known = true;
 
     mpq_inits (one, pue, NULL);
     mpq_set_ui (ret_kw, 0, 1);
     mpq_set_ui (pue, 1, 1);
-    for (size_t i = 0; i < m->meter_count && told; i++) {
+    for (size_t i = 0; i < m->meter_count && known; i++) {
         struct meter_at *at = &m->meter[i];
         const meter_reading_t *r;
         while (at->at < at->end
                && m->reading[at->at].period.end <= interval.start)
             at->at++;
         r = &m->reading[at->at];
-        told = at->at < at->end && holds (r->period, interval.start)
+        known = at->at < at->end && holds (r->period, interval.start)
                && shows_demand (m->demand, r);
-        if (!told)
+        if (!known)
             break;
         /* mWh / 10^6 in kWh, over hours */
         exact_set_u128 (mpq_numref (one), r->energy_mwh);
@@ -322,11 +322,11 @@ static bool metered_kw (struct meters *m, period_t interval, mpq_t ret_kw)
         exact_add_scaled (ret_kw, one, 3600,
                           period_seconds (r->period) * INT64_C (1000000));
     }
-    if (told && m->kind == METER_MACHINES)
+    if (known && m->kind == METER_MACHINES)
         pue_of (m->demand, interval, pue);
     mpq_mul (ret_kw, ret_kw, pue);
     mpq_clears (one, pue, NULL);
-    return told;
+    return known;
 }
 
 /* What is not metered is modelled. */

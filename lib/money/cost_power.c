@@ -29,7 +29,7 @@ static bool same_payer (const site_tariff_t *a, const site_tariff_t *b)
 
 /* ---- what is drawn evenly ---- */
 
-/* "560 W x 8 GPUs", or with the nodes beside it. */
+/* "560 W x 8 GPUs", or with the nodes in addition. */
 static char *load_text (const struct load *load)
 {
     GL_AUTOFREE char *watts = exact_shortest (load->watts);

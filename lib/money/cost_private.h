@@ -47,7 +47,7 @@ struct item {
                                       pool's month */
     mpq_srcptr recoverable; /* share of it that rates may recover; NULL: all */
     mpq_srcptr by_use; /* share of it that follows use; NULL: none */
-    const share_list_t *funding; /* NULL or empty: not told */
+    const share_list_t *funding; /* NULL or empty: unspecified */
     const char *how;
     place_t place;
     bool goes_on; /* the next item is of the same entry */
@@ -55,7 +55,7 @@ struct item {
 
 /* What one fund pays of an item. */
 struct part {
-    const char *fund; /* NULL: not told */
+    const char *fund; /* NULL: unspecified */
     mpq_t share;      /* of the item */
     mpq_t amount;     /* exact */
     mpq_t recoverable; /* of it */
@@ -98,7 +98,7 @@ void cost_add_staff (const site_t *site, const char *pool, period_t period,
 
 /* The even load of a pool for as long as nothing changes: one entry of `power`,
  * one of `pools`, and where the load follows what jobs hold, one calendar month.
- * Beside it is drawn what was measured, when it was. */
+ * In addition, the load that was measured, at its time. */
 struct load {
     const site_power_t *power;
     period_t period;
@@ -137,7 +137,7 @@ int cost_add_power (const site_t *site, const char *pool, period_t period,
 /* Some entry of the pool's power in the period is paid by the tariff. */
 bool cost_pays_by (const site_t *site, const char *pool, const char *tariff,
                    period_t period);
-/* What a tariff has beside the price of energy. */
+/* What a tariff has in addition to the price of energy. */
 int cost_add_fees (const site_t *site, const char *pool, period_t period,
                    const cost_inputs_t *inputs, cost_t *cost,
                    gl_error_t *error);

@@ -19,7 +19,7 @@ struct phase {
     bool by_month;  /* planning: time counts in months, not in days */
 };
 
-/* What has been held of the asset's pools, for units of use. */
+/* What has been allocated of the asset's pools, for units of use. */
 struct meter {
     const zone_t *zone;
     const cost_inputs_t *inputs;
@@ -249,8 +249,8 @@ static void life_years (const struct phase *phase, const mpq_t position,
     mpq_clears (life, digits, amount, part, start, year.length, year.left, NULL);
 }
 
-/* GPU-seconds held in the asset's pools, [first day, until). */
-static void held (const site_asset_t *asset, const struct meter *meter,
+/* Allocated GPU-seconds in the asset's pools, [first day, until). */
+static void allocated_seconds (const site_asset_t *asset, const struct meter *meter,
                   int64_t first, int64_t until, mpq_t ret_seconds)
 {
     civil_t date = calendar_civil_of_day (first);
@@ -277,7 +277,7 @@ static void held (const site_asset_t *asset, const struct meter *meter,
     mpq_clear (one);
 }
 
-/* Of what is to be lost, the part of the expected hours that was held. */
+/* Of what is to be lost, the part of the expected hours that was allocated. */
 static void units_of_use (const struct phase *phase, const struct meter *meter,
                           int64_t until, mpq_t ret_lost)
 {
@@ -287,10 +287,10 @@ static void units_of_use (const struct phase *phase, const struct meter *meter,
 
     mpq_inits (whole, used, expected, NULL);
     mpq_sub (whole, phase->book, phase->salvage);
-    held (phase->asset, meter, service, zone_instant (meter->zone, &first),
+    allocated_seconds (phase->asset, meter, service, zone_instant (meter->zone, &first),
           used);
     mpq_sub (expected, phase->expected, used);
-    held (phase->asset, meter, phase->first, until, used);
+    allocated_seconds (phase->asset, meter, phase->first, until, used);
     if (mpq_cmp (used, expected) >= 0) {
         mpq_set (ret_lost, whole);
     } else {

@@ -11,7 +11,7 @@
  *                   last one down to V
  *   sum of years    in life-year t (K - V) (L - t + 1) / (L (L + 1) / 2)
  *   units of use    (K - V) / expected GPU-hours, for each GPU-hour that jobs
- *                   held in the asset's pool, down to V; no life ends it
+ *                   allocated in the asset's pool, down to V; no life ends it
  *
  * A life-year runs from the day in service to its anniversary; within one, each
  * day bears the same. A life of L years and a part has a last life-year that is
@@ -38,7 +38,7 @@ void depreciation_until (const site_t *site, const site_asset_t *asset,
                          int64_t instant, const cost_inputs_t *inputs,
                          mpq_t ret_amount);
 
-/* What one unit is still worth in the books at the beginning of a day. */
+/* The book value of one unit at the beginning of a day. */
 void depreciation_book_value (const site_t *site, const site_asset_t *asset,
                               const civil_t *day, const cost_inputs_t *inputs,
                               mpq_t ret_value);

@@ -1,5 +1,5 @@
 /*
- * meter.h: what was measured beside the GPUs' own counters, and how it adds up
+ * meter.h: what was measured in addition to the GPUs' own counters, and how it adds up
  * (docs/guides/cost-book.md):
  *
  *   devices under jobs + devices idle + rest of the nodes + residual
@@ -50,7 +50,7 @@ void meter_balance_init (meter_balance_t *balance);
 void meter_balance_clear (meter_balance_t *balance);
 
 /*
- * Into an initialised balance whose `held`, `idle`, `loose` and `devices_known`
+ * Into an initialised balance whose `allocated`, `idle`, `unmatched` and `devices_known`
  * are set. Readings of meters that the site does not name count nothing. -1 if
  * a node list cannot be read.
  */

@@ -66,7 +66,7 @@ static struct columns add_columns (report_t *report)
     return c;
 }
 
-/* Of the held device time; NULL where nothing was held. */
+/* Of the allocated device time; NULL where nothing was allocated. */
 static char *known_text (const usage_cell_t *cell)
 {
     mpq_t part, whole;
@@ -133,18 +133,18 @@ static uint64_t unmatched_mj (const evidence_counts_t *counts)
 
 /* What the counters counted: by jobs, nobody and jobs that are not known. What
  * a job used just after the period, at its end, counts in the period. */
-static void put_totals (report_t *report, const measured_t *held,
+static void put_totals (report_t *report, const measured_t *allocated,
                         const evidence_counts_t *counts,
                         const measured_t *unheld)
 {
     uint64_t unmatched = unmatched_mj (counts);
 
-    put_total (report, "allocated_kwh", "allocated to jobs", held->energy_mj);
+    put_total (report, "allocated_kwh", "allocated to jobs", allocated->energy_mj);
     put_total (report, "idle_kwh", "idle", unheld->energy_mj);
     put_total (report, "without_segment_kwh",
                "of jobs that accounting does not have", unmatched);
     put_total (report, "counters_kwh", "all that was measured",
-               held->energy_mj + unmatched + unheld->energy_mj);
+               allocated->energy_mj + unmatched + unheld->energy_mj);
 }
 
 static void finish (energy_report_t *e, report_t *report,
@@ -182,15 +182,15 @@ void energy_report_devices (energy_report_t *e, const evidence_counts_t *counts,
 {
     size_t count;
     const usage_cell_t *whole = usage_cells (e->whole, &count);
-    measured_t held = {0};
+    measured_t allocated = {0};
 
     if (count)
-        usage_cell_measured (whole, &held);
-    report_kwh (balance->allocated, held.energy_mj);
+        usage_cell_measured (whole, &allocated);
+    report_kwh (balance->allocated, allocated.energy_mj);
     report_kwh (balance->idle, unheld->energy_mj);
     report_kwh (balance->unmatched, unmatched_mj (counts));
     balance->devices_known
-        = held.energy_stretches > 0 || unheld->energy_stretches > 0;
+        = allocated.energy_stretches > 0 || unheld->energy_stretches > 0;
 }
 
 report_t *energy_report_make (energy_report_t *e,

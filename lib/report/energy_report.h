@@ -1,6 +1,6 @@
 /*
  * energy_report.h: the energy that the GPUs' own counters measured: whose it
- * was, how much of it nobody held, and how much of the held time it speaks of.
+ * was, how much of it nobody used, and how much of the allocated time it speaks of.
  *
  * IT energy of the GPUs alone: not the rest of their nodes, not the cooling.
  * Collects segments, then makes the report. Pure.
@@ -31,7 +31,7 @@ void energy_report_devices (energy_report_t *energy,
                             const measured_t *unheld, meter_balance_t *balance);
 
 /* `counts`: what came of the join; `unheld`: what was measured while no job
- * held the device. Both of the query's period. */
+ * had the device. Both of the query's period. */
 report_t *energy_report_make (energy_report_t *energy,
                               const evidence_counts_t *counts,
                               const measured_t *unheld);

@@ -1,6 +1,6 @@
 /*
  * explain.h: how a job's charge came about, step by step: who told, when it
- * ran, what it held, whose it is, what that weighs, what it costs, and on which
+ * ran, its devices, whose it is, what that weighs, what it costs, and on which
  * line of which statement it stands, and in which rows of closed bills.
  *
  * An explanation is data, as a report is: steps of lines with final texts.

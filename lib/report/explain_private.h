@@ -33,7 +33,7 @@ void explain_exact (explain_step_t *step, column_type_t type, const char *name,
 /* What rows that go back to the segment refer to: yours to free. */
 char *explain_reference (const segment_t *s);
 
-/* What the nodes saw and measured: evidence, beside the quantity and never part
+/* What the nodes saw and measured: evidence, in addition to the quantity and never part
  * of it. `evidence` may be NULL. */
 void explain_evidence (explain_segment_t *segment, const site_t *site,
                        const segment_t *s, const segment_evidence_t *evidence);

@@ -1,6 +1,6 @@
 /*
- * idle_report.h: who held GPUs that the agent's idle rule spoke of: long below
- * the threshold with memory held, or long without any process.
+ * idle_report.h: who had GPUs that the agent's idle rule spoke of: long below
+ * the threshold with memory in use, or long without any process.
  *
  * Only what was measured: a device of which nothing is known is not in it.
  * Collects segments, then makes the report. Pure.

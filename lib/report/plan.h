@@ -1,9 +1,9 @@
 /*
- * plan.h: what was measured, beside what owning and renting cost: utilization,
+ * plan.h: what was measured, in addition to what owning and renting cost: utilization,
  * break-even, cumulative cash, how many GPUs to own, how many will be needed
  * (docs/guides/decisions.md, F6, F9, F11, F15, F16).
  *
- * Measured are hours in which jobs held GPUs, from the store; a demand that had
+ * Measured are hours in which jobs had GPUs, from the store; a demand that had
  * to wait, or went elsewhere, is in no figure. What a section assumes and leaves
  * out stands in its help and in the notes. Pure.
  */

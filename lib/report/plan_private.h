@@ -11,11 +11,11 @@ typedef struct {
     mpq_t allocated; /* GPU-seconds */
     mpq_t active;  /* of these: the devices' activity x time */
     mpq_t known;   /* and for how long it is known */
-    mpq_t *demand; /* GPUs held, of each hour of the period */
+    mpq_t *demand; /* GPUs allocated, of each hour of the period */
     size_t hours;
     mpq_t *month;  /* GPU-hours a day, of each whole month of the period */
     size_t months;
-    bool weights_known; /* of all devices that were held */
+    bool weights_known; /* of all devices that were allocated */
     bool has_cost;
     breakeven_t cost; /* where it has */
     const breakeven_cloud_t *cloud; /* compared with; NULL: none */

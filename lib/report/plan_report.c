@@ -68,7 +68,7 @@ struct plan_view {
     values_t values; /* of the pool: what was measured, and formulas of it */
     const step_t *made[FORMULA_STEPS]; /* of the formula of use */
     size_t made_count;
-    mpq_srcptr used; /* the share that jobs held; NULL: there is no capacity */
+    mpq_srcptr used; /* the share allocated to jobs; NULL: there is no capacity */
     bool measured;   /* and it is above 0 */
 };
 
@@ -157,8 +157,8 @@ static void add_use (struct plan_view *v)
 
 /* ---- break-even ---- */
 
-/* A price with a term is paid for hours that nobody held, too: what an hour
- * that jobs held cost at it, next to what one cost that is owned. */
+/* A price with a term is paid for hours that were not allocated, too: what an hour
+ * allocated to jobs cost at it, next to what one cost that is owned. */
 static void add_price (struct plan_view *v, const breakeven_cloud_t *cloud)
 {
     GL_AUTOFREE char *item

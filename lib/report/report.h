@@ -264,7 +264,7 @@ void report_chart_item (report_chart_t *chart, const char *label,
                         int shade);
 
 /* A bar for each of the `count` largest rows that are above 0: value[row] and
- * the cell of `column` beside it; the label is the keys. `by_time`: for the
+ * the cell of `column` in addition; the label is the keys. `by_time`: for the
  * last `count` rows as they stand, because they follow one another. */
 void report_chart_rows (report_t *report, const char *title,
                         const char *description, const mpq_t *value,
@@ -307,8 +307,8 @@ char *report_rate_text (const mpq_t money, const mpq_t seconds);
 /* Of GPUs or of CPUs, whichever the money is for; NULL where it is for both. */
 char *report_rate_of (const mpq_t money, const mpq_t gpu_seconds,
                       const mpq_t cpu_seconds);
-/* The same of the part of held time that is known. Where accounting counts fewer
- * devices than the nodes measured, all of the held time is known: never above
+/* The same of the part of allocated time that is known. Where accounting counts fewer
+ * devices than the nodes measured, all of the allocated time is known: never above
  * 100. */
 char *report_coverage_text (const mpq_t part, const mpq_t whole);
 

@@ -133,7 +133,7 @@ usage_columns_t usage_report_columns (report_t *report, const site_t *site,
     return columns;
 }
 
-/* How much of the held device time some measurement covers; NULL where nothing was
+/* How much of the allocated device time some measurement covers; NULL where nothing was
  * held. */
 static char *covered_percent (const usage_cell_t *cell, size_t known_ms)
 {

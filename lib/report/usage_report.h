@@ -1,5 +1,5 @@
 /*
- * usage_report.h: who held which devices for how long, and how much of that
+ * usage_report.h: which devices were allocated to whom and for how long, and how much of that
  * the nodes have seen.
  *
  * Collects segments, then makes the report. Pure. Give segments in the order
@@ -35,7 +35,7 @@ void usage_report_unmatched (usage_report_t *usage,
 const usage_cell_t *usage_report_cells (usage_report_t *usage,
                                         size_t *ret_count);
 
-/* The usage columns beside the keys; with money (chargeback), which fills the
+/* The usage columns in addition to the keys; with money (chargeback), which fills the
  * rest itself, they are fewer by default. */
 typedef struct {
     size_t first; /* column of MEASURE_JOBS; the others follow in order */

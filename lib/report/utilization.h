@@ -1,10 +1,10 @@
 /*
- * utilization.h: what the pools' GPUs were doing: held, reserved and not used,
+ * utilization.h: what the pools' GPUs were doing: allocated, reserved and not used,
  * idle, planned down, down, unknown, and that these are all of it.
  *
  * By keys that capacity has (pool, gpu, cluster, node, month, day, hour) every
  * class is shown; by others (user, account, ...) or filtered by others only
- * what was held, beside the capacity that it is a share of. Pure.
+ * what was allocated, in addition to the capacity that it is a share of. Pure.
  */
 #ifndef GL_REPORT_UTILIZATION_H
 #define GL_REPORT_UTILIZATION_H

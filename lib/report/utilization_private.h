@@ -49,7 +49,7 @@ struct utilization {
 /* Time without a job has the key, too. */
 bool utilization_has_key (key_id_t key);
 /* So it has all that the query groups and filters by: rows are of capacity, else
- * of what jobs held. */
+ * of what was allocated to jobs. */
 bool utilization_of_capacity (const report_query_t *query);
 
 /* After the last fact, unless rollups brought it: capacity into `groups`, `pools`

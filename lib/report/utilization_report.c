@@ -114,7 +114,7 @@ static struct columns add_columns (report_t *report, bool all)
     return columns;
 }
 
-/* What agents measured, beside what was held. */
+/* What agents measured, in addition to what was allocated. */
 static void put_measured (report_t *report, const struct columns *columns,
                           const usage_cell_t *cell)
 {
@@ -170,7 +170,7 @@ static int compare_keys (const usage_cell_t *cell, char *const *key,
     return order;
 }
 
-/* What jobs held of the group's capacity; the cells are ordered by key. */
+/* What was allocated to jobs of the group's capacity; the cells are ordered by key. */
 static const usage_cell_t *cell_of_group (const usage_cell_t *cells,
                                           size_t count, size_t keys,
                                           const struct group *group)
@@ -212,7 +212,7 @@ static void add_group_rows (utilization_t *u, report_t *report,
     }
 }
 
-/* The capacity that a row's held time is a share of: that of its pool, node
+/* The capacity that a row's allocated time is a share of: that of its pool, node
  * and time, as far as these are among the keys. */
 static struct group *group_of_cell (utilization_t *u, const usage_cell_t *cell)
 {
@@ -453,7 +453,7 @@ static void note_cpus (report_t *report, const utilization_t *u)
 }
 
 static void finish (utilization_t *u, report_t *report,
-                    const struct columns *columns, bool all, mpq_srcptr held)
+                    const struct columns *columns, bool all, mpq_srcptr allocated)
 {
     capacity_sum_t sum;
     struct group *group, *next;
@@ -477,12 +477,12 @@ static void finish (utilization_t *u, report_t *report,
                         difference);
     report_totals (report);
     if (!capacity_known (u, &sum))
-        put_class (report, columns, 1, all ? sum.allocated : held, zero);
+        put_class (report, columns, 1, all ? sum.allocated : allocated, zero);
     else if (all)
         put_sum (report, columns, &sum, cpus_told);
     else {
         put_class (report, columns, 0, sum.capacity, zero);
-        put_class (report, columns, 1, held, sum.capacity);
+        put_class (report, columns, 1, allocated, sum.capacity);
     }
     note_unknown (report, u, &sum);
     note_cpus (report, u);

@@ -361,7 +361,7 @@ static bool is_of (const budget_t *b, const site_budget_t *entry,
            && same_scope (entry->pool, b->budget->pool);
 }
 
-/* The entry of the budget that held throughout the period; NULL: none. */
+/* The entry of the budget that applied throughout the period; NULL: none. */
 static const site_budget_t *entry_of (const budget_t *b, period_t period)
 {
     const site_t *site = b->days->site;

@@ -191,7 +191,7 @@ static void prove_books (const struct chargeback *c, report_proof_t *proof,
                             sum->disposal, c->digits);
 }
 
-/* What jobs were given back. */
+/* The jobs' credits. */
 static void prove_credits (const struct chargeback *c, report_proof_t *proof,
                            const struct pool_sum *sum, mpz_t rest)
 {
@@ -209,7 +209,7 @@ static void prove_credits (const struct chargeback *c, report_proof_t *proof,
     mpz_sub (rest, rest, sum->credited_outside);
 }
 
-/* What jobs are charged for time that they held: all but idle time and
+/* What jobs are charged for time allocated to them: all but idle time and
  * entitlements. */
 static void charged_to_jobs (const struct pool_sum *sum, mpz_t ret_units)
 {

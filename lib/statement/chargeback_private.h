@@ -47,13 +47,13 @@ struct pool_sum {
     mpz_t disposal; /* gains and losses that are in no charge */
     mpz_t in_period; /* charged for time in the period */
     mpz_t outside;   /* charged for time of the same months outside it */
-    mpz_t idle[REMAINDER_COUNT]; /* of in_period: for time that no job held */
+    mpz_t idle[REMAINDER_COUNT]; /* of in_period: for time that was not allocated */
     mpz_t purchased;             /* the same: for entitlements */
     cube_t *credits; /* of time in the period, by reason: postings */
     mpz_t credited_outside;
     mpz_t settled; /* by rules of settlement */
     mpz_t remainder[REMAINDER_COUNT];
-    mpq_t excess; /* GPU-seconds that jobs held beyond the capacity; at most 0 */
+    mpq_t excess; /* GPU-seconds allocated to jobs beyond the capacity; at most 0 */
     bool complete; /* every month has a cost */
     bool silent;   /* no month has a cost or a rate */
 };

@@ -167,7 +167,7 @@ static bool passes (const report_query_t *query, const bill_entitlement_t *e)
     return true;
 }
 
-/* bought + carried in = used + reserved + unused */
+/* bought + rollover in = used + reserved + unused */
 static bool balances (const bill_entitlement_t *e)
 {
     mpq_t rest;
@@ -215,7 +215,7 @@ static void put_value (report_t *report, const bill_entitlement_t *e, int digits
     mpq_clear (value);
 }
 
-/* (paid + value carried in) / (bought + carried in) */
+/* (paid + value of the rollover) / (bought + rollover in) */
 static void put_hour (report_t *report, const bill_entitlement_t *e)
 {
     GL_AUTOFREE char *rate = NULL;
@@ -306,7 +306,7 @@ static void proof_hours (report_proof_t *proof, const char *label,
     (sign < 0 ? mpq_sub : mpq_add) (rest, rest, seconds);
 }
 
-/* Carried in less what the months before carried out, but for the first: they
+/* The rollover in, less the rollover out of the months before, but for the first: they
  * were closed with other facts. */
 static void changed_of (const struct share *share, mpq_t ret)
 {
@@ -315,7 +315,7 @@ static void changed_of (const struct share *share, mpq_t ret)
     mpq_add (ret, ret, share->last->rollover_out);
 }
 
-/* Unused of the last month, and neither carried on nor gone. */
+/* Unused of the last month, that neither rolled over nor expired. */
 static void left_of (const bill_entitlement_t *sum, mpq_t ret_left)
 {
     mpq_sub (ret_left, sum->unused, sum->rollover_out);
@@ -382,7 +382,7 @@ static int put_money_lines (entitlement_report_t *r, report_proof_t *proof,
     return rc;
 }
 
-/* paid + carried in = used + by reservations + expired + carried on + left */
+/* paid + rollover in = used + by reservations + expired + rollover out + left */
 static void put_share_value (entitlement_report_t *r, const struct share *share)
 {
     const site_t *site = r->query->site;

@@ -7,7 +7,7 @@
  *
  *   bought + rollover_in = used + used_reserved + unused
  *
- * and unused is carried out, expired, or while the month lasts left. In money,
+ * and unused is rolled over, expired, or, while the month lasts, left. In money,
  * used is what was not due because of it, as on the bill, and unused its hours
  * at the pool's price without QOS. Below the rows a block for each entitlement
  * adds its months up. Pure.

@@ -320,7 +320,7 @@ static void put_day (report_t *report, size_t at, const zone_t *zone,
     report_put_text (report, at, text);
 }
 
-/* Every version, whenever it held. */
+/* Every version, whenever it applied. */
 static void add_rates (report_t *report, const recharge_t *r)
 {
     const site_t *site = r->query->site;

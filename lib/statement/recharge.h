@@ -1,7 +1,7 @@
 /*
  * recharge.h: what an audit of a recharge centre asks for (2 CFR 200.468): the
  * history of the rates, over- and under-recovery by pool and fiscal year, what is
- * carried into the next rate, what rates must not recover, and whether anything
+ * carried forward into the next rate, what rates must not recover, and whether anything
  * discriminates (docs/guides/recharge.md).
  *
  *   balance = revenue - recoverable cost, of the months that the ledger covers

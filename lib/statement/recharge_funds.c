@@ -100,7 +100,7 @@ static void add_asset (struct parts *p, const site_asset_t *asset)
     }
 }
 
-/* What jobs held in the life of an asset is not read here. */
+/* What was allocated to jobs in the life of an asset is not read here. */
 static bool by_use (report_t *report, const recharge_account_t *account,
                     const site_asset_t *asset)
 {

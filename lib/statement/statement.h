@@ -1,6 +1,6 @@
 /*
  * statement.h: one team's page of a month, for somebody who was not in the room:
- * what was held, at which price, what is due and why it is not last month's sum.
+ * what was allocated, at which price, what is due and why it is not last month's sum.
  *
  * Everything on it is made of the rows of the month's bill (ledger/bill.h) that
  * are the team's, so that its sums are those of `report chargeback --team`, and

@@ -498,8 +498,8 @@ static void add_day_chart (page_t *page)
     free (value);
 }
 
-/* What the charges are for: time held, time that nobody held, and what was
- * taken off the list price, which the site bears. */
+/* What the charges are for: allocated time, idle time, and what was
+ * deducted from the list price, which the site pays. */
 static void add_cost_chart (page_t *page)
 {
     static const char *const label[]

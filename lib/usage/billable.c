@@ -102,16 +102,16 @@ void billable_units (const site_pool_t *pool, const site_rate_t *rate,
 
 /* --- seconds ----------------------------------------------------------- */
 
-int64_t billable_seconds (const site_policy_t *policy, int64_t held)
+int64_t billable_seconds (const site_policy_t *policy, int64_t allocated)
 {
     int64_t rest;
 
-    if (held < policy->grace)
+    if (allocated < policy->grace)
         return 0;
-    if (held < policy->minimum)
-        held = policy->minimum;
-    rest = policy->increment > 1 ? held % policy->increment : 0;
-    return rest ? held + policy->increment - rest : held;
+    if (allocated < policy->minimum)
+        allocated = policy->minimum;
+    rest = policy->increment > 1 ? allocated % policy->increment : 0;
+    return rest ? allocated + policy->increment - rest : allocated;
 }
 
 int64_t billable_credit_seconds (const site_policy_t *policy, int64_t billed)
@@ -153,7 +153,7 @@ struct billed {
     int64_t all;    /* seconds that are billed; 0: it has not ended */
     int64_t added;  /* of these, where it ends */
     bool credited;  /* given back: */
-    int64_t from;   /* of the seconds held, those from here on */
+    int64_t from;   /* of the allocated seconds, those from here on */
     int64_t refund; /* of those added */
     billable_f callback;
     void *arg;
@@ -175,7 +175,7 @@ static int64_t seconds_of (const struct billed *b, const usage_interval_t *p,
                   : 0);
 }
 
-/* The instant from which on so many of the seconds are billed, within held time
+/* The instant from which on so many of the seconds are billed, within allocated time
  * that is partly free. */
 static int64_t last_seconds (const struct billed *b,
                              const usage_interval_t *whole, int64_t seconds)
@@ -202,14 +202,14 @@ static void judge (struct billed *b, const suspension_t *suspensions,
                               .suspensions = suspensions,
                               .suspension_count = count,
                               .period = {s->time_start, segment_end (s)}};
-    int64_t held = seconds_of (b, &whole, whole.period.start), billed, back;
+    int64_t allocated = seconds_of (b, &whole, whole.period.start), billed, back;
 
     if (s->time_end == 0)
         return;
-    billed = billable_seconds (policy, held);
+    billed = billable_seconds (policy, allocated);
     b->free = billed == 0;
     b->all = billed;
-    b->added = b->free ? 0 : billed - held;
+    b->added = b->free ? 0 : billed - allocated;
     b->credited = !b->free && billable_is_credited (b->site, s);
     if (!b->credited)
         return;
@@ -220,7 +220,7 @@ static void judge (struct billed *b, const suspension_t *suspensions,
 
 /* Devices of one interval, each in GPUs by its price weight; and those of the
  * same pool, and all. */
-struct held {
+struct allocated {
     const holding_t *holding;
     mpq_t *gpus;
     size_t count;
@@ -253,15 +253,15 @@ rate_subject_t billable_job (const site_t *site, const segment_t *s,
 }
 
 static void weigh (const struct billed *b, const usage_interval_t *p,
-                   struct held *held)
+                   struct allocated *allocated)
 {
     mpq_t weight;
 
     mpq_init (weight);
-    for (size_t i = 0; i < held->count; i++) {
-        const device_kind_t *kind = held->holding[i].kind;
+    for (size_t i = 0; i < allocated->count; i++) {
+        const device_kind_t *kind = allocated->holding[i].kind;
         fraction_t f;
-        mpq_init (held->gpus[i]);
+        mpq_init (allocated->gpus[i]);
         if (!kind->pool || !kind->weight_known
             || rate_card_weight (
                    b->site, kind,
@@ -274,10 +274,10 @@ static void weigh (const struct billed *b, const usage_interval_t *p,
                    < 0)
             continue;
         exact_set_fraction (weight, f);
-        exact_set_u128 (mpq_numref (held->gpus[i]), held->holding[i].devices);
-        mpq_mul (held->gpus[i], held->gpus[i], weight);
+        exact_set_u128 (mpq_numref (allocated->gpus[i]), allocated->holding[i].devices);
+        mpq_mul (allocated->gpus[i], allocated->gpus[i], weight);
         if (!kind->cpu)
-            mpq_add (held->all, held->all, held->gpus[i]);
+            mpq_add (allocated->all, allocated->all, allocated->gpus[i]);
     }
     mpq_clear (weight);
 }
@@ -323,12 +323,12 @@ static void reprice (const struct rates *rates, mpq_ptr factor)
     mpq_div (factor, factor, rate_list_price (rates->line));
 }
 
-static void sum_pool (const struct held *held, const site_pool_t *pool,
+static void sum_pool (const struct allocated *allocated, const site_pool_t *pool,
                       mpq_ptr ret_gpus)
 {
-    for (size_t i = 0; i < held->count; i++)
-        if (held->holding[i].kind->pool == pool)
-            mpq_add (ret_gpus, ret_gpus, held->gpus[i]);
+    for (size_t i = 0; i < allocated->count; i++)
+        if (allocated->holding[i].kind->pool == pool)
+            mpq_add (ret_gpus, ret_gpus, allocated->gpus[i]);
 }
 
 /* What a job of so many units and seconds lacks to the minimum of its rate, in price
@@ -353,8 +353,8 @@ static void find_lack (const struct rates *rates, mpq_srcptr units,
     mpq_clear (billed);
 }
 
-/* CPUs are what a pool of CPUs counts, and have no weight beside it. */
-static void take_units (const struct billed *b, const struct held *held,
+/* CPUs are what a pool of CPUs counts, and have no weight in addition. */
+static void take_units (const struct billed *b, const struct allocated *allocated,
                         const site_pool_t *pool, const site_rate_t *rate,
                         mpq_srcptr gpus, mpq_ptr ret_units)
 {
@@ -366,28 +366,28 @@ static void take_units (const struct billed *b, const struct held *held,
     if (of_cpus)
         exact_set_u128 (mpq_numref (all), s->cpus);
     else
-        mpq_set (all, held->all);
+        mpq_set (all, allocated->all);
     billable_units (pool, rate, gpus,
                     of_cpus ? NULL : share_of (cpus, s->cpus, gpus, all),
                     share_of (memory, s->memory_mb, gpus, all), ret_units);
     mpq_clears (cpus, memory, all, NULL);
 }
 
-/* For each GPU that is held in the pool: its units, and where the segment ends what
+/* For each GPU that is allocated in the pool: its units, and where the segment ends what
  * these lack. */
 static void find_factor (const struct billed *b, const usage_interval_t *p,
-                         const struct held *held, const site_pool_t *pool,
+                         const struct allocated *allocated, const site_pool_t *pool,
                          mpq_ptr factor, mpq_ptr lack)
 {
     struct rates rates = rates_of (b, pool, p->period.start);
     mpq_t gpus;
 
     mpq_init (gpus);
-    sum_pool (held, pool, gpus);
+    sum_pool (allocated, pool, gpus);
     if (pool->bill == BILL_GPUS)
         mpq_set (factor, gpus);
     else
-        take_units (b, held, pool, rates.job, gpus, factor);
+        take_units (b, allocated, pool, rates.job, gpus, factor);
     reprice (&rates, factor);
     if (p->ends && b->all > 0)
         find_lack (&rates, factor, b->all, lack);
@@ -405,9 +405,9 @@ static void scale (mpq_ptr value, mpq_srcptr gpus, mpq_srcptr factor,
 }
 
 static void take_holding (const struct billed *b, const usage_interval_t *p,
-                          const struct held *held, size_t i)
+                          const struct allocated *allocated, size_t i)
 {
-    const holding_t *h = &held->holding[i];
+    const holding_t *h = &allocated->holding[i];
     int64_t seconds = seconds_of (b, p, p->period.start);
     int64_t billed = b->free ? 0 : seconds + (p->ends ? b->added : 0);
     int64_t back = b->credited
@@ -416,14 +416,14 @@ static void take_holding (const struct billed *b, const usage_interval_t *p,
     mpq_t factor, lack, base, more, credited;
 
     mpq_inits (factor, lack, base, more, credited, NULL);
-    find_factor (b, p, held, h->kind->pool, factor, lack);
-    mpq_mul (lack, lack, held->gpus[i]);
+    find_factor (b, p, allocated, h->kind->pool, factor, lack);
+    mpq_mul (lack, lack, allocated->gpus[i]);
     exact_set_i64 (base, seconds, 1);
-    mpq_mul (base, base, held->gpus[i]);
-    scale (more, held->gpus[i], factor, billed);
+    mpq_mul (base, base, allocated->gpus[i]);
+    scale (more, allocated->gpus[i], factor, billed);
     mpq_add (more, more, lack);
     mpq_sub (more, more, base);
-    scale (credited, held->gpus[i], factor, back);
+    scale (credited, allocated->gpus[i], factor, back);
     if (b->credited)
         mpq_add (credited, credited, lack);
     if (mpq_sgn (more) != 0 || mpq_sgn (credited) != 0)
@@ -435,19 +435,19 @@ static void take_interval (const usage_interval_t *p, const holding_t *h,
                            size_t count, void *arg)
 {
     const struct billed *b = arg;
-    struct held held = {.holding = h,
+    struct allocated allocated = {.holding = h,
                         .gpus = xcalloc (count + 1, sizeof (mpq_t)),
                         .count = count};
 
-    mpq_init (held.all);
-    weigh (b, p, &held);
+    mpq_init (allocated.all);
+    weigh (b, p, &allocated);
     for (size_t i = 0; i < count; i++)
-        if (mpq_sgn (held.gpus[i]) > 0)
-            take_holding (b, p, &held, i);
+        if (mpq_sgn (allocated.gpus[i]) > 0)
+            take_holding (b, p, &allocated, i);
     for (size_t i = 0; i < count; i++)
-        mpq_clear (held.gpus[i]);
-    mpq_clear (held.all);
-    free (held.gpus);
+        mpq_clear (allocated.gpus[i]);
+    mpq_clear (allocated.all);
+    free (allocated.gpus);
 }
 
 void billable_each (usage_t *usage, const segment_t *segment,
@@ -468,7 +468,7 @@ void billable_each (usage_t *usage, const segment_t *segment,
                          project);
 }
 
-/* --- what is given back ------------------------------------------------ */
+/* --- the credits ------------------------------------------------ */
 
 struct crediting {
     usage_t *usage;

@@ -57,13 +57,13 @@ rate_subject_t billable_line (const site_t *site, const accounts_t *accounts,
 rate_subject_t billable_job (const site_t *site, const segment_t *segment,
                              rate_subject_t line);
 
-/* Seconds held until the end -> seconds billed. */
-int64_t billable_seconds (const site_policy_t *policy, int64_t held);
+/* Allocated seconds until the end -> seconds billed. */
+int64_t billable_seconds (const site_policy_t *policy, int64_t allocated);
 
-/* Of the seconds billed: the last ones, which are given back. */
+/* Of the seconds billed: the last ones, which are credited. */
 int64_t billable_credit_seconds (const site_policy_t *policy, int64_t billed);
 
-/* Of a piece of a segment on devices of one kind: what is given back. */
+/* Of a piece of a segment on devices of one kind: the credits. */
 typedef struct {
     /* Texts of the usage's keys, NULL: absent. The same text is the same
      * pointer, which lives as long as the usage. */

@@ -115,7 +115,7 @@ void capacity_add_segment (capacity_t *c, const segment_t *s)
 
     if (s->time_start == 0)
         return;
-    if (c->told)
+    if (c->known)
         capacity_node_load (c, s, in);
     while (in.start < in.end) {
         period_t piece = in;

@@ -53,12 +53,12 @@
  *              few GPUs as it fits, or on all where no type of the pool is a
  *              whole GPU)
  *              plus that of opened GPUs: ceil (S) - S, where S is the part of A
- *              in shards and MPS. A GPU of which a shard is held cannot be
+ *              in shards and MPS. A GPU of which a shard is allocated cannot be
  *              given out as a GPU; at least ceil (S) are open. Also where the
  *              class is unknown only because no registration names the node
  *              and A > 0: a job tells that the cards are up, and this much of
  *              the unknown is idle then.
- *   cpu_stranded  of idle, beside `stranded`: GPUs that nobody can use because
+ *   cpu_stranded  of idle, in addition to `stranded`: GPUs that nobody can use because
  *              jobs took the node's CPUs or memory. Only where the pool tells
  *              cpus_per_node or memory_per_node. With N the GPUs of the node in
  *              all pools, B those of them that are allocated, and
@@ -73,7 +73,7 @@
  *              6 free GPUs 96/128 x 8 - 2 = 4 are stranded.
  *
  * Without any pool the capacity is what the cluster registered, up to as-of, in
- * one sum; a node is told apart by the GRES of its event rows only, and as long
+ * one sum; a node is distinguished by the GRES of its event rows only, and as long
  * as they last, so that parts of a period add up to it.
  *
  * reserved_unused is booked to a reservation: where several list the node, to

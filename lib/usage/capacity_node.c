@@ -53,7 +53,7 @@ struct place *capacity_node_places (const capacity_t *c, const char *cluster,
 void capacity_nodes_free (capacity_t *c)
 {
     struct node *node, *next;
-    struct told_node *told, *next_told;
+    struct known_node *known, *next_known;
 
     HASH_ITER (hh, c->nodes, node, next)
     {
@@ -62,11 +62,11 @@ void capacity_nodes_free (capacity_t *c)
         free (node->key);
         free (node);
     }
-    HASH_ITER (hh, c->told, told, next_told)
+    HASH_ITER (hh, c->known, known, next_known)
     {
-        HASH_DEL (c->told, told);
-        free (told->name);
-        free (told);
+        HASH_DEL (c->known, known);
+        free (known->name);
+        free (known);
     }
 }
 
@@ -97,15 +97,15 @@ static void tell_nodes_of (capacity_t *c, const site_pool_t *pool)
 {
     nodelist_t *list = nodelist_open (pool->nodes, NULL);
     const char *name;
-    struct told_node *told;
+    struct known_node *known;
 
     while (list && (name = nodelist_next (list))) {
-        HASH_FIND_STR (c->told, name, told);
-        if (told)
+        HASH_FIND_STR (c->known, name, known);
+        if (known)
             continue;
-        told = xcalloc (1, sizeof (*told));
-        told->name = xstrdup (name);
-        HASH_ADD_KEYPTR (hh, c->told, told->name, strlen (told->name), told);
+        known = xcalloc (1, sizeof (*known));
+        known->name = xstrdup (name);
+        HASH_ADD_KEYPTR (hh, c->known, known->name, strlen (known->name), known);
     }
     nodelist_close (list);
 }
@@ -122,7 +122,7 @@ void capacity_tell_nodes (capacity_t *c)
 
 bool capacity_wants_cpus (const capacity_t *c)
 {
-    return c->told != NULL;
+    return c->known != NULL;
 }
 
 static void load_add (struct node *node, edge_kind_t kind, period_t period,
@@ -152,7 +152,7 @@ void capacity_node_load (capacity_t *c, const segment_t *s, period_t period)
     nodelist_t *list;
     const char *name;
     uint64_t count, index = 0;
-    struct told_node *told;
+    struct known_node *known;
 
     if (period.start >= period.end
         || (s->cpus == COUNT_UNKNOWN && s->memory_mb == COUNT_UNKNOWN)
@@ -161,8 +161,8 @@ void capacity_node_load (capacity_t *c, const segment_t *s, period_t period)
     for (count = nodelist_count (list); (name = nodelist_next (list));
          index++) {
         struct node *node;
-        HASH_FIND_STR (c->told, name, told);
-        if (!told)
+        HASH_FIND_STR (c->known, name, known);
+        if (!known)
             continue;
         node = node_get (c, s->cluster, name);
         load_add (node, EDGE_CPUS, period, even_share (s->cpus, count, index));
@@ -265,12 +265,12 @@ static bool remainder_of_gpu (const capacity_t *c, const site_pool_t *pool,
 static void replace_remainder (capacity_t *c, struct place *place,
                                period_t period, fraction_t remainder)
 {
-    fraction_t told = capacity_told_remainder (c, place->pool);
+    fraction_t known = capacity_known_remainder (c, place->pool);
 
     capacity_place_add (
         c, place, EDGE_REMAINDER, period,
-        fraction (remainder.num * told.den - told.num * remainder.den,
-                  remainder.den * told.den));
+        fraction (remainder.num * known.den - known.num * remainder.den,
+                  remainder.den * known.den));
 }
 
 static void place_listing_of (capacity_t *c, struct place *place,

@@ -94,7 +94,7 @@ static bool pool_has_whole (const site_pool_t *pool)
     return pool->gres.count == 0;
 }
 
-fraction_t capacity_told_remainder (const capacity_t *c,
+fraction_t capacity_known_remainder (const capacity_t *c,
                                     const site_pool_t *pool)
 {
     mig_table_t table = {c->site->profiles, c->site->profile_count};
@@ -126,7 +126,7 @@ static void place_pool_node (capacity_t *c, const struct cluster *cluster,
     capacity_place_add (c, place, EDGE_CAPACITY, period,
                         fraction (pool->gpus_per_node, 1));
     capacity_place_add (c, place, EDGE_REMAINDER, period,
-                        capacity_told_remainder (c, pool));
+                        capacity_known_remainder (c, pool));
 }
 
 static void place_nodes (capacity_t *c, const struct cluster *cluster,
@@ -190,7 +190,7 @@ static void tell_apart (capacity_t *c, const struct cluster *cluster,
 }
 
 /* Without pools the cluster's registration tells the capacity, in one sum; a
- * node is told apart only by its outage rows, which carry its GRES, and only as
+ * node is distinguished only by its outage rows, which carry its GRES, and only as
  * long as they last: what a part of a period was must not depend on the rest of
  * it. Of rows that overlap the first one tells. */
 static void place_registered (capacity_t *c, const struct cluster *cluster)
@@ -229,7 +229,7 @@ static void place_registered (capacity_t *c, const struct cluster *cluster)
 }
 
 /* Every place of the cluster, or those of the listed nodes and of nodes that
- * nobody tells apart. */
+ * are not distinguished. */
 static void place_over (capacity_t *c, const struct cluster *cluster,
                         const char *nodelist, struct interval what)
 {
@@ -314,27 +314,27 @@ static int by_kind_and_time (const void *a, const void *b)
            - (x->period.start < y->period.start);
 }
 
-/* What was held there: on the node as long as it is told apart (`apart`, in the
+/* What was allocated there: on the node as long as it is distinguished (`apart`, in the
  * order of time), else on the rest. */
 static void hold_where_told (capacity_t *c, struct place *place,
                              const struct interval *apart, size_t count,
-                             struct interval held)
+                             struct interval allocated)
 {
     struct place *rest = capacity_place_get (c, NULL, place->cluster, NULL);
-    int64_t at = held.period.start;
+    int64_t at = allocated.period.start;
 
-    for (size_t i = 0; i < count && at < held.period.end; i++) {
+    for (size_t i = 0; i < count && at < allocated.period.end; i++) {
         period_t within = period_clip (
-            apart[i].period, (period_t){at, held.period.end});
+            apart[i].period, (period_t){at, allocated.period.end});
         if (period_seconds (within) == 0)
             continue;
-        capacity_place_add (c, rest, held.kind, (period_t){at, within.start},
-                            held.amount);
-        capacity_place_add (c, place, held.kind, within, held.amount);
+        capacity_place_add (c, rest, allocated.kind, (period_t){at, within.start},
+                            allocated.amount);
+        capacity_place_add (c, place, allocated.kind, within, allocated.amount);
         at = within.end;
     }
-    capacity_place_add (c, rest, held.kind, (period_t){at, held.period.end},
-                        held.amount);
+    capacity_place_add (c, rest, allocated.kind, (period_t){at, allocated.period.end},
+                        allocated.amount);
 }
 
 static void merge_place (capacity_t *c, struct place *place)
@@ -357,7 +357,7 @@ static void merge_place (capacity_t *c, struct place *place)
     free (all);
 }
 
-/* Without pools, what was held on a node while it is not told apart was held on
+/* Without pools, what was allocated on a node while it is not distinguished was allocated on
  * the rest. */
 static void merge_unplaced (capacity_t *c)
 {

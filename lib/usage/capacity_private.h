@@ -56,7 +56,7 @@ struct place {
     const site_pool_t *pool; /* NULL: the cluster as it registered */
     char *cluster;
     char *node; /* NULL: all other nodes of a cluster without pools */
-    int64_t apart_until; /* without pools: how far it is told apart */
+    int64_t apart_until; /* without pools: how far it is distinguished */
     struct interval *interval;
     size_t count, size;
     struct place *same_node; /* the next one */
@@ -73,7 +73,7 @@ struct node {
 };
 
 /* A node whose pool tells CPUs or memory. */
-struct told_node {
+struct known_node {
     char *name;
     UT_hash_handle hh;
 };
@@ -131,7 +131,7 @@ struct capacity {
     struct cluster *clusters;
     struct place *places;
     struct node *nodes;
-    struct told_node *told;
+    struct known_node *known;
     bool laid_out;
     buffer_t key; /* of the place that is looked for */
 };
@@ -142,7 +142,7 @@ struct place *capacity_place_get (capacity_t *capacity, const site_pool_t *pool,
 void capacity_place_add (const capacity_t *capacity, struct place *place,
                          edge_kind_t kind, period_t period, fraction_t amount);
 /* GPUs of a node that no slice of the pool's own `layout` can use. */
-fraction_t capacity_told_remainder (const capacity_t *capacity,
+fraction_t capacity_known_remainder (const capacity_t *capacity,
                                     const site_pool_t *pool);
 /* After the last fact: give every place its capacity and its states. */
 void capacity_place_out (capacity_t *capacity);

@@ -198,10 +198,10 @@ static __int128 beyond (const struct now *now, int64_t denominator,
 {
     int64_t gpus
         = (now->of[EDGE_CAPACITY] + now->of[EDGE_OTHER_CAPACITY]) / denominator;
-    int64_t held = now->of[EDGE_ALLOCATED] + now->of[EDGE_OTHER_ALLOCATED];
+    int64_t allocated = now->of[EDGE_ALLOCATED] + now->of[EDGE_OTHER_ALLOCATED];
     __int128 share = (__int128)smaller (taken, whole) * gpus * denominator;
 
-    return (share - (__int128)held * whole)
+    return (share - (__int128)allocated * whole)
            * (now->of[EDGE_CAPACITY] / denominator);
 }
 

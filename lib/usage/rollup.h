@@ -80,7 +80,7 @@ rollup_t *rollup_merge (const rollup_t *const *parts, size_t count,
                         gl_error_t *error);
 
 /* The rollup of a day becomes that of the part of it before `end`. Only where
- * nothing was held after that: rollup_held_until(). `rest`: that of the other
+ * nothing was allocated after that: rollup_held_until(). `rest`: that of the other
  * part, built without segments. */
 int64_t rollup_held_until (const rollup_t *rollup);
 void rollup_end_at (rollup_t *rollup, int64_t end, const rollup_t *rest);

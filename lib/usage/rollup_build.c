@@ -25,7 +25,7 @@ struct rollup_builder {
     } *kind;
     size_t kind_count;
 
-    /* the segment in hand, in its day */
+    /* the current segment, in its day */
     size_t who;
     int64_t start;    /* of it, or of what is quarantined of it */
     bool quarantined; /* that is what intervals are of */
@@ -132,7 +132,7 @@ static size_t number_of_who (rollup_builder_t *b, const segment_t *s,
 
 /* --- intervals ------------------------------------------------------------ */
 
-/* Counts the segment in hand in its day, with all that it held there. */
+/* Counts the current segment in its day, with all that was allocated to it there. */
 static void leave_day (rollup_builder_t *b)
 {
     uint64_t begun = b->begun ? 1 : 0;
@@ -227,14 +227,14 @@ static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
 }
 
 static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
-                                  bool told, void *arg)
+                                  bool known, void *arg)
 {
     rollup_builder_t *b = arg;
     struct assembly_cell *cell = assembly_cell (
         b->assembly, day_of (b, p->period.start), b->who,
         number_of_kind (b, h->kind));
 
-    (void)told;
+    (void)known;
     cell->sum.has_measured = true;
     return &cell->sum.measured;
 }

@@ -21,7 +21,7 @@ typedef enum {
 struct rollup_kind {
     rollup_sort_t sort;
     bool unsure;
-    bool quarantined; /* held by a runaway after its believed end */
+    bool quarantined; /* of a runaway after its believed end */
     const char *pool, *type, *seen, *model; /* as in device_kind_t, or NULL */
 };
 

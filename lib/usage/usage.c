@@ -198,9 +198,9 @@ static bool asks_for_kind (const usage_query_t *q)
     return false;
 }
 
-measured_t *usage_place (usage_t *u, const usage_subject_t *s, bool told)
+measured_t *usage_place (usage_t *u, const usage_subject_t *s, bool known)
 {
-    if (!told && u->asks_for_kind)
+    if (!known && u->asks_for_kind)
         return &u->unplaced;
     if (!usage_passes (u, s))
         return NULL;
@@ -208,11 +208,11 @@ measured_t *usage_place (usage_t *u, const usage_subject_t *s, bool told)
 }
 
 static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
-                                  bool told, void *arg)
+                                  bool known, void *arg)
 {
     usage_subject_t s = usage_subject_of (p, h);
 
-    return usage_place (arg, &s, told);
+    return usage_place (arg, &s, known);
 }
 
 static void take_stretch (const usage_interval_t *p, const device_kind_t *kind,

@@ -1,5 +1,5 @@
 /*
- * usage.h: segments -> usage cells: who held which devices for how long.
+ * usage.h: segments -> usage cells: which devices were allocated to whom and for how long.
  *
  * The one definition of usage: a segment holds each of its devices from its
  * start to its end (half-open), suspended or not; steps never count; a cell
@@ -33,7 +33,7 @@ typedef struct {
      * segments; no rollup tells it. */
     uint64_t placed_gres_seconds;
     measured_t measured; /* only after usage_measure () */
-    /* Price seconds that are billed beyond those held, or below 0 (billable.h);
+    /* Price seconds that are billed beyond those allocated, or below 0 (billable.h);
      * NULL: none. Of segments; no rollup tells it. */
     mpq_t *more;
 } usage_part_t;
@@ -68,7 +68,7 @@ typedef struct {
     const int64_t *cuts;
     size_t cut_count;
     const accounts_t *accounts; /* for teams; may be NULL */
-    /* What does not pass these filters is not told apart by these keys, a bit (1
+    /* What does not pass these filters is not distinguished by these keys, a bit (1
      * << KEY) each: they are absent then. */
     const usage_filter_t *apart;
     size_t apart_count;
@@ -133,7 +133,7 @@ typedef enum {
 void usage_add_rollup (usage_t *usage, const rollup_t *rollup,
                        rollup_part_t part);
 
-/* What was measured of devices whose kind nobody tells, where keys or filters
+/* What was measured of devices of an unknown kind, where keys or filters
  * ask for it: in no cell. */
 const measured_t *usage_unplaced (const usage_t *usage);
 
@@ -149,7 +149,7 @@ uint64_t usage_cell_suspended (const usage_cell_t *cell);
  * value is then what is known). */
 bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value);
 
-/* Of the device time held, in seconds, how much a time of its measurements covers
+/* Of the allocated device time, in seconds, how much a time of its measurements covers
  * (the offset of one in measured_t: sampled_ms, energy_ms, utilization_ms). Devices
  * count as accounting counts them, but shards and MPS, of which a GPU has several,
  * by the GPUs that they stand for. */

@@ -110,7 +110,7 @@ struct placing {
     const char *node;
     int64_t gres_index;
     measured_t *measured;      /* NULL: it is not wanted */
-    const device_kind_t *kind; /* NULL: nobody tells */
+    const device_kind_t *kind; /* NULL: unknown */
     const segment_evidence_t *evidence;
     fraction_t
         devices; /* for how many of accounting's the measured one stands */
@@ -146,7 +146,7 @@ static uint64_t devices_on (const segment_evidence_t *e, const char *node)
 static fraction_t devices_of (const usage_interval_cuts_t *c,
                               const struct placing *at)
 {
-    uint64_t there, held = 0;
+    uint64_t there, allocated = 0;
     const holding_t *h;
     size_t count;
 
@@ -157,8 +157,8 @@ static fraction_t devices_of (const usage_interval_cuts_t *c,
                           at->interval.period.start, true, &count);
     for (size_t i = 0; i < count; i++)
         if (h[i].kind == at->kind && h[i].node && !strcmp (h[i].node, at->node))
-            held += h[i].devices;
-    return held && there ? fraction ((int64_t)held, (int64_t)there)
+            allocated += h[i].devices;
+    return allocated && there ? fraction ((int64_t)allocated, (int64_t)there)
                          : fraction (1, 1);
 }
 
@@ -252,7 +252,7 @@ void usage_interval_measure (const usage_interval_cuts_t *c,
     if (at.whole.end < whole.end)
         at.to_ms = at.whole.end * 1000;
     at.interval.period = (period_t){at.whole.start, at.whole.start};
-    /* what nobody counts as held cannot be a share of held time */
+    /* what nobody counts as allocated cannot be a share of allocated time */
     at.allocated = s->gres && s->gres[0] ? at.whole : at.interval.period;
     for (size_t i = 0; i < evidence->part_count; i++)
         measure_part (c, sink, &at, evidence->part[i]);

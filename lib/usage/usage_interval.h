@@ -44,12 +44,12 @@ typedef struct {
     void (*unknown) (const usage_interval_t *interval, void *arg);
     void (*allocated) (const usage_interval_t *interval,
                        const holding_t *holding, void *arg);
-    /* Where to add what was measured of that device; NULL: nowhere. `told`
-     * false: nobody tells which of its node's kinds it is. */
+    /* Where to add what was measured of that device; NULL: nowhere. `known`
+     * false: it is unknown which of its node's kinds it is. */
     measured_t *(*measured) (const usage_interval_t *interval,
-                             const holding_t *holding, bool told, void *arg);
+                             const holding_t *holding, bool known, void *arg);
     void *arg;
-    /* all that it holds, instead of `unknown` and `held`; NULL: these */
+    /* all its devices, instead of `unknown` and `allocated`; NULL: these */
     void (*all) (const usage_interval_t *interval, const holding_t *holding,
                  size_t count, void *arg);
     /* Each part of a device's measured stretch within the interval, if the kind
@@ -84,7 +84,7 @@ void usage_interval_measure (const usage_interval_cuts_t *cuts,
                              const segment_t *segment, const project_t *project,
                              const segment_evidence_t *evidence);
 
-/* The kind of a device of which nobody tells it. */
+/* The kind of a device whose kind is unknown. */
 extern const device_kind_t usage_interval_unknown;
 
 #endif /* !GL_USAGE_USAGE_INTERVAL_H */

@@ -1,6 +1,6 @@
 /*
  * usage_private.h: between usage.c (cells, and segments into them), usage_key.c
- * (what they are told apart by) and usage_rollup.c (rollups into them).
+ * (what they are distinguished by) and usage_rollup.c (rollups into them).
  */
 #ifndef GL_USAGE_USAGE_PRIVATE_H
 #define GL_USAGE_USAGE_PRIVATE_H
@@ -70,8 +70,8 @@ struct usage {
     usage_interval_cuts_t cuts;
     int64_t *changes;
     bool asks_for_kind;
-    bool billable_otherwise;  /* than held: parts have `more` */
-    uint32_t cluster;         /* of the segment in hand */
+    bool billable_otherwise;  /* than allocated: parts have `more` */
+    uint32_t cluster;         /* of the current segment */
     struct text_entry *texts;
     char **text_of; /* by id */
     uint32_t text_count, text_size;
@@ -81,7 +81,7 @@ struct usage {
     usage_cell_t *sorted;
     measured_t unplaced;
     struct halves *halves; /* suspensions of which rollups tell a part */
-    usage_slice_t *slices; /* of the segment in hand */
+    usage_slice_t *slices; /* of the current segment */
     size_t slice_count, slice_size;
 };
 
@@ -108,7 +108,7 @@ void usage_key_ids (usage_t *usage, const usage_subject_t *subject,
 size_t usage_cut (const usage_t *usage, int64_t instant);
 struct cell *usage_cell_get (usage_t *usage, const usage_subject_t *subject);
 usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
-/* Adds what is billed beyond what is held. */
+/* Adds what is billed beyond what is allocated. */
 void usage_part_bill (usage_part_t *part, mpq_srcptr more);
 void usage_part_clear (usage_part_t *part);
 /* Adds what the interval holds; false: it is not known how much of it was
@@ -117,10 +117,10 @@ bool usage_part_hold (usage_part_t *part, const usage_interval_t *interval,
                       const holding_t *holding);
 /* Where measures of such a device go; NULL: nowhere. */
 measured_t *usage_place (usage_t *usage, const usage_subject_t *subject,
-                         bool told);
+                         bool known);
 
 /* By billable.c, interval by interval of a segment as usage_add() takes it:
- * devices of which more is billed than held (below 0: less), or some is given
+ * devices of which more is billed than allocated (below 0: less), or some is given
  * back, both in price seconds. */
 typedef void (*billable_f) (const usage_interval_t *interval,
                             const holding_t *holding, mpq_srcptr more,

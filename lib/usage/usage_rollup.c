@@ -291,7 +291,7 @@ static void add_measured (struct adding *a, const usage_subject_t *s,
         measured_sum (to, &from->measured);
 }
 
-/* A cell that only was measured has no jobs, and its kind may be untold. */
+/* A cell that only was measured has no jobs, and its kind may be unknown. */
 static void add_cell (struct adding *a, const struct rollup_cell *from)
 {
     usage_subject_t s = subject_of (a, from->who, from->kind);

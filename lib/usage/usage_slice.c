@@ -72,11 +72,11 @@ static void take_unknown (const usage_interval_t *p, void *arg)
 }
 
 static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
-                                  bool told, void *arg)
+                                  bool known, void *arg)
 {
     usage_slice_t *slice = find_slice (arg, p->period, h->kind);
 
-    return told && slice ? &slice->part.measured : NULL;
+    return known && slice ? &slice->part.measured : NULL;
 }
 
 static void forget_slices (usage_t *u)
