@@ -464,7 +464,8 @@ static void merge_into (charge_line_t *to, const charge_line_t *from)
     mpq_add (to->charge, to->charge, from->charge);
     mpq_add (to->drawn, to->drawn, from->drawn);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
-        mpq_add (to->adjustment[i], to->adjustment[i], from->adjustment[i]);
+        if (mpq_sgn (from->adjustment[i]) != 0)
+            mpq_add (to->adjustment[i], to->adjustment[i], from->adjustment[i]);
 }
 
 /* One entry for each line, or for each price in it. */

@@ -262,6 +262,8 @@ static void adjust (mpq_t factor[ADJUSTMENT_COUNT], adjustment_id_t id,
 {
     mpq_t after;
 
+    if (mpq_cmp_ui (by, 1, 1) == 0)
+        return;
     mpq_init (after);
     mpq_mul (after, left, by);
     mpq_sub (factor[id], after, left);
@@ -410,6 +412,8 @@ static void set_charge (charge_line_t *line, const mpq_t factor[ADJUSTMENT_COUNT
 {
     mpq_set (line->charge, line->list);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++) {
+        if (mpq_sgn (factor[i]) == 0)
+            continue; /* most have none, and adding costs a common divisor */
         mpq_mul (line->adjustment[i], line->list, factor[i]);
         mpq_add (line->charge, line->charge, line->adjustment[i]);
     }

@@ -211,7 +211,8 @@ static void take_back (charge_t *charge, remainder_id_t id, mpq_srcptr amount)
 {
     mpq_ptr rest = charge->remainders[id].charge;
 
-    mpq_sub (rest, rest, amount);
+    if (mpq_sgn (amount) != 0)
+        mpq_sub (rest, rest, amount);
 }
 
 static void price_adjustments (charge_t *charge)

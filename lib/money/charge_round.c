@@ -316,7 +316,8 @@ static void without_published (const charge_t *charge,
         for (int k = 0; k < ADJUSTMENT_COUNT; k++) {
             mpq_ptr rest
                 = amounts[adjustment_info ((adjustment_id_t)k)->remainder];
-            mpq_add (rest, rest, entry->line.adjustment[k]);
+            if (mpq_sgn (entry->line.adjustment[k]) != 0)
+                mpq_add (rest, rest, entry->line.adjustment[k]);
         }
     }
 }
