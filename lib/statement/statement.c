@@ -138,6 +138,8 @@ static void add_columns (page_t *page)
     if (site_counts_cpus (page->s->query->site))
         page->cpu_hours
             = report_measure (page->report, MEASURE_CPU_HOURS, false);
+    if (page->s->site->settlement_count > 0)
+        page->balances = statement_balance_columns (page->report);
 }
 
 void statement_put_hours (page_t *page, mpq_srcptr gpu_seconds,
@@ -268,6 +270,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         add_columns (&page);
         statement_figures (&page);
         statement_lines (&page);
+        statement_balance_lines (&page);
         statement_budget_lines (&page);
         rc = statement_job_tables (&page, error);
         statement_charts (&page);

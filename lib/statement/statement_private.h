@@ -75,6 +75,7 @@ typedef struct {
     group_t sum;   /* all of it */
     bool priced;
     size_t cpu_hours; /* their column; 0: the site counts no CPUs */
+    size_t balances; /* the first of their columns; 0: there are no rules */
     size_t quantity; /* columns of services, where the page has any: 0 is none */
     size_t unit;
     size_t unit_price;
@@ -104,6 +105,10 @@ bool statement_command (const page_t *page, const char *month, buffer_t *out);
 
 /* The sections, one after the other. */
 void statement_lines (page_t *page);
+/* Opening, added, used, expired, left. */
+#define STATEMENT_BALANCES 5
+size_t statement_balance_columns (report_t *report);
+void statement_balance_lines (page_t *page);
 void statement_budget_lines (page_t *page);
 
 /* Figures on top, charts, proofs and totals. */

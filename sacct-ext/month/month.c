@@ -117,6 +117,10 @@ static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)
                        < 0
                    || periods_bill (m->source->store, closing, &m->bill, error)
                           < 0
+                   || (!closing->imported
+                       && closed_list_read (m->source->store, closing,
+                                            BILL_BALANCES, m->bill, error)
+                              < 0)
                    || (how->days && !closing->imported
                        && closed_list_read (m->source->store, closing,
                                             days_for (how->filter), m->bill,

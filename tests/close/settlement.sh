@@ -99,6 +99,10 @@ grep -q '"name":"Grant".*of the vice-provost.*"start-up"' "$work/open/vision" &&
     grep -q '"name":"Cost objects".*cost object CC-201' "$work/open/language" &&
     grep -q '"name":"Prepaid".*deposit' "$work/open/others"
 result $? "statements name rule, other side, cost object and note"
+grep '"section":"balances"' "$work/open/others" |
+    jq -r '[.name, .opening, .added, .used, .left, .reason] | join ("|")' >"$work/out"
+[ "$(cat "$work/out")" = 'credit|0.00|1000.00|184.00|816.00|low balance' ]
+result $? "and the balance of prepaid money"
 gl "$url" statement vision --month 2026-10 --json &&
     [ "$(jq -r '.rows[] | select (.section == "budgets") | .spent' "$work/out")" = \
         "$(jq -r .totals.due "$work/out")" ]
