@@ -60,6 +60,12 @@ period_t zone_unit (const zone_t *zone, calendar_unit_t unit, int64_t instant);
 
 /* The part of `period` inside `within`; empty periods have start == end. */
 period_t period_clip (period_t period, period_t within);
+/* They have an instant in common. */
+static inline bool period_overlaps (period_t a, period_t b)
+{
+    return a.start < b.end && b.start < a.end;
+}
+
 static inline bool period_has (period_t p, int64_t instant)
 {
     return p.start <= instant && instant < p.end;

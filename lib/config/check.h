@@ -43,6 +43,8 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error);
 
 /* Part of it: assets, power, costs. */
 int check_book (const site_t *site, gl_error_t *error);
+/* Part of it: rates, tiers, QOS, entitlements. */
+int check_prices (const site_t *site, gl_error_t *error);
 /* Part of it: settlement. */
 int check_settlement (const site_t *site, gl_error_t *error);
 

@@ -175,11 +175,6 @@ static period_t with_earlier (const report_query_t *q, period_t asked)
 
 /* --- pool-months ------------------------------------------------------- */
 
-static bool overlap (period_t a, period_t b)
-{
-    return a.start < b.end && b.start < a.end;
-}
-
 /* The first entry of its name; later ones are other times of the same pool. */
 static bool is_first_entry (const site_t *site, size_t pool)
 {
@@ -193,7 +188,7 @@ static bool pool_exists (const site_t *site, const char *name, period_t month)
 {
     for (size_t i = 0; i < site->pool_count; i++)
         if (!strcmp (site->pools[i].name, name)
-            && overlap (site->pools[i].valid, month))
+            && period_overlaps (site->pools[i].valid, month))
             return true;
     return false;
 }
@@ -202,7 +197,7 @@ static bool has_rate (const site_t *site, const char *pool, period_t month)
 {
     for (size_t i = 0; i < site->rate_count; i++)
         if (!strcmp (site->rates[i].pool, pool)
-            && overlap (site->rates[i].valid, month))
+            && period_overlaps (site->rates[i].valid, month))
             return true;
     return false;
 }
@@ -756,7 +751,7 @@ static const site_rate_t *shared_tiers (const billing_t *b,
     for (size_t i = 0; i < site->rate_count; i++)
         if (!strcmp (site->rates[i].pool, pm->pool)
             && site->rates[i].tiers_pools.count > 0
-            && overlap (site->rates[i].valid, pm->month))
+            && period_overlaps (site->rates[i].valid, pm->month))
             return &site->rates[i];
     return NULL;
 }

@@ -52,7 +52,7 @@ const char *settle_remainder_word (const char *word)
 bool settlement_applies (const site_t *site, period_t period)
 {
     for (size_t i = 0; i < site->settlement_count; i++)
-        if (settlement_overlaps (site->settlement[i].valid, period))
+        if (period_overlaps (site->settlement[i].valid, period))
             return true;
     return false;
 }
@@ -66,7 +66,7 @@ static bool remembers (const site_settlement_t *rule)
 bool settlement_remembers (const site_t *site, period_t period)
 {
     for (size_t i = 0; i < site->settlement_count; i++)
-        if (settlement_overlaps (site->settlement[i].valid, period)
+        if (period_overlaps (site->settlement[i].valid, period)
             && remembers (&site->settlement[i]))
             return true;
     return false;
@@ -448,7 +448,7 @@ static int apply_all (struct settling *s, gl_error_t *error)
     int rc = 0;
 
     for (size_t i = 0; i < site->settlement_count; i++)
-        if (settlement_overlaps (site->settlement[i].valid, s->how->period))
+        if (period_overlaps (site->settlement[i].valid, s->how->period))
             rule[count++] = &site->settlement[i];
     qsort (rule, count, sizeof (*rule), by_step);
     for (size_t i = 0; i < count && rc == 0; i++) {

@@ -189,8 +189,7 @@ static bool is_team (const struct settling *s, const char *name)
         return false;
     for (size_t i = 0; i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];
-        if (!strcmp (team->name, name)
-            && settlement_overlaps (team->valid, s->part)
+        if (!strcmp (team->name, name) && period_overlaps (team->valid, s->part)
             && settlement_has (&rule->classes, team->class))
             return true;
     }

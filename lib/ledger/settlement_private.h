@@ -54,11 +54,6 @@ struct payer {
     size_t count;
 };
 
-static inline bool settlement_overlaps (period_t a, period_t b)
-{
-    return a.start < b.end && b.start < a.end;
-}
-
 /* An empty list has every name. */
 static inline bool settlement_has (const text_list_t *list, const char *name)
 {

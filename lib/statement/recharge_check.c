@@ -23,16 +23,11 @@ static void look (struct checking *k, const char *a, const char *b,
     buffer_printf (&k->found, "%s%s%s", a, b, c);
 }
 
-static bool overlaps (period_t a, period_t b)
-{
-    return a.start < b.end && b.start < a.end;
-}
-
 /* Of the pool, in the year. */
 static bool counts (const struct checking *k, const char *pool, period_t valid)
 {
     return (!pool || recharge_asks (k->recharge, pool))
-           && overlaps (valid, k->year);
+           && period_overlaps (valid, k->year);
 }
 
 /* ---- the checks ---- */
@@ -53,7 +48,7 @@ static void check_own_rates (struct checking *k)
             const site_rate_t *b = &site->rates[n];
             differs = differs
                       || (!strcmp (a->pool, b->pool)
-                          && overlaps (a->valid, b->valid)
+                          && period_overlaps (a->valid, b->valid)
                           && mpq_cmp (a->per_gpu_hour, b->per_gpu_hour) != 0);
         }
         if (differs)
@@ -106,7 +101,7 @@ static void check_teams (struct checking *k)
 {
     for (size_t i = 0; i < k->site->team_count; i++) {
         const site_team_t *team = &k->site->teams[i];
-        if (overlaps (team->valid, k->year)
+        if (period_overlaps (team->valid, k->year)
             && (mpq_sgn (team->surcharge) < 0 || mpq_sgn (team->overhead) < 0))
             look (k, "team ", team->name, " pays less than the internal rate");
     }
