@@ -169,7 +169,7 @@ static int settle_cap (struct settling *s, const struct payer *p,
     settle_limit_init (&limit);
     mpq_inits (amount, seconds, NULL);
     mpz_inits (due, paid, NULL);
-    settlement_due (s, p, due, seconds);
+    settlement_due (s, p, due, NULL);
     balance_left (b, amount);
     settlement_to_units (s, amount, limit.units);
     mpz_sub (limit.units, due, limit.units);
@@ -199,7 +199,7 @@ static int settle_minimum (struct settling *s, const struct payer *p,
     (void)error;
     mpq_inits (amount, seconds, NULL);
     mpz_init (due);
-    settlement_due (s, p, due, seconds);
+    settlement_due (s, p, due, NULL);
     balance_left (b, amount);
     settlement_of_units (s, due, seconds);
     settlement_least (seconds, amount);
@@ -381,7 +381,7 @@ static int settle_split (struct settling *s, const struct payer *p,
 
     mpq_init (all);
     mpz_init (due);
-    settlement_due (s, p, due, all);
+    settlement_due (s, p, due, NULL);
     mpq_set_z (all, due);
     for (size_t i = 0; i < split->count; i++) {
         mpq_init (part[i]);

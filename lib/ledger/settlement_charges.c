@@ -312,13 +312,15 @@ struct payer settlement_payer (const struct settling *s, size_t team,
 }
 
 void settlement_due (const struct settling *s, const struct payer *p,
-                     mpz_t ret_due, mpq_t ret_seconds)
+                     mpz_t ret_due, mpq_ptr ret_seconds)
 {
     mpz_set_ui (ret_due, 0);
-    mpq_set_ui (ret_seconds, 0, 1);
+    if (ret_seconds)
+        mpq_set_ui (ret_seconds, 0, 1);
     for (size_t i = 0; i < p->count; i++) {
         const struct cell *c = &s->cell[p->member[i]];
         mpz_add (ret_due, ret_due, c->due);
-        mpq_add (ret_seconds, ret_seconds, c->due_seconds);
+        if (ret_seconds)
+            mpq_add (ret_seconds, ret_seconds, c->due_seconds);
     }
 }

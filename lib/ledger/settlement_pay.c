@@ -121,43 +121,53 @@ void settle_limit_clear (struct limit *limit)
     mpq_clear (limit->seconds);
 }
 
-/* What it pays of each cell, before rounding: all, as far as the limit goes. */
-static void pay_parts (const struct settling *s, const struct payer *p,
-                       const struct limit *limit, mpq_srcptr ratio, mpq_t *part,
-                       mpq_t ret_seconds)
+/* What it pays of each cell, before rounding: all, as far as the limit goes.
+ * Returns of how many cells, whose parts are initialised. */
+static size_t pay_parts (const struct settling *s, const struct payer *p,
+                         const struct limit *limit, mpq_srcptr ratio,
+                         mpq_t *part, mpq_t ret_seconds)
 {
     bool even = s->rule->order == SETTLE_IN_PROPORTION;
-    mpq_t money, hours, covered, share;
+    bool money = limit->money && !even, hours = limit->hours && !even;
+    mpq_t left, covered;
+    size_t i;
 
-    mpq_inits (money, hours, covered, share, NULL);
-    mpq_set_z (money, limit->units);
-    mpq_set (hours, limit->seconds);
-    mpq_set_ui (share, 1, 1);
-    if (mpq_sgn (s->rule->share) > 0)
-        mpq_set (share, s->rule->share);
-    for (size_t i = 0; i < p->count; i++) {
+    mpq_inits (left, covered, NULL);
+    if (money)
+        mpq_set_z (left, limit->units);
+    else
+        mpq_set (left, limit->seconds);
+    for (i = 0; i < p->count && (!(money || hours) || mpq_sgn (left) > 0);
+         i++) {
         const struct cell *c = &s->cell[p->member[i]];
+        mpq_init (part[i]);
         mpq_set_z (part[i], c->due);
-        mpq_mul (part[i], part[i], share);
+        if (mpq_sgn (s->rule->share) > 0)
+            mpq_mul (part[i], part[i], s->rule->share);
+        if (money) {
+            settlement_least (part[i], left);
+            mpq_sub (left, left, part[i]);
+            continue;
+        }
+        if (!limit->hours && !limit->money)
+            continue;
         mpq_set (covered, c->due_seconds);
-        if (even && (limit->money || limit->hours)) {
+        if (even) {
             mpq_mul (part[i], part[i], ratio);
             mpq_mul (covered, covered, ratio);
-        } else if (limit->money) {
-            settlement_least (part[i], money);
-            mpq_sub (money, money, part[i]);
-        } else if (limit->hours && mpq_sgn (covered) == 0)
+        } else if (mpq_sgn (covered) == 0)
             mpq_set_ui (part[i], 0, 1);
-        else if (limit->hours && mpq_cmp (covered, hours) > 0) {
-            mpq_div (covered, hours, c->due_seconds);
+        else if (mpq_cmp (covered, left) > 0) {
+            mpq_div (covered, left, c->due_seconds);
             mpq_mul (part[i], part[i], covered);
-            mpq_set (covered, hours);
+            mpq_set (covered, left);
         }
-        if (limit->hours)
-            mpq_sub (hours, hours, covered);
+        if (hours)
+            mpq_sub (left, left, covered);
         mpq_add (ret_seconds, ret_seconds, covered);
     }
-    mpq_clears (money, hours, covered, share, NULL);
+    mpq_clears (left, covered, NULL);
+    return i;
 }
 
 /* In proportion: what share of each cell the limit is enough for. */
@@ -243,19 +253,20 @@ int settlement_pay (struct settling *s, const struct payer *p,
                     mpq_t ret_seconds, gl_error_t *error)
 {
     mpq_t *part = xcalloc (p->count + 1, sizeof (*part)), ratio;
-    mpz_t *units = xcalloc (p->count + 1, sizeof (*units));
+    mpz_t *units;
+    size_t count;
     int rc;
 
     mpq_init (ratio);
-    for (size_t i = 0; i < p->count; i++) {
-        mpq_init (part[i]);
-        mpz_init (units[i]);
-    }
-    even_ratio (s, p, limit, ratio);
+    if (s->rule->order == SETTLE_IN_PROPORTION)
+        even_ratio (s, p, limit, ratio);
     mpq_set_ui (ret_seconds, 0, 1);
-    pay_parts (s, p, limit, ratio, part, ret_seconds);
-    rc = share_parts (part, p->count, units, ret_paid, error);
-    for (size_t i = 0; i < p->count; i++) {
+    count = pay_parts (s, p, limit, ratio, part, ret_seconds);
+    units = xcalloc (count + 1, sizeof (*units));
+    for (size_t i = 0; i < count; i++)
+        mpz_init (units[i]);
+    rc = share_parts (part, count, units, ret_paid, error);
+    for (size_t i = 0; i < count; i++) {
         if (rc == 0)
             mpz_set (s->cell[p->member[i]].paid, units[i]);
         mpq_clear (part[i]);

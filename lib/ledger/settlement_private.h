@@ -77,8 +77,9 @@ int settlement_select (struct settling *s, const bool *chosen,
 void settlement_order (struct settling *s, bool together);
 struct payer settlement_payer (const struct settling *s, size_t team,
                                bool together);
+/* The sum; of the GPU-seconds too, where these are asked for. */
 void settlement_due (const struct settling *s, const struct payer *p,
-                     mpz_t ret_due, mpq_t ret_seconds);
+                     mpz_t ret_due, mpq_ptr ret_seconds);
 
 /* --- settlement.c --- */
 
