@@ -117,7 +117,7 @@ static const schema_key_t keys[] = {
      "Prepaid money that is left when the rule ends goes back to who paid it "
      "in. Default no: it expires."},
     {"low_balance", VALUE_RATIO, SCHEMA_TO_ONE, AT (low_balance), NULL, NULL,
-     "0", "\"20%\"",
+     "0", NULL,
      "A balance below this share of the deposits is reported as low. Default "
      "never."},
     {"note", VALUE_TEXT, 0, AT (note), NULL, NULL, NULL, NULL,

@@ -76,7 +76,9 @@ static void make_rates (struct world *w)
         }
     }
     for (uint64_t i = below (w, 4); i > 0; i--) {
-        site_rate_t *rate = book_rate (site, "p", some_word (w), "1", MIG_MAX);
+        char *qos = some_word (w);
+        site_rate_t *rate = book_rate (site, "p", qos, "1", MIG_MAX);
+        free (qos);
         rate->partition = some_word (w);
         rate->class = some_word (w);
         rate->plan = some_word (w);

@@ -17,12 +17,14 @@ TEST_CASE (text_and_back__every_field__same_bytes)
     static const char text[]
         = "kind=correction\tmonth=2026-10\tpool=h100\tteam=a\\tb\tgpu=H100\t"
           "profile=1g.10gb\taccount=x\\\\y\tcluster=lab\tuser=u\tproject=p\t"
-          "qos=q\tpartition=r\tgres_type=h100\twhat=late\treference=lab/1/2\t"
+          "qos=q\tpartition_name=r\tgres_type=h100\twhat=late\treference=lab/1/2\t"
           "gpu_seconds=7/3\tprice_seconds=-2\texact=1/7\tlist=3\tcost=-4\t"
-          "charge=5\torigin=idle:unused\treason=by hand\tbefore=6\tafter=11\t"
+          "charge=5\torigin=idle:unused\treason=by hand\tbefore_units=6\tafter_units=11\t"
           "adjustment_qos=12\tadjustment_subsidy=-13\t"
           "adjustment_entitlement=-14\tadjustment_tier=-15\t"
-          "adjustment_surcharge=16\tconsumed_seconds=17/2";
+          "adjustment_surcharge=16\tconsumed_seconds=17/2\tcpu_seconds=18\t"
+          "counterparty=c\tcost_object=CC-1\tquantity=19\tunit=TB\t"
+          "description=d\tservice_category=Storage";
     BUFFER_AUTO out = BUFFER_INIT;
     posting_t row;
 

@@ -89,7 +89,8 @@ static void add_row (struct world *w)
     else if (row->kind == BILL_CREDIT && roll (2))
         row->reason = xstrdup ("fabric failed");
     if (posting_is_due (row) && !posting_is_adjustment (row)
-        && row->kind != BILL_TAX && row->kind != BILL_SERVICE)
+        && row->kind != BILL_TAX && row->kind != BILL_SERVICE
+        && row->kind != BILL_SETTLEMENT)
         add_days (w, row);
 }
 
