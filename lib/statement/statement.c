@@ -4,6 +4,7 @@
 #include "ledger/bill_idle.h"
 #include "report/heading.h"
 #include "site/project.h"
+#include "statement/balances.h"
 #include "statement/statement_private.h"
 
 /* More lines than this are for machines. */
@@ -139,7 +140,7 @@ static void add_columns (page_t *page)
         page->cpu_hours
             = report_measure (page->report, MEASURE_CPU_HOURS, false);
     if (page->s->site->settlement_count > 0)
-        page->balances = statement_balance_columns (page->report);
+        page->balances = balances_columns (page->report);
 }
 
 void statement_put_hours (page_t *page, mpq_srcptr gpu_seconds,

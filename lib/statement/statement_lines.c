@@ -10,6 +10,7 @@
 #include "ledger/correction.h"
 #include "ledger/settlement.h"
 #include "report/heading.h"
+#include "statement/balances.h"
 #include "statement/statement_private.h"
 
 /* More stretches than this say how many rows follow. */
@@ -187,20 +188,11 @@ static void put_idle_account (page_t *page, const posting_t *row)
     report_put_text (page->report, AT_REASON, reason);
 }
 
-static const site_settlement_t *rule_of (const page_t *page, const char *name)
-{
-    const site_t *site = page->s->site;
-
-    for (size_t i = 0; name && i < site->settlement_count; i++)
-        if (!strcmp (site->settlement[i].name, name))
-            return &site->settlement[i];
-    return NULL;
-}
-
 /* Of a rule: what it does, who has the other side, and why. */
 static void put_settlement (page_t *page, const posting_t *row)
 {
-    const site_settlement_t *rule = rule_of (page, row->reference);
+    const site_settlement_t *rule
+        = balances_rule (page->s->site, row->reference);
     const char *note = rule ? rule->note : NULL;
     BUFFER_AUTO reason = BUFFER_INIT;
 
@@ -319,105 +311,19 @@ void statement_lines (page_t *page)
 
 /* --- balances of rules of settlement ----------------------------------- */
 
-static const struct {
-    const char *name, *title, *help;
-    size_t offset;
-} balance_columns[STATEMENT_BALANCES] = {
-    {"opening", "Opening", "Left at the end of last month.",
-     offsetof (bill_balance_t, opening)},
-    {"added", "Added", "The amount of a new period, or deposits.",
-     offsetof (bill_balance_t, added)},
-    {"used", "Used", "Charges of the month that it paid, or that count.",
-     offsetof (bill_balance_t, used)},
-    {"expired", "Expired", "Unused at the end of its period, or paid back.",
-     offsetof (bill_balance_t, expired)},
-    {"left", "Left", "opening + added - used - expired",
-     offsetof (bill_balance_t, closing)},
-};
-
-/* Where the site has rules; the first of the columns. */
-size_t statement_balance_columns (report_t *report)
-{
-    size_t first = 0;
-
-    for (size_t i = 0; i < STATEMENT_BALANCES; i++) {
-        size_t at = report_column (report, balance_columns[i].name,
-                                   balance_columns[i].title, COLUMN_MONEY, false);
-        report_column_help (report, at, balance_columns[i].help);
-        first = i == 0 ? at : first;
-    }
-    return first;
-}
-
-/* Its own, or one that it shares with other teams. */
-static bool is_balance_of (const page_t *page, const bill_balance_t *b)
-{
-    const site_settlement_t *rule = rule_of (page, b->rule);
-
-    return !strcmp (b->month, page->s->month) && rule && page->s->team
-           && rule->rule != SETTLE_FEE
-           && (b->team ? !strcmp (b->team, page->s->team)
-                       : rule->teams.count == 0
-                             || texts_have (&rule->teams, page->s->team));
-}
-
-/* The last month in which it can be used; NULL: there is no end. */
-static char *until_of (const bill_balance_t *b, const site_settlement_t *rule)
-{
-    static const int months[]
-        = {[SETTLE_MONTH] = 1, [SETTLE_QUARTER] = 3, [SETTLE_YEAR] = 12};
-    civil_t civil;
-
-    if (rule->per == SETTLE_ONCE || rule->rule == SETTLE_PREPAID || !b->period
-        || calendar_parse_month (b->period, strlen (b->period), &civil) < 0)
-        return NULL;
-    civil = civil_add_months (civil, months[rule->per] - 1);
-    return xasprintf ("%04d-%02d", civil.year, civil.month);
-}
-
-/* Less is left of the deposits than the rule's share of them. */
-static bool is_low (const page_t *page, const bill_balance_t *b,
-                    const site_settlement_t *rule)
-{
-    mpq_t least;
-    bool low;
-
-    mpq_init (least);
-    for (size_t i = 0; i < rule->deposit_count; i++)
-        if (zone_instant (page->s->site->zone, &rule->deposits[i].on)
-            < page->s->query->period.end)
-            mpq_add (least, least, rule->deposits[i].amount);
-    mpq_mul (least, least, rule->low_balance);
-    low = mpq_cmp (b->closing, least) < 0;
-    mpq_clear (least);
-    return low;
-}
-
 static void put_balance (page_t *page, const bill_balance_t *b, size_t number)
 {
-    const site_settlement_t *rule = rule_of (page, b->rule);
-    bool hours = !strcmp (b->unit, "gpu_seconds");
-    GL_AUTOFREE char *until = until_of (b, rule);
+    const site_t *site = page->s->site;
+    const site_settlement_t *rule = balances_rule (site, b->rule);
+    GL_AUTOFREE char *until = balances_until (b, rule);
     char line[16];
-    mpq_t value;
 
     statement_begin_line (page, "balances", 'L', number, line);
     report_put_text (page->report, AT_NAME, b->rule);
     report_put_text (page->report, AT_MONTH, until);
-    report_put_text (page->report, AT_UNIT,
-                     hours ? "GPU hours" : page->s->query->site->currency);
-    mpq_init (value);
-    for (size_t i = 0; i < STATEMENT_BALANCES; i++) {
-        mpq_set (value, *(const mpq_t *)((const char *)b
-                                         + balance_columns[i].offset));
-        if (hours)
-            mpz_mul_ui (mpq_denref (value), mpq_denref (value), 3600);
-        mpq_canonicalize (value);
-        report_put_exact (page->report, page->balances + i, value,
-                          hours ? 2 : page->digits);
-    }
-    mpq_clear (value);
-    if (is_low (page, b, rule))
+    report_put_text (page->report, AT_UNIT, balances_unit (site, b));
+    balances_put (page->report, page->balances, site, b);
+    if (balances_low (site, b, rule, page->s->query->period.end))
         report_put_text (page->report, AT_REASON, "low balance");
     else if (!b->team)
         report_put_text (page->report, AT_REASON, "shared by its teams");
@@ -428,8 +334,9 @@ void statement_balance_lines (page_t *page)
     size_t count, number = 0;
     const bill_balance_t *list = bill_balances (page->s->bill, &count);
 
-    for (size_t i = 0; i < count && page->balances; i++) {
-        if (!is_balance_of (page, &list[i]))
+    for (size_t i = 0; i < count && page->balances && page->s->team; i++) {
+        if (!balances_are_of (page->s->site, &list[i], page->s->month,
+                              page->s->team))
             continue;
         if (number == 0)
             report_section (page->report, "Balances",

@@ -106,8 +106,6 @@ bool statement_command (const page_t *page, const char *month, buffer_t *out);
 /* The sections, one after the other. */
 void statement_lines (page_t *page);
 /* Opening, added, used, expired, left. */
-#define STATEMENT_BALANCES 5
-size_t statement_balance_columns (report_t *report);
 void statement_balance_lines (page_t *page);
 void statement_budget_lines (page_t *page);
 

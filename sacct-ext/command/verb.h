@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 extern const verb_t verb_backup;
+extern const verb_t verb_balance;
 extern const verb_t verb_budget;
 extern const verb_t verb_close;
 extern const verb_t verb_correct;

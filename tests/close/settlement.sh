@@ -103,6 +103,10 @@ grep '"section":"balances"' "$work/open/others" |
     jq -r '[.name, .opening, .added, .used, .left, .reason] | join ("|")' >"$work/out"
 [ "$(cat "$work/out")" = 'credit|0.00|1000.00|184.00|816.00|low balance' ]
 result $? "and the balance of prepaid money"
+gl "$url" balance others --month 2026-10 --csv -n -o rule,added,used,left,note &&
+    mv "$work/out" "$work/balance" && cat "$work/balance" >"$work/out" &&
+    grep -qx 'credit,1000.00,184.00,816.00,low balance' "$work/balance"
+result $? "which gpuledger balance prints"
 gl "$url" statement vision --month 2026-10 --json &&
     [ "$(jq -r '.rows[] | select (.section == "budgets") | .spent' "$work/out")" = \
         "$(jq -r .totals.due "$work/out")" ]
@@ -130,6 +134,9 @@ result $? "and adds up to the statements"
 close_it "$url" 2026-10 && page "$work/closed" &&
     diff -r "$work/open" "$work/closed" >"$work/out"
 result $? "closed: the same pages"
+gl "$url" balance others --month 2026-10 --csv -n -o rule,added,used,left,note &&
+    cmp -s "$work/balance" "$work/out"
+result $? "and the same balances"
 gl "$url" verify
 result $? "verified"
 

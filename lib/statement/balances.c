@@ -1,0 +1,111 @@
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "ledger/settlement.h"
+#include "statement/balances.h"
+
+static const struct {
+    const char *name, *title, *help;
+    size_t offset;
+} columns[] = {
+    {"opening", "Opening", "Left at the end of last month.",
+     offsetof (bill_balance_t, opening)},
+    {"added", "Added", "The amount of a new period, or deposits.",
+     offsetof (bill_balance_t, added)},
+    {"used", "Used", "Charges of the month that it paid, or that count.",
+     offsetof (bill_balance_t, used)},
+    {"expired", "Expired", "Unused at the end of its period, or paid back.",
+     offsetof (bill_balance_t, expired)},
+    {"left", "Left", "opening + added - used - expired",
+     offsetof (bill_balance_t, closing)},
+};
+
+const site_settlement_t *balances_rule (const site_t *site, const char *name)
+{
+    for (size_t i = 0; name && i < site->settlement_count; i++)
+        if (!strcmp (site->settlement[i].name, name))
+            return &site->settlement[i];
+    return NULL;
+}
+
+bool balances_are_of (const site_t *site, const bill_balance_t *b,
+                      const char *month, const char *team)
+{
+    const site_settlement_t *rule = balances_rule (site, b->rule);
+
+    return !strcmp (b->month, month) && rule && rule->rule != SETTLE_FEE
+           && (b->team
+                   ? !strcmp (b->team, team)
+                   : rule->teams.count == 0 || texts_have (&rule->teams, team));
+}
+
+size_t balances_columns (report_t *report)
+{
+    size_t first = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (columns); i++) {
+        size_t at = report_column (report, columns[i].name, columns[i].title,
+                                   COLUMN_MONEY, false);
+        report_column_help (report, at, columns[i].help);
+        first = i == 0 ? at : first;
+    }
+    return first;
+}
+
+static bool is_hours (const bill_balance_t *b)
+{
+    return !strcmp (b->unit, "gpu_seconds");
+}
+
+void balances_put (report_t *report, size_t first, const site_t *site,
+                   const bill_balance_t *b)
+{
+    mpq_t value;
+
+    mpq_init (value);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (columns); i++) {
+        mpq_set (value, *(const mpq_t *)((const char *)b + columns[i].offset));
+        if (is_hours (b))
+            mpz_mul_ui (mpq_denref (value), mpq_denref (value), 3600);
+        mpq_canonicalize (value);
+        report_put_exact (report, first + i, value,
+                          is_hours (b) ? 2 : site->currency_digits);
+    }
+    mpq_clear (value);
+}
+
+const char *balances_unit (const site_t *site, const bill_balance_t *b)
+{
+    return is_hours (b) ? "GPU hours" : site->currency;
+}
+
+char *balances_until (const bill_balance_t *b, const site_settlement_t *rule)
+{
+    static const int months[]
+        = {[SETTLE_MONTH] = 1, [SETTLE_QUARTER] = 3, [SETTLE_YEAR] = 12};
+    civil_t civil;
+
+    if (rule->per == SETTLE_ONCE || rule->rule == SETTLE_PREPAID || !b->period
+        || calendar_parse_month (b->period, strlen (b->period), &civil) < 0)
+        return NULL;
+    civil = civil_add_months (civil, months[rule->per] - 1);
+    return xasprintf ("%04d-%02d", civil.year, civil.month);
+}
+
+bool balances_low (const site_t *site, const bill_balance_t *b,
+                   const site_settlement_t *rule, int64_t end)
+{
+    mpq_t least;
+    bool low;
+
+    mpq_init (least);
+    for (size_t i = 0; i < rule->deposit_count; i++)
+        if (zone_instant (site->zone, &rule->deposits[i].on) < end)
+            mpq_add (least, least, rule->deposits[i].amount);
+    mpq_mul (least, least, rule->low_balance);
+    low = mpq_cmp (b->closing, least) < 0;
+    mpq_clear (least);
+    return low;
+}

@@ -1,0 +1,38 @@
+/*
+ * balances.h: balances of rules of settlement (ledger/bill.h) as columns of a
+ * report: what a rule had for a team in a month, and what is left of it. Pure.
+ */
+#ifndef GL_STATEMENT_BALANCES_H
+#define GL_STATEMENT_BALANCES_H
+
+#include <stdbool.h>
+
+#include "ledger/bill.h"
+#include "report/report.h"
+#include "site/site.h"
+
+/* The rule of that name; NULL: there is none. */
+const site_settlement_t *balances_rule (const site_t *site, const char *name);
+
+/* The balance is the team's, or one that it shares: fees have none. */
+bool balances_are_of (const site_t *site, const bill_balance_t *balance,
+                      const char *month, const char *team);
+
+/* Adds the columns opening, added, used, expired and left; returns the first. */
+size_t balances_columns (report_t *report);
+/* Into the last row: money, or hours. */
+void balances_put (report_t *report, size_t first, const site_t *site,
+                   const bill_balance_t *balance);
+/* "GPU hours", or the currency. */
+const char *balances_unit (const site_t *site, const bill_balance_t *balance);
+
+/* The last month in which it can be used, "2026-12", yours to free; NULL: there is
+ * no such month. */
+char *balances_until (const bill_balance_t *balance,
+                      const site_settlement_t *rule);
+/* Less is left than the rule's share of the deposits that were paid in before
+ * `end`. */
+bool balances_low (const site_t *site, const bill_balance_t *balance,
+                   const site_settlement_t *rule, int64_t end);
+
+#endif /* !GL_STATEMENT_BALANCES_H */

@@ -1,0 +1,157 @@
+/* gpuledger balance: what rules of settlement have for teams, and what is left. */
+#include <getopt.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/output.h"
+#include "cli/query_options.h"
+#include "command/verb.h"
+#include "ledger/settlement.h"
+#include "month/month.h"
+#include "statement/balances.h"
+
+struct request {
+    query_options_t options;
+    output_t output;
+    const char *team; /* NULL: all */
+};
+
+enum { AT_TEAM, AT_RULE, AT_KIND, AT_UNTIL, AT_UNIT, AT_NOTE, AT_COUNT };
+
+static const column_info_t columns[] = {
+    {"team", "Team", COLUMN_TEXT, true, false,
+     "Empty: one balance of several teams."},
+    {"rule", "Rule", COLUMN_TEXT, true, false, "Its name."},
+    {"kind", "Kind", COLUMN_TEXT, false, false, "What the rule does."},
+    {"until", "Until", COLUMN_DATE, false, false,
+     "The last month in which it can be used; empty: open."},
+    {"unit", "Unit", COLUMN_TEXT, false, false, "Money or GPU hours."},
+    {"note", "Note", COLUMN_TEXT, false, false, "A low balance."},
+};
+
+static void put_balance (report_t *report, size_t first, const site_t *site,
+                         const bill_balance_t *b, int64_t end)
+{
+    const site_settlement_t *rule = balances_rule (site, b->rule);
+    GL_AUTOFREE char *until = balances_until (b, rule);
+
+    report_row (report);
+    report_put_text (report, AT_TEAM, b->team);
+    report_put_text (report, AT_RULE, b->rule);
+    report_put_text (
+        report, AT_KIND,
+        settle_kind_title (settle_kind_word ((unsigned)rule->rule)));
+    report_put_text (report, AT_UNTIL, until);
+    report_put_text (report, AT_UNIT, balances_unit (site, b));
+    balances_put (report, first, site, b);
+    if (balances_low (site, b, rule, end))
+        report_put_text (report, AT_NOTE, "low balance");
+}
+
+static bool is_asked (const struct request *r, const month_t *m,
+                      const site_t *site, const bill_balance_t *b)
+{
+    return balances_are_of (site, b, m->name,
+                            r->team   ? r->team
+                            : b->team ? b->team
+                                      : "")
+           || (!r->team && !b->team && balances_rule (site, b->rule));
+}
+
+static int show (cli_t *cli, const struct request *r, month_t *m)
+{
+    GL_AUTOFREE char *title = xasprintf ("Balances, %s", m->name);
+    report_t *report = report_new ("balance", title);
+    gl_error_t error;
+    const site_t *site = month_site (m, &error);
+    const bill_balance_t *list;
+    size_t count, first;
+    int rc;
+
+    if (!site) {
+        report_free (report);
+        return cli_fail (cli, &error);
+    }
+    list = bill_balances (m->bill, &count);
+    report_parameter (report, "month", m->name);
+    report_parameter (report, "state", month_state_word (m->state));
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
+    first = balances_columns (report);
+    for (size_t i = 0; i < count; i++)
+        if (is_asked (r, m, site, &list[i]))
+            put_balance (report, first, site, &list[i], m->period.end);
+    if (site->settlement_count == 0)
+        report_note (report, NOTE_INFORMATION,
+                     "The configuration has no rules of settlement.");
+    rc = output_report (cli, &r->output, report);
+    report_free (report);
+    return rc;
+}
+
+static int print_balances (cli_t *cli, struct request *r)
+{
+    store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
+    report_query_t query;
+    gl_error_t error;
+    month_t *m;
+    char name[MONTH_SIZE];
+    int rc;
+
+    if (!store)
+        return CLI_FAILED;
+    if (r->team
+        && (rc = query_team_billed (cli, store, r->team, &r->team)) != CLI_OK)
+        return rc;
+    r->options.of_bills = true;
+    rc = query_options_resolve (cli, &r->options, cli->site, store, "team",
+                                &query);
+    if (rc == CLI_OK)
+        rc = query_month_single (cli, &r->options, &query, "a balance");
+    if (rc != CLI_OK)
+        return rc;
+    periods_month_of (cli->site, query.period.start, name);
+    if (month_read (store, cli->site, name, NULL, &m, &error) < 0)
+        return cli_fail (cli, &error);
+    rc = show (cli, r, m);
+    month_free (m);
+    return rc;
+}
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request request = {.output = {.format = RENDER_TABLE}};
+    int rc;
+
+    if (cli_options (cli, argc, argv, &request) < 0)
+        rc = cli->exit_code;
+    else if (argc - optind > 1)
+        rc = cli_usage (cli, "'%s' is too much: give one team, or none",
+                        argv[optind + 1]);
+    else {
+        request.team = optind < argc ? argv[optind] : NULL;
+        rc = print_balances (cli, &request);
+    }
+    query_options_done (&request.options);
+    return rc;
+}
+
+static const cli_option_t options[] = {
+    {0, "month", "YYYY-MM",
+     "a calendar month, or last (default: last, the last one that is\n"
+     "complete)",
+     CLI_AT (struct request, options.month)},
+    CLI_GROUP (output_options, struct request, output),
+    {0},
+};
+
+const verb_t verb_balance = {
+    .name = "balance",
+    .run = run,
+    .synopsis = "[TEAM] [OPTION]...",
+    .summary = "what is left of grants, prepaid money and caps",
+    .help = "Of each rule of settlement with an amount: what a team had at the "
+            "beginning of the month,\nwhat was added, used and expired, and "
+            "what is left.",
+    .options = options,
+    .example = "gpuledger balance vision --month 2026-10",
+};
