@@ -158,4 +158,23 @@ result $? "the parts add up to what is due"
 jq -e '[.proof[].holds] | all' open.json >holds
 result $? "and so does the change"
 
+# --- all teams
+lab statement --all all --month 2026-10 2>errors
+result $? "all statements of a month: $(cat errors)"
+lab statement language --month 2026-10 --csv | cmp -s - all/language.csv &&
+    lab statement language --month 2026-10 --json | cmp -s - all/language.json &&
+    lab statement vision --month 2026-10 --html | cmp -s - all/vision.html
+result $? "each is the team's own"
+sum=$(for file in all/*.json; do jq -r .totals.net "$file"; done | cents |
+    awk '{ sum += $1 } END { print sum }')
+is "$sum" "$(lab report chargeback --month 2026-10 --json |
+    jq -r '.totals | (.charge, .credit // empty, .correction // empty)' | cents |
+    awk '{ sum += $1 } END { print sum }')" "together they are what is charged"
+lab statement --all csv --month 2026-10 --csv && [ "$(ls csv | grep -vc '[.]csv$')" -eq 0 ]
+result $? "in one format"
+lab statement vision --all all 2>errors
+is $? 2 "all and one: $(head -n 1 errors)"
+lab statement --all /proc/none --month 2026-10 2>errors
+is $? 1 "no folder: $(cat errors)"
+
 echo "1..$tests"
