@@ -190,8 +190,15 @@ typedef struct {
 
 const remainder_info_t *remainder_info (remainder_id_t id);
 
+/* The site's side of settlement: signed, and not of the following. */
+static inline bool remainder_is_settlement (remainder_id_t id)
+{
+    return id >= REMAINDER_WAIVED;
+}
+
 /* How reports name an amount of a class. Cost = charges + credits + unallocated
- * cost + shortfall - margin over cost. */
+ * cost + shortfall - margin over cost (+ both sides of settlement, which add up to
+ * 0 over all pools). */
 typedef enum {
     RECOVERY_UNALLOCATED, /* the cost of time that nobody is charged for */
     RECOVERY_SHORTFALL,   /* prices below cost: under-recovery */

@@ -62,7 +62,7 @@ char *remainder_label (remainder_id_t id, int sign)
 {
     const char *title = remainder_title (id, sign);
 
-    if (id >= REMAINDER_WAIVED) /* of settlement */
+    if (remainder_is_settlement (id))
         return xstrdup (title);
     return xasprintf ("%s: %s",
                       recovery_infos[remainder_recovery (id, sign)].title,

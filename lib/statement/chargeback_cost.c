@@ -344,11 +344,37 @@ static void recovery_of (const struct pool_sum *all,
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         int sign = mpz_sgn (all->remainder[i]);
         mpz_ptr units = ret_units[remainder_recovery (i, sign)];
+        if (remainder_is_settlement (i))
+            continue;
         if (sign < 0)
             mpz_sub (units, units, all->remainder[i]);
         else
             mpz_add (units, units, all->remainder[i]);
     }
+}
+
+/* The site's side of settlement, with its sign: the sum, and each class. */
+static void name_site_side (report_t *report, int digits,
+                            const struct pool_sum *all)
+{
+    mpz_t sum;
+    bool any = false;
+
+    mpz_init (sum);
+    for (size_t i = REMAINDER_WAIVED; i < REMAINDER_COUNT; i++) {
+        GL_AUTOFREE char *name
+            = xasprintf ("site_%s", remainder_info (i)->word);
+        int sign = mpz_sgn (all->remainder[i]);
+        mpz_add (sum, sum, all->remainder[i]);
+        any = any || sign;
+        if (sign)
+            report_named_money (report, name, remainder_title (i, sign),
+                                all->remainder[i], digits);
+    }
+    if (any)
+        report_named_money (report, "site_settlement",
+                            "Settlement, the site's side", sum, digits);
+    mpz_clear (sum);
 }
 
 /* The three sums, and each class by its name. */
@@ -373,10 +399,11 @@ static void name_recovery (report_t *report, int digits,
             "%s%s", recovery_infos[remainder_recovery (i, sign)].prefix,
             info->word);
         mpz_abs (units, all->remainder[i]);
-        if (sign)
+        if (sign && !remainder_is_settlement (i))
             report_named_money (report, name, remainder_title (i, sign), units,
                                 digits);
     }
+    name_site_side (report, digits, all);
     mpz_clear (units);
 }
 

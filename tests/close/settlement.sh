@@ -93,6 +93,10 @@ empty "$url" && gl "$url" init && import "$url" 2026-11-03T00:00:00
 result $? "facts"
 page "$work/open"
 result $? "pages of the open month"
+gl "$url" report chargeback --month 2026-10 --json &&
+    [ "$(jq -r '.totals | (.settlement, .site_settlement)' "$work/out" | tr -d .- | sort -u | wc -l)" -eq 1 ] &&
+    jq -e '.totals | (.site_settlement | tonumber) > 0 or (.settlement | tonumber) > 0' "$work/out" >/dev/null
+result $? "both sides of settlement add up to 0"
 grep -q '"name":"Grant".*of the vice-provost.*"start-up"' "$work/open/vision" &&
     grep -q '"name":"Sponsor".*paid by language' "$work/open/vision" &&
     grep -q '"name":"Sponsor".*for vision' "$work/open/language" &&
