@@ -463,8 +463,11 @@ static void prove_pools (struct chargeback *c)
 {
     for (size_t i = 0; i < c->pool_count; i++) {
         const struct pool_sum *sum = &c->pools[i];
+        const char *currency = c->query->site->currency;
         GL_AUTOFREE char *title
-            = xasprintf ("Pool %s, %s", sum->pool, c->query->site->currency);
+            = strcmp (sum->pool, NO_POOL) != 0
+                  ? xasprintf ("Pool %s, %s", sum->pool, currency)
+                  : xasprintf ("Fees and prepaid money, %s", currency);
         if (is_shown (c, sum) && sum->complete)
             add_proof (c, title, sum);
         if (is_shown (c, sum))
