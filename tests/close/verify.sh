@@ -1,8 +1,8 @@
 #!/bin/sh
 # An auditor verifies closed months with tests/support/verify.awk, which was written
 # from docs/formats/period.md alone: hashes, rows and digest of each month, what each
-# team owes as its statement says, and the cost of each pool; and finds what somebody
-# changed. On both engines.
+# team owes as its statement says, the cost of each pool, and what rules of settlement
+# pay; and finds what somebody changed. On both engines.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
@@ -46,7 +46,15 @@ audit ()
 
 url=$(url_of lab)
 empty "$url"
-rates=3.5540 site >"$work/site.yaml"
+{
+    rates=3.5540 site
+    cat <<END
+settlement:
+  - {name: start-up, rule: grant, amount: 600, per: quarter, teams: [vision]}
+  - {name: college, rule: sponsor, payer: language, share: 25%, teams: [vision], amount: 500, per: year}
+  - {name: credit, rule: prepaid, teams: [language], deposits: [{on: 2026-10-02, amount: 1000, team: language}]}
+END
+} >"$work/site.yaml"
 {
     october
     row 42 2026-10-04T00:00:00 2026-10-04T04:00:00 NODE_FAIL 4 ann vision
@@ -75,6 +83,14 @@ for month in 2026-10 2026-11; do
 done
 awk '$1 == "cost" { n++; if ($4 != $5 || $4 <= 0) wrong = 1 } END { exit wrong || n != 2 }' "$work/audited"
 result $? "the cost of each pool is what is charged and what is not"
+
+sed -n 's/^settled 2026-10 //p' "$work/audited" | sort >"$work/settled"
+printf '%s\n' 'college 2' 'credit 4' 'start-up 2' | diff - "$work/settled" >"$work/out"
+result $? "rows of settlement are in pairs"
+sed -n 's/^balance 2026-10 //p' "$work/audited" | sort >"$work/settled"
+printf '%s\n' 'college vision 8330' 'credit (all) 100000' 'start-up vision 60000' |
+    diff - "$work/settled" >"$work/out"
+result $? "and balances are what they pay"
 
 # the rows with columns
 for team in vision language; do
@@ -109,6 +125,22 @@ changed "UPDATE closed_day SET number = 999999 WHERE $first" \
     '^2026-10 version 1, closed_day: row 2 is in the place of row 1' \
     '2026-10 version 1 closed_day: row 1 is missing before 2' "a row that is gone" \
     "UPDATE closed_day SET number = 1 WHERE number = 999999"
+changed "UPDATE closed_balance SET used = '601' WHERE $first" \
+    '^2026-10 version 1, balance 1: it was changed' \
+    '2026-10 version 1 closed_balance: row 1 is not what its hash says' "a balance" \
+    "UPDATE closed_balance SET used = '600' WHERE $first"
+changed "UPDATE closed_balance SET closing = '1' WHERE $first" \
+    '^2026-10 version 1, balance 1: it was changed' \
+    '2026-10 version 1 closed_balance: row 1: opening + added is not' "what is left of it" \
+    "UPDATE closed_balance SET closing = NULL WHERE $first"
+changed "UPDATE closed_balance SET added = '601', used = '601' WHERE $first" \
+    '^2026-10 version 1, balance 1: it was changed' \
+    '2026-10: the balance of rule start-up is not what its rows pay' "what it pays" \
+    "UPDATE closed_balance SET added = '600', used = '600' WHERE $first"
+changed "UPDATE closed_posting SET reference = 'access' WHERE closed_month = '2026-10' AND what = 'grant'" \
+    '^2026-10 version 1, row 16: it was changed: reference$' \
+    '2026-10: the rows of rule start-up do not add up to 0' "a rule of settlement" \
+    "UPDATE closed_posting SET reference = 'start-up' WHERE closed_month = '2026-10' AND what = 'grant'"
 changed "INSERT INTO closed_pool (closed_month, version, number, hash) SELECT closed_month, version, 999, hash FROM closed_posting WHERE $first" \
     '^2026-10 version 1, pool 999: it was changed' \
     '2026-10 version 1 closed_pool: [0-9]* rows, and its closing says' "a row that was added" \

@@ -10,7 +10,8 @@
 #
 # Prints each finding, and of each closed month: "month MONTH rows N hash HEX", then
 # "due MONTH TEAM UNITS" of each team and "cost MONTH POOL COST PARTS", where the parts
-# are all that is charged and all that is not. Exit status 1: something was found.
+# are all that is charged and all that is not; "settled MONTH RULE ROWS" and "balance
+# MONTH RULE TEAM USED" of rules of settlement. Exit status 1: something was found.
 # Needs sha256sum; run it with LC_ALL=C.
 
 BEGIN {
@@ -95,6 +96,8 @@ function check_row(table, closing,    of, text, i) {
     all[of] = all[of] text "\n"
     if (table == "closed_posting")
         add_posting(closing)
+    else if (table == "closed_balance")
+        add_balance(of, closing)
     else if (table == "closed_pool")
         cost[closing, field["pool"]] += field["cost"]
     else if (table == "closed_day")
@@ -132,6 +135,42 @@ function add_posting(closing,    own) {
     own = field["kind"] != "tax" && field["kind"] != "correction" && !("reason" in field)
     if (own && field["what"] != "disposal")
         parts[closing, field["pool"]] += field["charge"]
+    if (settles() && !("reason" in field))
+        add_settlement(closing, field["reference"], field["charge"])
+}
+
+# A row of a rule of settlement, or the site's side of one.
+function settles() {
+    return field["kind"] == "settlement" || (field["kind"] == "remainder" \
+        && field["what"] ~ /^(waived|fees|capped|granted|prepaid_balance)$/)
+}
+
+# What a grant, a sponsor or prepaid money pays is below 0 on the team's side. A balance
+# is of a team, or of all together.
+function add_settlement(closing, rule, charge) {
+    settled[closing, rule] += charge
+    settled_rows[closing, rule]++
+    if (field["kind"] != "settlement" || field["what"] !~ /^(grant|sponsor|prepaid)$/)
+        return
+    pays[closing, rule]
+    if (charge < 0) {
+        paid[closing, rule, ""] -= charge
+        if ("team" in field)
+            paid[closing, rule, field["team"]] -= charge
+    }
+}
+
+function add_balance(of, closing,    left) {
+    left = number("opening") + number("added") - number("used") - number("expired") - number("closing")
+    if (left > 1e-6 || left < -1e-6)
+        found(of ": row " $4 ": opening + added is not used + expired + closing")
+    if (field["unit"] == "money")
+        used[closing, field["rule"], field["team"]] += number("used")
+}
+
+# A rational, n/d or n.
+function number(name,    part) {
+    return split (field[name], part, "/") == 2 ? part[1] / part[2] : field[name] + 0
 }
 
 # --- the chain --------------------------------------------------------------------
@@ -180,5 +219,25 @@ function end_month(month, closing, text,    i, of, part) {
         printf "cost %s %s %d %d\n", month, part[2], cost[of], parts[of]
         if (cost[of] != 0 && cost[of] != parts[of])
             found(month ": the cost of pool " part[2] " is not what is charged and what is not")
+    }
+    end_settlement(month, closing, 10 ^ said(text, "digits"))
+}
+
+# `units`: of the currency's smallest unit in 1.
+function end_settlement(month, closing, units,    of, part, amount) {
+    for (of in settled) {
+        if (split (of, part, SUBSEP) && part[1] != closing)
+            continue
+        printf "settled %s %s %d\n", month, part[2], settled_rows[of]
+        if (settled[of] != 0)
+            found(month ": the rows of rule " part[2] " do not add up to 0")
+    }
+    for (of in used) {
+        if (split (of, part, SUBSEP) && part[1] != closing)
+            continue
+        amount = sprintf ("%.0f", used[of] * units)
+        printf "balance %s %s %s %s\n", month, part[2], part[3] == "" ? "(all)" : part[3], amount
+        if ((closing SUBSEP part[2]) in pays && amount != paid[of] + 0)
+            found(month ": the balance of rule " part[2] " is not what its rows pay")
     }
 }
