@@ -115,6 +115,14 @@ gl "$url" statement vision --month 2026-10 --json &&
     [ "$(jq -r '.rows[] | select (.section == "budgets") | .spent' "$work/out")" = \
         "$(jq -r .totals.due "$work/out")" ]
 result $? "a budget has what the team pays itself"
+# What a sponsor pays is of its budget: that of language has more than its own charges.
+gl "$url" statement language --month 2026-10 --json &&
+    jq -r '(.rows[] | select (.section == "budgets") | .spent), .totals.due' "$work/out" >"$work/spent" &&
+    [ "$(sort -u "$work/spent" | wc -l)" -eq 1 ] &&
+    jq -r '.rows[] | select (.name == "Sponsor" and .charge != null) | .charge' "$work/out" >"$work/sponsored" &&
+    cat "$work/spent" "$work/sponsored" >"$work/out" &&
+    awk '{ paid += $1; n++ } END { exit !(n > 0 && paid > 0) }' "$work/sponsored"
+result $? "and what it pays as a sponsor"
 if command -v hledger >/dev/null; then
     balances 2026-10
     result $? "the journal adds up to the statements"
