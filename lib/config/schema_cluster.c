@@ -120,6 +120,13 @@ static const schema_key_t team_keys[] = {
      "Slurm accounts it owns; subtree:NAME takes those below NAME too."},
     {"cost_center", VALUE_TEXT, 0, offsetof (site_team_t, cost_center), NULL,
      NULL, NULL, "CC-1", "Where finance posts it."},
+    {"pi", VALUE_TEXT, 0, offsetof (site_team_t, pi), NULL, NULL, NULL, NULL,
+     "Principal investigator, who answers for the team; on its statements."},
+    {"institution", VALUE_TEXT, 0, offsetof (site_team_t, institution), NULL,
+     NULL, NULL, NULL,
+     "University, institute or company that it belongs to; on its statements."},
+    {"billing_address", VALUE_TEXT, 0, offsetof (site_team_t, billing_address),
+     NULL, NULL, NULL, NULL, "Whom its statements are addressed to."},
     {"class", VALUE_TEXT, 0, offsetof (site_team_t, class), NULL, NULL, NULL,
      NULL,
      "Class of customers that it belongs to, such as industry: it pays the "

@@ -96,6 +96,9 @@ static void free_team (site_team_t *team)
     texts_clear (&team->accounts);
     free (team->cost_center);
     free (team->class);
+    free (team->pi);
+    free (team->institution);
+    free (team->billing_address);
     free (team->plan);
     mpq_clears (team->surcharge, team->overhead, NULL);
 }

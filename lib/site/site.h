@@ -110,6 +110,9 @@ typedef struct {
     char *class; /* of customers; rates may be for one. NULL: none */
     char *plan;  /* the same, as the team has chosen it */
     /* The team pays internal x (1 + surcharge) x (1 + overhead). */
+    char *pi;          /* who answers for it; NULL here and below: not given */
+    char *institution; /* that it belongs to */
+    char *billing_address;
     mpq_t surcharge;
     mpq_t overhead;
     period_t valid;

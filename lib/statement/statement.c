@@ -169,6 +169,25 @@ void statement_text (const bill_t *bill, const char *team, buffer_t *out)
     }
 }
 
+/* What the configuration says of the team; NULL: nothing. */
+static void add_team (report_t *report, const site_team_t *team)
+{
+    const struct {
+        const char *name, *value;
+    } facts[] = {
+        {"cost center", team ? team->cost_center : NULL},
+        {"PI", team ? team->pi : NULL},
+        {"institution", team ? team->institution : NULL},
+        {"bill to", team ? team->billing_address : NULL},
+        {"class", team ? team->class : NULL},
+        {"plan", team ? team->plan : NULL},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (facts); i++)
+        if (facts[i].value)
+            report_parameter (report, facts[i].name, facts[i].value);
+}
+
 static report_t *begin (const statement_t *s)
 {
     GL_AUTOFREE char *title = xasprintf ("Statement for %s",
@@ -178,12 +197,7 @@ static report_t *begin (const statement_t *s)
 
     report_parameter (report, "statement", s->id);
     report_parameter (report, "state", s->state);
-    if (team && team->cost_center)
-        report_parameter (report, "cost center", team->cost_center);
-    if (team && team->class)
-        report_parameter (report, "class", team->class);
-    if (team && team->plan)
-        report_parameter (report, "plan", team->plan);
+    add_team (report, team);
     if (s->head)
         report_parameter (report, "latest hash", s->head);
     report_provenance (report, "statement", s->id);
