@@ -186,6 +186,7 @@ struct piece {
     const segment_t *segment;
     const project_t *project;
     const billing_t *billing;
+    const bill_t *settled;
     const usage_part_t *part;
     const char *month;
     int64_t instant;
@@ -587,6 +588,29 @@ static void explain_charge (explain_step_t *step, struct piece *p)
     billing_each (p->billing, take_line, &search);
 }
 
+static bool is_line (const struct piece *p, const posting_t *row)
+{
+    if (row->kind != BILL_CHARGE || !p->part->kind->pool
+        || !same_text (row->month, p->month)
+        || !same_text (row->pool, p->part->kind->pool->name))
+        return false;
+    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
+        if (!same_text (row->key[i], path_text (p, CHARGE_PATH[i])))
+            return false;
+    return true;
+}
+
+static void explain_settled (explain_segment_t *segment, const struct piece *p)
+{
+    size_t count = 0;
+    const posting_t *rows = p->settled ? postings (p->settled, &count) : NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_line (p, &rows[i]))
+            explain_settlement (segment, p->settled, &rows[i],
+                                p->site->currency_digits);
+}
+
 static void explain_part (explain_segment_t *segment, struct piece *p)
 {
     explain_step_t *step = explain_step (
@@ -597,6 +621,7 @@ static void explain_part (explain_segment_t *segment, struct piece *p)
     explain_line (step, COLUMN_DATE, "month", "month", xstrdup (p->month));
     explain_quantity (step, p);
     explain_charge (step, p);
+    explain_settled (segment, p);
     mpq_clears (p->gpu_seconds, p->price_seconds, NULL);
 }
 
@@ -654,14 +679,14 @@ void explain_add (explain_t *explain, const site_t *site,
                   const accounts_t *accounts, const segment_t *s,
                   const suspension_t *suspensions, size_t suspension_count,
                   const segment_evidence_t *evidence, const project_t *project,
-                  const billing_t *billing)
+                  const billing_t *billing, const bill_t *settled)
 {
-    struct piece p
-        = {.site = site,
-           .accounts = accounts,
-           .segment = s,
-           .project = project,
-           .billing = billing};
+    struct piece p = {.site = site,
+                      .accounts = accounts,
+                      .segment = s,
+                      .project = project,
+                      .billing = billing,
+                      .settled = settled};
     GL_AUTOFREE char *job = job_name (s);
     explain_segment_t *segment;
 

@@ -23,7 +23,8 @@ typedef struct {
 } explain_line_t;
 
 typedef struct {
-    const char *name; /* segment, project, devices, measured, charge */
+    const char *name; /* segment, project, devices, measured, charge,
+                         settlement, billed, decided */
     char *title;
     explain_line_t *line;
     size_t line_count;
@@ -52,15 +53,18 @@ void explain_query (const site_t *site, period_t period,
                     report_query_t *ret_query);
 
 /* One segment of the job. `evidence`: what the nodes saw of it, or NULL.
- * `billing` is computed; NULL without pools. `accounts` may be NULL. */
+ * `billing` is computed; NULL without pools. `accounts` may be NULL.
+ * `settled`: the bill of months that are not closed, whose rows of settlement are
+ * explained; NULL: there are none. */
 void explain_add (explain_t *explain, const site_t *site,
                   const accounts_t *accounts, const segment_t *segment,
                   const suspension_t *suspensions, size_t suspension_count,
                   const segment_evidence_t *evidence, const project_t *project,
-                  const billing_t *billing);
+                  const billing_t *billing, const bill_t *settled);
 
 /* Of the segment that was added last: the rows of a closed month that it is in, by
- * which they are disputed, 2026-10/17; row i of the bill has the number i + 1.
+ * which they are disputed, 2026-10/17; row i of the bill has the number i + 1; and
+ * the rows of settlement of its charges.
  * `digits` of the currency then. */
 void explain_billable (explain_t *explain, const char *month,
                        const bill_t *bill, const size_t *row, size_t count,

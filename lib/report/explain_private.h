@@ -33,6 +33,11 @@ void explain_exact (explain_step_t *step, column_type_t type, const char *name,
 /* What rows that go back to the segment refer to: yours to free. */
 char *explain_reference (const segment_t *s);
 
+/* The rows of settlement of the line of the bill: a step each. Those of a rule, pool and
+ * month that the segment has already are left out. `digits` of the currency. */
+void explain_settlement (explain_segment_t *segment, const bill_t *bill,
+                         const posting_t *line, int digits);
+
 /* What the nodes saw and measured: evidence, in addition to the quantity and never part
  * of it. `evidence` may be NULL. */
 void explain_evidence (explain_segment_t *segment, const site_t *site,

@@ -147,6 +147,73 @@ static void add_row (explain_step_t *step, const char *month,
                   exact_units_text (row->charge_units, digits));
 }
 
+/* --- settlement --------------------------------------------------------- */
+
+static bool same_text (const char *a, const char *b)
+{
+    return !strcmp (a ? a : "", b ? b : "");
+}
+
+static bool same_line (const posting_t *row, const posting_t *line)
+{
+    return same_text (row->month, line->month)
+           && same_text (row->pool, line->pool)
+           && same_text (row->team, line->team)
+           && same_text (posting_key (row, KEY_ACCOUNT),
+                         posting_key (line, KEY_ACCOUNT))
+           && same_text (posting_key (row, KEY_PROJECT),
+                         posting_key (line, KEY_PROJECT));
+}
+
+static bool has_step (const explain_segment_t *segment, size_t count,
+                      const char *title)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp (segment->step[i].title, title))
+            return true;
+    return false;
+}
+
+static void add_settlement (explain_segment_t *segment, const posting_t *row,
+                            char *title, int digits)
+{
+    explain_step_t *step = explain_step (segment, "settlement", title);
+
+    explain_line (step, COLUMN_DATE, "month", "month", xstrdup (row->month));
+    explain_text (step, "rule", "rule of settlement", row->reference);
+    explain_text (step, "what", "kind of rule", row->what);
+    if (row->cost_object)
+        explain_text (step, "cost_object", "cost object", row->cost_object);
+    else
+        explain_text (step, "counterparty",
+                      !row->counterparty                ? "other side"
+                      : mpz_sgn (row->charge_units) < 0 ? "paid by"
+                                                        : "paid for",
+                      row->counterparty ? row->counterparty : "the site");
+    explain_line (step, COLUMN_MONEY, "amount",
+                  "amount of that rule, of all jobs of the account and project",
+                  exact_units_text (row->charge_units, digits));
+}
+
+void explain_settlement (explain_segment_t *segment, const bill_t *bill,
+                         const posting_t *line, int digits)
+{
+    size_t had = segment->step_count, count;
+    const posting_t *rows = postings (bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        char *title;
+        if (rows[i].kind != BILL_SETTLEMENT || !same_line (&rows[i], line))
+            continue;
+        title = xasprintf ("Settlement of %s in %s, rule %s", line->pool,
+                           line->month, rows[i].reference);
+        if (has_step (segment, had, title))
+            free (title);
+        else
+            add_settlement (segment, &rows[i], title, digits);
+    }
+}
+
 void explain_billable (explain_t *explain, const char *month,
                        const bill_t *bill, const size_t *row, size_t count,
                        int digits)
@@ -160,6 +227,10 @@ void explain_billable (explain_t *explain, const char *month,
     explain_line (step, COLUMN_DATE, "month", "month", xstrdup (month));
     for (size_t i = 0; i < count; i++)
         add_row (step, month, &rows[row[i]], row[i] + 1, digits);
+    for (size_t i = 0; i < count; i++)
+        if (rows[row[i]].kind == BILL_CHARGE)
+            explain_settlement (last_segment (explain), bill, &rows[row[i]],
+                                digits);
 }
 
 /* --- what was decided --------------------------------------------------- */

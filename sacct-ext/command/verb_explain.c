@@ -7,9 +7,11 @@
 #include "cli/output.h"
 #include "command/verb.h"
 #include "facts/facts.h"
+#include "ledger/settlement.h"
 #include "month/bills.h"
 #include "month/job_charge.h"
 #include "month/month.h"
+#include "month/settled.h"
 #include "render/render_explain.h"
 #include "report/explain.h"
 #include "site/site.h"
@@ -35,6 +37,7 @@ struct search {
     const billing_t *billing;
     const accounts_t *accounts;
     const periods_t *periods; /* what was decided */
+    bill_t *settled; /* of months that are not closed; NULL: no settlement */
 };
 
 static int parse_job (cli_t *cli, const char *text, struct job *job)
@@ -126,6 +129,32 @@ static int fill_billing (cli_t *cli, billing_t *billing)
     return CLI_OK;
 }
 
+/* Closed months have their own rows. */
+static int read_settled (cli_t *cli, struct search *search,
+                         const periods_t *periods)
+{
+    period_t open = search->life;
+    gl_error_t error;
+
+    for (size_t i = 0; i < periods->closing_count; i++) {
+        const closing_t *c = &periods->closings[i];
+        period_t month;
+        if (c->reopened)
+            continue;
+        if (periods_month (search->site, c->month, &month, &error) < 0)
+            return cli_fail (cli, &error);
+        if (month.end > open.start)
+            open.start = month.end;
+    }
+    if (open.start >= open.end || !settlement_applies (search->site, open))
+        return CLI_OK;
+    return settled_bill (cli->store, search->site, open, NULL, &search->settled,
+                         &error)
+                   < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
+}
+
 /* --- second pass: the explanation -------------------------------------- */
 
 static void explain_month (const job_month_t *month, void *arg)
@@ -145,7 +174,7 @@ static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
         return 0;
     explain_add (search->explain, search->site, search->accounts, fact->segment,
                  fact->suspensions, fact->suspension_count, fact->evidence,
-                 fact->project, search->billing);
+                 fact->project, search->billing, search->settled);
     job_rows_each (search->rows, fact->segment, explain_month, search);
     for (size_t i = 0; i < search->periods->decision_count; i++) {
         const decision_t *d = &search->periods->decisions[i];
@@ -182,6 +211,8 @@ static int explain_job (cli_t *cli, struct search *search,
     if (search->site->pool_count > 0 && search->life.start > 0) {
         billing = billing_new (charges);
         rc = fill_billing (cli, billing);
+        if (rc == CLI_OK)
+            rc = read_settled (cli, search, periods);
     }
     search->billing = billing;
     search->periods = periods;
@@ -197,6 +228,7 @@ static int explain_job (cli_t *cli, struct search *search,
     if (rc == CLI_OK)
         rc = write_explanation (cli, output, search->explain);
     explain_free (search->explain);
+    bill_free (search->settled);
     billing_free (billing);
     periods_free (periods);
     return rc;

@@ -123,6 +123,22 @@ gl "$url" statement language --month 2026-10 --json &&
     cat "$work/spent" "$work/sponsored" >"$work/out" &&
     awk '{ paid += $1; n++ } END { exit !(n > 0 && paid > 0) }' "$work/sponsored"
 result $? "and what it pays as a sponsor"
+# explained JOB: the rules that explain names
+explained ()
+{
+    gl "$url" explain "$1" --json &&
+        jq -r '.segments[].steps[] | select (.step == "settlement") | .facts
+            | [.rule, .what, .counterparty, .amount] | join ("|")' "$work/out" | sort
+}
+explained 1 >"$work/explained"
+gl "$url" statement vision --month 2026-10 --json &&
+    jq -r '.rows[] | select (.section == "settlement" and .pool == "h100")
+        | [.reference, if .reference == "college" then "sponsor|language" else "grant|the site" end, .charge]
+        | join ("|")' "$work/out" | sort | diff - "$work/explained" >"$work/rules" &&
+    [ "$(wc -l <"$work/explained")" -eq 2 ]
+rc=$?
+cp "$work/rules" "$work/out"
+result $rc "explain names the rules of the job's charge, as the statement has them"
 if command -v hledger >/dev/null; then
     balances 2026-10
     result $? "the journal adds up to the statements"
@@ -149,6 +165,8 @@ result $? "closed: the same pages"
 gl "$url" balance others --month 2026-10 --csv -n -o rule,added,used,left,note &&
     cmp -s "$work/balance" "$work/out"
 result $? "and the same balances"
+explained 1 >"$work/closed_rules" && cmp -s "$work/closed_rules" "$work/explained"
+result $? "and the same rules in explain"
 gl "$url" verify
 result $? "verified"
 
