@@ -11,7 +11,6 @@
 #include "month/bills.h"
 #include "month/job_charge.h"
 #include "month/month.h"
-#include "month/settled.h"
 #include "render/render_explain.h"
 #include "report/explain.h"
 #include "site/site.h"
@@ -129,27 +128,31 @@ static int fill_billing (cli_t *cli, billing_t *billing)
     return CLI_OK;
 }
 
-/* Closed months have their own rows. */
+/* Rows of closed months come with the job's own. */
+static int take_settlement (month_t *m, void *arg, gl_error_t *error)
+{
+    struct search *search = arg;
+    size_t count;
+    const posting_t *rows = postings (m->bill, &count);
+
+    (void)error;
+    for (size_t i = 0; i < count && month_is_provisional (m); i++)
+        if (rows[i].kind == BILL_CHARGE || rows[i].kind == BILL_SETTLEMENT)
+            bill_add_copy (search->settled, &rows[i]);
+    return 0;
+}
+
 static int read_settled (cli_t *cli, struct search *search,
                          const periods_t *periods)
 {
-    period_t open = search->life;
+    const month_how_t how = {.periods = periods, .billed = true};
     gl_error_t error;
 
-    for (size_t i = 0; i < periods->closing_count; i++) {
-        const closing_t *c = &periods->closings[i];
-        period_t month;
-        if (c->reopened)
-            continue;
-        if (periods_month (search->site, c->month, &month, &error) < 0)
-            return cli_fail (cli, &error);
-        if (month.end > open.start)
-            open.start = month.end;
-    }
-    if (open.start >= open.end || !settlement_applies (search->site, open))
+    if (!settlement_applies (search->site, search->life))
         return CLI_OK;
-    return settled_bill (cli->store, search->site, open, NULL, &search->settled,
-                         &error)
+    search->settled = bill_new ();
+    return months_each (cli->store, search->site, search->life, &how,
+                        take_settlement, search, &error)
                    < 0
                ? cli_fail (cli, &error)
                : CLI_OK;

@@ -273,7 +273,13 @@ result=$?
 cat written1 written2 >out
 [ $result = 0 ]
 check 'two commands write to two nodes at once, and both do well'
-[ "$(ask 3 'SELECT count(*) FROM ledger.node_record')" = 1901 ]
+# of each node, once it has all that the cluster acknowledged
+for node in 1 2 3; do
+    echo "node $node: $(ask $node 'SET SESSION wsrep_sync_wait = 7;
+        SELECT count(*), count(DISTINCT record_key) FROM ledger.node_record')"
+done >counted
+cat counted >>out
+[ "$(sed 's/.*: //' counted | cut -f1 | sort -u)" = 1901 ]
 check 'nothing is lost, nothing is there twice'
 aborts=0
 for node in 1 2; do
@@ -289,7 +295,8 @@ echo "# $aborts transactions lost to another node and were run again"
 "$gpuledger" --quiet --store sqlite:alone.db ingest one spools1/* spools2/* shared
 "$abs_top_builddir/tests/store/dump" sqlite:alone.db >alone
 "$abs_top_builddir/tests/store/dump" "$(only 3)" >cluster
-cmp alone cluster >out 2>&1
+diff alone cluster | cut -c1-200 | head -20 >out
+cmp -s alone cluster
 check 'every fact is as one writer alone writes it'
 
 # --- a node dies --------------------------------------------------------------
