@@ -31,6 +31,11 @@ static int read_quoted (csv_t *csv, gl_error_t *error)
     return gl_error (error, "the quote that begins here does not end");
 }
 
+static int too_long (gl_error_t *error)
+{
+    return gl_error (error, "the record is longer than %zu bytes", CSV_MAX);
+}
+
 /* A NUL behind each cell. */
 static int read_cell (csv_t *csv, int *ret_end, gl_error_t *error)
 {
@@ -44,12 +49,15 @@ static int read_cell (csv_t *csv, int *ret_end, gl_error_t *error)
             return gl_error (error, "text follows a closing quote");
     }
     for (; c != ',' && c != '\n' && c != EOF; c = read_char (csv)) {
-        if (c == '\0' || csv->text.length >= CSV_MAX)
-            return gl_error (error, c ? "the record is too long"
-                                      : "a byte is 0: this is no text");
+        if (c == '\0')
+            return gl_error (error, "a byte is 0: this is no text");
+        if (csv->text.length >= CSV_MAX)
+            return too_long (error);
         if (c != '\r')
             buffer_add_char (&csv->text, (char)c);
     }
+    if (csv->text.length >= CSV_MAX) /* empty cells count, too */
+        return too_long (error);
     buffer_add_char (&csv->text, '\0');
     *ret_end = c == ',' ? CELL : c == '\n' ? RECORD : END;
     return 0;

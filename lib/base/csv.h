@@ -2,7 +2,9 @@
  * csv.h: comma-separated values (RFC 4180) read record by record: quoted cells with
  * commas, line ends and "" in them, CRLF or LF, a byte order mark before the first.
  *
- * A record is at most CSV_MAX bytes long. An object belongs to one thread.
+ * A record has at most CSV_MAX bytes, with one more for each cell; a longer one is an
+ * error, so that memory is bounded for any stream. The stream stays the caller's;
+ * csv_done() frees all else. An object belongs to one thread.
  */
 #ifndef GL_BASE_CSV_H
 #define GL_BASE_CSV_H
@@ -24,10 +26,10 @@ typedef struct {
     buffer_t text;
 } csv_t;
 
-#define CSV_INIT(stream_)                                                      \
-    (csv_t)                                                                    \
-    {                                                                          \
-        .stream = stream_, .next = 1                                           \
+#define CSV_INIT(stream_)            \
+    (csv_t)                          \
+    {                                \
+        .stream = stream_, .next = 1 \
     }
 
 /* 1 with a record; empty lines are none. 0: the end. -1 with what is wrong in

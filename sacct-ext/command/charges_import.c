@@ -14,7 +14,7 @@
 #include "import/charges.h"
 #include "month/services.h"
 
-/* Of wrong rows, and of changed ones, so many are said. */
+/* So many errors are printed, and so many changed rows. */
 #define SAID_MAX 20
 
 struct work {
@@ -22,7 +22,7 @@ struct work {
     const site_t *site;
     const charges_request_t *request;
     charges_t charges;
-    uint64_t id;        /* of the import; 0: there was nothing new */
+    uint64_t id; /* of the import; 0: there was nothing new */
     uint64_t inserted, changed, unchanged;
     bool *is_changed; /* by row */
     char **before;    /* the amount that a changed row had */
@@ -146,7 +146,8 @@ static int digest_of (const charges_t *c, uint8_t *ret, gl_error_t *error)
     for (size_t i = 0; i < c->count; i++)
         buffer_printf (&text, "%s\t%s\t%s\t%s\n", c->row[i].source,
                        c->row[i].reference, c->row[i].day, c->row[i].amount);
-    return EVP_Digest (text.data, text.length, ret, NULL, EVP_sha256 (), NULL) == 1
+    return EVP_Digest (text.data, text.length, ret, NULL, EVP_sha256 (), NULL)
+                   == 1
                ? 0
                : gl_error (error, "SHA-256 is not available");
 }
@@ -227,7 +228,8 @@ static void say_changed (const struct work *w)
         said++;
     }
     if (w->changed > said)
-        cli_say (w->cli, "and %" PRIu64 " more that changed", w->changed - said);
+        cli_say (w->cli, "and %" PRIu64 " more that changed",
+                 w->changed - said);
 }
 
 /* Rows of closed months are billed in the open one. */
@@ -237,11 +239,13 @@ static int say_closed (const struct work *w, store_t *store, gl_error_t *error)
     size_t late;
 
     if (services_late (store, w->site, w->id, w->charges.row, w->charges.count,
-                       &late, open, error) < 0)
+                       &late, open, error)
+        < 0)
         return -1;
     if (late > 0)
         cli_say (w->cli,
-                 "of closed months: %zu row%s; the months stay as they are, and what "
+                 "of closed months: %zu row%s; the months stay as they are, "
+                 "and what "
                  "differs is a correction in %s",
                  late, late == 1 ? "" : "s", open);
     return 0;
@@ -269,8 +273,9 @@ static int report (const struct work *w, store_t *store, gl_error_t *error)
     if (w->request->dry_run)
         cli_say (w->cli, "this was a dry run: nothing is stored");
     else if (w->id)
-        cli_detail (w->cli, "import %" PRIu64 "; gpuledger import --undo %" PRIu64
-                            " takes it back",
+        cli_detail (w->cli,
+                    "import %" PRIu64 "; gpuledger import --undo %" PRIu64
+                    " takes it back",
                     w->id, w->id);
     return 0;
 }
@@ -304,9 +309,8 @@ int import_charges (cli_t *cli, const site_t *site,
     if (rc < 0)
         cli_fail (cli, &error);
     else if (w.charges.problems > 0)
-        rc = cli_failf (cli, "%zu row%s wrong, and nothing is stored",
-                        w.charges.problems,
-                        w.charges.problems == 1 ? " is" : "s are");
+        rc = cli_failf (cli, "%zu error%s; nothing is stored",
+                        w.charges.problems, w.charges.problems == 1 ? "" : "s");
     for (size_t i = 0; w.before && i < w.charges.count; i++)
         free (w.before[i]);
     free (w.before);

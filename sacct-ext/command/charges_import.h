@@ -1,4 +1,7 @@
-/* charges_import.h: gpuledger import --charges. */
+/*
+ * charges_import.h: gpuledger import --charges: reads the files, and stores their rows in
+ * one transaction. Messages and progress go to the user.
+ */
 #ifndef GL_CHARGES_IMPORT_H
 #define GL_CHARGES_IMPORT_H
 

@@ -34,7 +34,8 @@ static const struct {
     [IN_TEAM] = {"team", offsetof (service_t, team), false},
     [IN_ACCOUNT] = {"account", offsetof (service_t, account), false},
     [IN_SERVICE] = {"service", offsetof (service_t, service), true},
-    [IN_DESCRIPTION] = {"description", offsetof (service_t, description), false},
+    [IN_DESCRIPTION]
+    = {"description", offsetof (service_t, description), false},
     [IN_QUANTITY] = {"quantity", offsetof (service_t, quantity), true},
     [IN_UNIT] = {"unit", offsetof (service_t, unit), true},
     [IN_PRICE] = {"unit_price", offsetof (service_t, price), true},
@@ -42,20 +43,32 @@ static const struct {
     [IN_CURRENCY] = {"currency", NOT_STORED, true},
     [IN_SOURCE] = {"source", offsetof (service_t, source), true},
     [IN_REFERENCE] = {"reference", offsetof (service_t, reference), true},
-    [IN_COST_OBJECT] = {"cost_object", offsetof (service_t, cost_object), false},
+    [IN_COST_OBJECT]
+    = {"cost_object", offsetof (service_t, cost_object), false},
     [IN_SERVICE_CATEGORY]
     = {"service_category", offsetof (service_t, service_category), false},
 };
 
 /* As FOCUS allows them; the first one is stored as NULL. */
-static const char *const categories[]
-    = {"Other",           "AI and Machine Learning", "Analytics",
-       "Business Applications", "Compute",     "Databases",
-       "Developer Tools", "Identity",          "Integration",
-       "Internet of Things", "Management and Governance", "Media",
-       "Migration",       "Mobile",            "Multicloud",
-       "Networking",      "Security",          "Storage",
-       "Web"};
+static const char *const categories[] = {"Other",
+                                         "AI and Machine Learning",
+                                         "Analytics",
+                                         "Business Applications",
+                                         "Compute",
+                                         "Databases",
+                                         "Developer Tools",
+                                         "Identity",
+                                         "Integration",
+                                         "Internet of Things",
+                                         "Management and Governance",
+                                         "Media",
+                                         "Migration",
+                                         "Mobile",
+                                         "Multicloud",
+                                         "Networking",
+                                         "Security",
+                                         "Storage",
+                                         "Web"};
 
 /* --- a file in hand -------------------------------------------------------- */
 
@@ -64,10 +77,11 @@ struct reading {
     const charges_options_t *options;
     const char *path;
     csv_t csv;
-    size_t at[IN_COUNT]; /* the cell of each column; SIZE_MAX: the file has none */
+    size_t
+        at[IN_COUNT]; /* the cell of each column; SIZE_MAX: the file has none */
     const char *cell[IN_COUNT]; /* of the row in hand; NULL: it has none */
     size_t line;
-    char **accounts;     /* that the store knows */
+    char **accounts; /* that the store knows */
     size_t account_count;
     bool bad; /* the row in hand */
 };
@@ -162,8 +176,7 @@ static const char *cell_of (const struct reading *r, column_id_t id)
 static void take_cells (struct reading *r)
 {
     for (column_id_t i = 0; i < IN_COUNT; i++) {
-        const char *text
-            = r->at[i] == SIZE_MAX ? NULL : r->csv.cell[r->at[i]];
+        const char *text = r->at[i] == SIZE_MAX ? NULL : r->csv.cell[r->at[i]];
         r->cell[i] = text && *text ? text : NULL;
     }
 }
@@ -207,7 +220,8 @@ static void take_date (struct reading *r, service_t *row)
 
     if (calendar_parse_date (text, length, &civil) < 0
         && calendar_parse_month (text, length, &civil) < 0) {
-        say (r, "'%.40s' is no date: write 2026-10-31, or 2026-10 for the month",
+        say (r,
+             "'%.40s' is no date: write 2026-10-31, or 2026-10 for the month",
              text);
         return;
     }
@@ -217,7 +231,9 @@ static void take_date (struct reading *r, service_t *row)
         say (r, "%s has not come yet: correct the date, or import the row then",
              text);
     else if (start < r->options->ledger)
-        say (r, "%s is before %s, from which on the ledger bills: leave the row out",
+        say (r,
+             "%s is before %s, from which on the ledger bills: leave the row "
+             "out",
              text,
              zone_unit_name (site->zone, CALENDAR_DAY, r->options->ledger,
                              stamp));
@@ -229,8 +245,8 @@ static bool take_number (struct reading *r, column_id_t id, int decimals,
     const char *text = cell_of (r, id);
     mpq_t scaled;
     mpz_t power;
-    bool good = strlen (text) <= DIGITS_MAX
-                && exact_parse (text, value, NULL) == 0;
+    bool good
+        = strlen (text) <= DIGITS_MAX && exact_parse (text, value, NULL) == 0;
 
     if (!good) {
         say (r, "%s '%.40s' is no decimal number, such as 12.50",
@@ -253,7 +269,8 @@ static bool take_number (struct reading *r, column_id_t id, int decimals,
 
 /* quantity x price = amount, to the smallest unit: half of one is either. */
 static void check_product (struct reading *r, mpq_srcptr quantity,
-                           mpq_srcptr price, mpq_srcptr amount, mpq_srcptr scale)
+                           mpq_srcptr price, mpq_srcptr amount,
+                           mpq_srcptr scale)
 {
     mpq_t product, off;
 
@@ -298,10 +315,11 @@ static void check_currency (struct reading *r)
     const char *text = cell_of (r, IN_CURRENCY);
 
     if (strcmp (text, ours) != 0)
-        say (r,
-             "the currency is %.20s, and that of the ledger %s: convert the row "
-             "first",
-             text, ours);
+        say (
+            r,
+            "the currency is %.20s, and that of the ledger %s: convert the row "
+            "first",
+            text, ours);
 }
 
 static void take_category (struct reading *r, service_t *row)
@@ -347,8 +365,9 @@ static void check_team (struct reading *r, const service_t *row)
     GL_AUTOFREE char *hint
         = hint_of (&nearest, "name one of `teams` of the configuration");
     if (other)
-        say (r, "team '%s' is not in force on %s: see its from and to in the "
-                "configuration",
+        say (r,
+             "team '%s' is not in force on %s: see its from and to in the "
+             "configuration",
              row->team, row->day);
     else
         say (r, "there is no team '%.60s'%s", row->team, hint);
@@ -403,8 +422,9 @@ static void check_key (struct reading *r, const service_t *row)
 
     HASH_FIND_STR (c->keys, text, key);
     if (key) {
-        say (r, "source %s has reference %s in %s:%zu already: each row needs a "
-                "reference of its own",
+        say (r,
+             "source %s has reference %s in %s:%zu already: each row needs a "
+             "reference of its own",
              row->source, row->reference, key->path, key->line);
         free (text);
         return;
@@ -424,8 +444,8 @@ static void clear_row (service_t *row)
 static void take_texts (const struct reading *r, service_t *row)
 {
     static const column_id_t plain[]
-        = {IN_TEAM,   IN_ACCOUNT,   IN_SERVICE,    IN_DESCRIPTION, IN_UNIT,
-           IN_SOURCE, IN_REFERENCE, IN_COST_OBJECT};
+        = {IN_TEAM, IN_ACCOUNT, IN_SERVICE,   IN_DESCRIPTION,
+           IN_UNIT, IN_SOURCE,  IN_REFERENCE, IN_COST_OBJECT};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (plain); i++)
         *(char **)((char *)row + columns[plain[i]].offset)
@@ -459,6 +479,14 @@ static void take_row (struct reading *r)
     *GL_APPEND (c->row, c->count) = row;
 }
 
+int charges_too_many (gl_error_t *error)
+{
+    return gl_error (error,
+                     "these are more than %d rows: import them in several "
+                     "files, one after the other",
+                     CHARGES_MAX);
+}
+
 static int read_rows (struct reading *r, gl_error_t *error)
 {
     size_t wanted = r->csv.count;
@@ -468,6 +496,8 @@ static int read_rows (struct reading *r, gl_error_t *error)
         return -1;
     while ((more = csv_next (&r->csv, error)) == 1) {
         r->line = r->csv.line;
+        if (r->charges->count == CHARGES_MAX)
+            return charges_too_many (error);
         if (r->csv.count == wanted) {
             take_cells (r);
             take_row (r);
@@ -484,10 +514,9 @@ static int read_file (struct reading *r, gl_error_t *error)
 
     if (more <= 0)
         return more < 0 ? -1 : gl_error (error, "the file is empty");
-    return charges_focus_is_header (&r->csv)
-               ? charges_focus_read (r->charges, r->options->site, &r->csv, r->path,
-                             error)
-               : read_rows (r, error);
+    return charges_focus_is_header (&r->csv) ? charges_focus_read (
+               r->charges, r->options->site, &r->csv, r->path, error)
+                                             : read_rows (r, error);
 }
 
 static int know_accounts (struct reading *r, gl_error_t *error)

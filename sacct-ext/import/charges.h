@@ -2,8 +2,10 @@
  * charges.h: files with charges of other services, read and checked: CSV with the
  * columns of docs/formats/charges.md, or FOCUS.
  *
- * Every row that is wrong is said, with its file and line and what to do, not only the
- * first one. Rows are unique by source and reference over all files.
+ * Each wrong row of such CSV is reported with its file, line and what to do; a file of
+ * FOCUS ends at its first wrong row. Rows are unique by source and reference over all
+ * files. Amounts are checked to be quantity x price, in the ledger's currency. An object
+ * belongs to one thread.
  */
 #ifndef GL_CHARGES_H
 #define GL_CHARGES_H
@@ -14,11 +16,14 @@
 #include "site/site.h"
 #include "store/store.h"
 
+/* At most so many rows in one import: all are in memory until they are stored together. */
+#define CHARGES_MAX 5000000
+
 typedef struct {
     const site_t *site;
-    store_t *store;      /* for the accounts that it knows */
-    int64_t until;       /* no row is of a day from then on */
-    int64_t ledger;      /* nor of one before: the ledger bills nothing of it */
+    store_t *store; /* for the accounts that it knows */
+    int64_t until;  /* no row is of a day from then on */
+    int64_t ledger; /* nor of one before: the ledger bills nothing of it */
     void (*problem) (const char *text, void *arg); /* "FILE:LINE: ..." */
     void *arg;
 } charges_options_t;

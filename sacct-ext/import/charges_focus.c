@@ -34,9 +34,9 @@ struct group {
 
 #define GROUP(kind, name) FIELD (#name, kind, struct group, name)
 static const field_t group_fields[] = {
-    GROUP (TEXT, month),    GROUP (TEXT, team),     GROUP (TEXT, account),
-    GROUP (TEXT, source),   GROUP (TEXT, service),  GROUP (TEXT, category),
-    GROUP (TEXT, charge),   GROUP (TEXT, unit),     GROUP (TEXT, price),
+    GROUP (TEXT, month),    GROUP (TEXT, team),      GROUP (TEXT, account),
+    GROUP (TEXT, source),   GROUP (TEXT, service),   GROUP (TEXT, category),
+    GROUP (TEXT, charge),   GROUP (TEXT, unit),      GROUP (TEXT, price),
     GROUP (TEXT, currency), GROUP (EXACT, quantity), GROUP (EXACT, billed),
 };
 static const fields_t fields = FIELDS ("group", struct group, group_fields);
@@ -72,10 +72,12 @@ typedef enum {
 
 #define FOCUS_NEEDED (FOCUS_SERVICE + 1)
 static const char *const names[FOCUS_COUNT] = {
-    "BilledCost",          "BillingPeriodStart", "BillingCurrency",
-    "ServiceName",         "ServiceCategory",    "ChargeCategory",
-    "PricingQuantity",     "PricingUnit",        "ContractedUnitPrice",
-    "ProviderName",        "ServiceProviderName", "InvoiceIssuerName",
+    "BilledCost",          "BillingPeriodStart",
+    "BillingCurrency",     "ServiceName",
+    "ServiceCategory",     "ChargeCategory",
+    "PricingQuantity",     "PricingUnit",
+    "ContractedUnitPrice", "ProviderName",
+    "ServiceProviderName", "InvoiceIssuerName",
     "SubAccountName",      "Tags",
 };
 
@@ -123,10 +125,9 @@ static int take_number (const struct file *f, focus_id_t id, mpq_t value,
 {
     const char *text = cell (f, id);
 
-    return text && exact_parse (text, value, NULL) < 0
-               ? gl_error (error, "%s '%.40s' is no decimal number", names[id],
-                           text)
-               : 0;
+    return text && exact_parse (text, value, NULL) < 0 ? gl_error (
+               error, "%s '%.40s' is no decimal number", names[id], text)
+                                                       : 0;
 }
 
 /* By tag `team` or `account`, else the sub account by its name. */
@@ -137,7 +138,8 @@ static void take_payer (const struct file *f, const site_t *site,
     json_t *object = tags ? json_loads (tags, 0, NULL) : NULL;
     const char *name = cell (f, FOCUS_SUB_ACCOUNT);
 
-    group->team = xstrdup (json_string_value (json_object_get (object, "team")));
+    group->team
+        = xstrdup (json_string_value (json_object_get (object, "team")));
     if (!group->team)
         group->account
             = xstrdup (json_string_value (json_object_get (object, "account")));
@@ -218,7 +220,8 @@ static char *month_of (const char *start)
 static int take_row (const struct file *f, const site_t *site,
                      struct group *group, gl_error_t *error)
 {
-    const char *period = cell (f, FOCUS_PERIOD), *charge = cell (f, FOCUS_CHARGE);
+    const char *period = cell (f, FOCUS_PERIOD),
+               *charge = cell (f, FOCUS_CHARGE);
     const char *source = cell (f, FOCUS_PROVIDER);
 
     if (!source)
@@ -237,7 +240,7 @@ static int take_row (const struct file *f, const site_t *site,
 }
 
 int charges_focus_read (charges_t *charges, const site_t *site, csv_t *csv,
-                const char *path, gl_error_t *error)
+                        const char *path, gl_error_t *error)
 {
     struct file f = {.csv = csv};
     struct charges_focus *focus = charges->focus;
@@ -252,6 +255,8 @@ int charges_focus_read (charges_t *charges, const site_t *site, csv_t *csv,
     for (size_t wanted = csv->count; (more = csv_next (csv, error)) == 1;) {
         struct group group;
         int rc;
+        if (focus->count == CHARGES_MAX)
+            return charges_too_many (error);
         if (csv->count != wanted)
             return gl_error (error, "the row has %zu cells, and the header %zu",
                              csv->count, wanted);
@@ -259,8 +264,8 @@ int charges_focus_read (charges_t *charges, const site_t *site, csv_t *csv,
         rc = take_row (&f, site, &group, error);
         if (rc == 0) {
             cube_add_at (focus->groups, &group, focus->count);
-            focus->path = array_room (focus->path, focus->count,
-                                      sizeof (*focus->path));
+            focus->path
+                = array_room (focus->path, focus->count, sizeof (*focus->path));
             focus->path[focus->count] = path;
             *GL_APPEND (focus->line, focus->count) = csv->line;
         }
@@ -298,8 +303,8 @@ static void hand_on (const struct charges_focus *focus, const site_t *site,
     mpq_init (amount);
     mpz_init (units);
     mpq_set (amount, g->billed);
-    GL_AUTOFREE char *price = priced ? xstrdup (g->price)
-                                     : exact_text (amount, PRICE_DIGITS);
+    GL_AUTOFREE char *price
+        = priced ? xstrdup (g->price) : exact_text (amount, PRICE_DIGITS);
     GL_AUTOFREE char *quantity
         = priced ? exact_shortest (g->quantity) : xstrdup ("1");
     if (priced) {
@@ -329,8 +334,8 @@ static void hand_on (const struct charges_focus *focus, const site_t *site,
     mpq_clear (amount);
 }
 
-void charges_focus_each (charges_t *charges, const site_t *site, focus_row_f callback,
-                 void *arg)
+void charges_focus_each (charges_t *charges, const site_t *site,
+                         focus_row_f callback, void *arg)
 {
     const struct charges_focus *focus = charges->focus;
 

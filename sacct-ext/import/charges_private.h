@@ -29,14 +29,17 @@ typedef enum {
 bool charges_focus_is_header (const csv_t *csv);
 /* All rows behind that header, added up in charges->focus. */
 int charges_focus_read (charges_t *charges, const site_t *site, csv_t *csv,
-                const char *path, gl_error_t *error);
+                        const char *path, gl_error_t *error);
 /* What they add up to: the cells of a row of ours, borrowed, and where the first of its
  * rows is. */
-typedef void (*focus_row_f) (const char *const cells[IN_COUNT], const char *path,
-                             size_t line, void *arg);
-void charges_focus_each (charges_t *charges, const site_t *site, focus_row_f callback,
-                 void *arg);
+typedef void (*focus_row_f) (const char *const cells[IN_COUNT],
+                             const char *path, size_t line, void *arg);
+void charges_focus_each (charges_t *charges, const site_t *site,
+                         focus_row_f callback, void *arg);
 /* Accepts NULL. */
 void charges_focus_free (struct charges_focus *focus);
+
+/* The error of an import beyond CHARGES_MAX. */
+int charges_too_many (gl_error_t *error);
 
 #endif /* !GL_CHARGES_PRIVATE_H */

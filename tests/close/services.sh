@@ -96,7 +96,7 @@ wrong "wrong.csv:2: service has a control character" \
     "$(printf '2026-10,vision,,sto\033[31mrage,,1,TB-months,20,20.00,EUR,netapp,b,,')"
 wrong "wrong.csv:2: the quote that begins here does not end" \
     '2026-10,vision,,"storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
-wrong "2 rows are wrong, and nothing is stored" "$good" \
+wrong "2 errors; nothing is stored" "$good" \
     '2026-10,vison,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,' \
     '2026-10,vision,,storage,,1,TB-months,20,20.00,USD,netapp,c,,'
 header=${header%reference*}refrence wrong \

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/csv.h"
+#include "base/memory.h"
 
 /* What a text holds: "1:a|b 3:c|d", the line of each record and its cells; what is wrong
  * in it behind "!" and the line. */
@@ -51,6 +52,29 @@ TEST_CASE (csv__damaged__said_with_its_line)
     CHECK ("a\n\"b\nc\n", "1:a !2:the quote that begins here does not end");
     CHECK ("a\n\"b\"c\n", "1:a !2:text follows a closing quote");
     CHECK ("a\nb\0c\n", "1:a !2:a byte is 0: this is no text");
+}
+
+/* Of any bytes, so that no file makes the reader grow without end. */
+TEST_CASE (csv__record_without_end__refused)
+{
+    static const struct {
+        const char *piece;
+        const char *wanted;
+    } cases[] = {
+        {"x", "!1:the record is longer than 1048576 bytes"},
+        {",", "!1:the record is longer than 1048576 bytes"},
+        {"\"\",", "!1:the record is longer than 1048576 bytes"},
+        {"\"\"", "!1:the quote that begins here does not end"},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        BUFFER_AUTO text = BUFFER_INIT;
+        if (i == 3)
+            buffer_add_char (&text, '"');
+        while (text.length < 4 * CSV_MAX)
+            buffer_add_text (&text, cases[i].piece);
+        check (buffer_text (&text), text.length, cases[i].wanted);
+    }
 }
 
 TEST_MAIN (NULL, NULL)
