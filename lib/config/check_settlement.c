@@ -136,6 +136,25 @@ static int check_split (const site_settlement_t *rule, gl_error_t *error)
                              rule->place.file, rule->place.line, rule->name);
 }
 
+/* Another entry's time, or none: the money would be in no balance. */
+static int check_deposits (const site_t *site, const site_settlement_t *rule,
+                           gl_error_t *error)
+{
+    for (size_t i = 0; i < rule->deposit_count; i++) {
+        const site_deposit_t *d = &rule->deposits[i];
+        if (period_has (rule->valid, zone_instant (site->zone, &d->on)))
+            continue;
+        return gl_error (
+            error,
+            "%s:%d: `on`: the deposit of %04d-%02d-%02d is outside "
+            "`from` and `to` of rule '%s'; correct the date, or "
+            "put it into the entry of that time",
+            d->place.file, d->place.line, d->on.year, d->on.month, d->on.day,
+            rule->name);
+    }
+    return 0;
+}
+
 /* Entries of one name are one rule over time: balances go on. */
 static int check_same_name (const site_t *site, const site_settlement_t *rule,
                             gl_error_t *error)
@@ -157,6 +176,7 @@ int check_settlement (const site_t *site, gl_error_t *error)
         const site_settlement_t *rule = &site->settlement[i];
         if (check_keys (rule, error) < 0 || check_amounts (rule, error) < 0
             || check_split (rule, error) < 0
+            || check_deposits (site, rule, error) < 0
             || check_same_name (site, rule, error) < 0)
             return -1;
     }

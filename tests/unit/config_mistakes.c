@@ -410,4 +410,44 @@ TEST_CASE (config_load_text__mistakes_of_book__are_named)
     check (book_mistakes, GL_ARRAY_SIZE (book_mistakes));
 }
 
+#define TEAMS "teams: [{name: a, accounts: [a]}, {name: b, accounts: [b]}]\n"
+#define RULE(text) TEAMS "settlement: [{name: r, " text "}]"
+
+static const mistake_t settlement_mistakes[] = {
+    {RULE ("rule: fees"), {"t.yaml:2: `rule`", "'fees' is not one of"}},
+    {RULE ("rule: fee"), {"t.yaml:2: rule fee ('r') needs `amount`"}},
+    {RULE ("rule: cap"), {"rule cap ('r') needs `amount`"}},
+    {RULE ("rule: grant"), {"grant 'r' needs `amount` or `gpu_hours`"}},
+    {RULE ("rule: sponsor"), {"rule sponsor ('r') needs `payer`"}},
+    {RULE ("rule: sponsor, payer: c"), {"`payer`: 'c' is not in `teams`"}},
+    {RULE ("rule: prepaid"), {"rule prepaid ('r') needs `deposits`"}},
+    {RULE ("rule: split"), {"rule split ('r') needs `split`"}},
+    {RULE ("rule: split, split: {X: 50%, Y: 40%}"),
+     {"split 'r'", "do not add up to 100%"}},
+    {RULE ("rule: waiver, amount: 5"),
+     {"`amount` has no meaning for rule waiver ('r')"}},
+    {RULE ("rule: grant, amount: 5, payer: b"),
+     {"`payer` has no meaning for rule grant"}},
+    {RULE ("rule: grant, amount: 5, low_balance: 5%"),
+     {"`low_balance` has no meaning for rule grant"}},
+    {RULE ("rule: grant, amount: 5, gpu_hours: 5"),
+     {"rule 'r' has two amounts"}},
+    {RULE ("rule: sponsor, payer: b, unused: carry"),
+     {"no amount that `unused` could roll over"}},
+    {RULE ("rule: fee, amount: 5, each: user, per: year"),
+     {"counted each month", "per: month"}},
+    {RULE ("rule: grant, amount: 5, teams: [x]"), {"'x' is not in `teams`"}},
+    {RULE ("rule: prepaid, to: 2026-12-01,\n"
+           "  deposits: [{on: 2026-12-01, amount: 5, team: a}]"),
+     {"t.yaml:3: `on`: the deposit of 2026-12-01 is outside"}},
+    {TEAMS "settlement:\n- {name: r, rule: cap, amount: 5, to: 2026-01-01}\n"
+           "- {name: r, rule: waiver, from: 2026-01-01}",
+     {"t.yaml:4: 'r' is a waiver here and a cap at t.yaml:3"}},
+};
+
+TEST_CASE (config_load_text__mistakes_of_settlement__are_named)
+{
+    check (settlement_mistakes, GL_ARRAY_SIZE (settlement_mistakes));
+}
+
 TEST_MAIN (NULL, NULL)
