@@ -4,6 +4,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/correction.h"
+#include "ledger/settlement.h"
 #include "money/carry_forward.h"
 #include "statement/recharge_private.h"
 
@@ -74,7 +75,7 @@ recharge_t *recharge_new (const report_query_t *query,
     r->year = recharge_year_of (query->site, query->period.end - 1);
     r->months = cube_new (&months, "pool,month");
     r->accounts = cube_new (&accounts, "pool,year");
-    mpz_init (r->unplaced_units);
+    mpz_inits (r->unplaced_units, r->fee_units, NULL);
     return r;
 }
 
@@ -84,7 +85,7 @@ void recharge_free (recharge_t *r)
         return;
     cube_free (r->months);
     cube_free (r->accounts);
-    mpz_clear (r->unplaced_units);
+    mpz_clears (r->unplaced_units, r->fee_units, NULL);
     free (r);
 }
 
@@ -130,7 +131,26 @@ static void add_row (recharge_t *r, const posting_t *row, const char *month)
     m->lines += row->kind == BILL_CHARGE;
 }
 
-/* Taxes are not the centre's, and a remainder is what nobody pays. */
+/* `what` of the rule of settlement that a row, or the row it corrects, is of. */
+static bool is_of_rule (const posting_t *row, settle_kind_t rule)
+{
+    const char *word = settle_kind_word (rule), *colon;
+
+    if (!is_of (row, BILL_SETTLEMENT))
+        return false;
+    colon = row->kind == BILL_CORRECTION ? strchr (row->origin, ':') : NULL;
+    return !strcmp (colon ? colon + 1 : row->what, word);
+}
+
+/* Taxes are not the centre's, other services have systems of their own, and a
+ * remainder is what nobody pays. What prepaid money pays is revenue when it is
+ * charged: neither the deposit nor the payment is. */
+static bool is_no_revenue (const posting_t *row)
+{
+    return is_of (row, BILL_TAX) || is_of (row, BILL_SERVICE)
+           || row->kind == BILL_REMAINDER || is_of_rule (row, SETTLE_PREPAID);
+}
+
 void recharge_add_bill (recharge_t *r, const bill_t *bill, const char *month)
 {
     size_t count, pool_count;
@@ -139,9 +159,11 @@ void recharge_add_bill (recharge_t *r, const bill_t *bill, const char *month)
 
     for (size_t i = 0; i < count; i++) {
         const posting_t *row = &rows[i];
-        if (is_of (row, BILL_TAX) || row->kind == BILL_REMAINDER)
+        if (is_no_revenue (row))
             continue;
-        if (!row->pool)
+        if (!row->pool && is_of (row, BILL_SETTLEMENT))
+            mpz_add (r->fee_units, r->fee_units, row->charge_units);
+        else if (!row->pool)
             mpz_add (r->unplaced_units, r->unplaced_units, row->charge_units);
         else if (recharge_asks (r, row->pool))
             add_row (r, row, month);
@@ -503,16 +525,16 @@ static void add_excluded (report_t *report, const recharge_t *r)
 }
 
 /* Manual rows name a team, and seldom a pool. */
-static void note_unplaced (report_t *report, const recharge_t *r)
+static void note_unplaced (report_t *report, const recharge_t *r,
+                           const mpz_t units, const char *what)
 {
-    GL_AUTOFREE char *text = exact_units_text (
-        r->unplaced_units, r->query->site->currency_digits);
+    GL_AUTOFREE char *text
+        = exact_units_text (units, r->query->site->currency_digits);
 
-    if (mpz_sgn (r->unplaced_units) != 0)
+    if (mpz_sgn (units) != 0)
         report_note (report, NOTE_WARNING,
-                     "%s %s of manual credits and corrections belong to no "
-                     "pool and are in no balance.",
-                     text, r->query->site->currency);
+                     "%s %s of %s belong to no pool and are in no balance.",
+                     text, r->query->site->currency, what);
 }
 
 report_t *recharge_make (recharge_t *r)
@@ -537,6 +559,8 @@ report_t *recharge_make (recharge_t *r)
     recharge_add_depreciation (report, r);
     add_excluded (report, r);
     recharge_add_checks (report, r);
-    note_unplaced (report, r);
+    note_unplaced (report, r, r->unplaced_units,
+                   "manual credits and corrections");
+    note_unplaced (report, r, r->fee_units, "fees and minimum charges");
     return report;
 }

@@ -5,6 +5,8 @@
  * discriminates (docs/guides/recharge.md).
  *
  *   balance = revenue - recoverable cost, of the months that the ledger covers
+ *   revenue = charges, idle time, purchases, credits and settlement of the pool, without
+ *             prepaid money: it is revenue when it is charged, not when it is paid
  *   next rate = (cost of the next year - balance) / its billed GPU-hours
  *
  * A closed month is what was closed of it; a correction counts in the month that it

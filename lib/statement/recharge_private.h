@@ -47,6 +47,7 @@ struct recharge {
     cube_t *months;
     cube_t *accounts;     /* by pool, then year */
     mpz_t unplaced_units; /* revenue that is of no pool: manual rows */
+    mpz_t fee_units;      /* likewise: fees and minimum charges */
 };
 
 enum {

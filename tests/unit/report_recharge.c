@@ -62,6 +62,15 @@ static void check_cell (const report_t *report, const char *section,
     assert_string_equal (cell_of (report, section, item, column), expected);
 }
 
+static size_t count_notes (const report_t *report, const char *text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->note_count; i++)
+        count += strstr (report->note[i].text, text) != NULL;
+    return count;
+}
+
 /* What the i-th month of a year has of an amount, in whole cents. */
 static void part_of_year (int64_t amount, int month, mpq_t ret_part)
 {
@@ -233,6 +242,57 @@ TEST_CASE (recharge__months_without_jobs__count_with_their_cost)
     recharge_free (recharge);
     bill_free (bill);
     mpq_clears (cost, none, NULL);
+    site_free (site);
+}
+
+/* Grants lower the revenue; prepaid money moves it to where it is charged. */
+TEST_CASE (recharge__settlement__revenue_is_what_is_charged)
+{
+    static const struct {
+        bill_kind_t kind;
+        const char *pool, *what, *origin;
+        long units;
+    } rows[] = {
+        {BILL_CHARGE, "p", NULL, NULL, 10000},
+        {BILL_SETTLEMENT, "p", "grant", NULL, -1000},
+        {BILL_REMAINDER, "p", "granted", NULL, 1000},
+        {BILL_SETTLEMENT, "p", "prepaid", NULL, -4000},
+        {BILL_CORRECTION, "p", "late_job", "settlement:prepaid", -50},
+        {BILL_SETTLEMENT, NULL, "prepaid", NULL, 20000},
+        {BILL_SETTLEMENT, NULL, "fee", NULL, 4000},
+        {BILL_SERVICE, NULL, "storage", NULL, 700},
+    };
+    site_t *site = new_site ();
+    report_cluster_t cluster
+        = {.name = "lab", .as_of = book_instant (site, 2026, 8, 1, 0)};
+    report_query_t query = {.site = site,
+                            .clusters = &cluster,
+                            .cluster_count = 1,
+                            .period = recharge_year_period (site, 2026)};
+    recharge_forecast_t forecast = {NULL, NULL};
+    recharge_t *recharge = recharge_new (&query, &forecast);
+    bill_t *bill = bill_new ();
+    report_t *report;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++) {
+        posting_t *row = bill_add (bill);
+        row->kind = rows[i].kind;
+        row->month = xstrdup ("2025-07");
+        row->pool = xstrdup (rows[i].pool);
+        row->what = xstrdup (rows[i].what);
+        row->origin = xstrdup (rows[i].origin);
+        mpz_set_si (row->charge_units, rows[i].units);
+    }
+    recharge_add_bill (recharge, bill, NULL);
+    add_costs (recharge, 240000, 240000);
+    report = recharge_make (recharge);
+    check_cell (report, "balance", "balance", "revenue", "90.00");
+    assert_int_equal (count_notes (report, "no pool"), 1);
+    assert_int_equal (
+        count_notes (report, "40.00 USD of fees and minimum charges"), 1);
+    report_free (report);
+    recharge_free (recharge);
+    bill_free (bill);
     site_free (site);
 }
 
