@@ -254,16 +254,18 @@ static void add_rows (struct chargeback *c, usage_report_t *usage,
 
 static void note_pool (struct chargeback *c, const bill_pool_t *pool)
 {
+    bool cpus = site_pool_of_cpus (c->query->site, pool->pool);
+
     report_note (c->report, NOTE_WARNING,
                  pool->has_rate
                      ? "Pool %s has a published rate but no cost, so cost "
                        "recovery is unknown. Enter its costs under 'assets', "
                        "'staff', 'power' and 'costs'."
-                     : "Pool %s has neither a cost nor a rate: its GPU hours "
+                     : "Pool %s has neither a cost nor a rate: its %s hours "
                        "are shown without money. Enter its costs under "
                        "'assets', 'staff', 'power' and 'costs', or a price "
                        "under 'rates'.",
-                 pool->pool);
+                 pool->pool, cpus ? "CPU" : "GPU");
 }
 
 /* Each pool once, by its first month. */

@@ -114,7 +114,7 @@ static void add_service_columns (page_t *page)
     page->quantity
         = report_column (report, "quantity", "Quantity", COLUMN_RATE, false);
     page->unit
-        = report_column (report, "quantity_unit", "Of", COLUMN_TEXT, false);
+        = report_column (report, "quantity_unit", "Unit", COLUMN_TEXT, false);
     page->unit_price
         = report_column (report, "unit_price", "Unit price", COLUMN_RATE, false);
     order = report->order;

@@ -16,21 +16,55 @@ struct request {
     const char *team; /* NULL: all */
 };
 
-enum { AT_TEAM, AT_RULE, AT_KIND, AT_UNTIL, AT_UNIT, AT_NOTE, AT_COUNT };
+/* Amounts come behind the names, as a narrow screen shows the first columns. */
+enum { AT_TEAM, AT_RULE };
 
-static const column_info_t columns[] = {
+static const column_info_t names[] = {
     {"team", "Team", COLUMN_TEXT, true, false,
      "Empty: one balance of several teams."},
-    {"rule", "Rule", COLUMN_TEXT, true, false, "Its name."},
-    {"kind", "Kind", COLUMN_TEXT, false, false, "What the rule does."},
-    {"until", "Until", COLUMN_DATE, false, false,
-     "The last month in which it can be used; empty: open."},
-    {"unit", "Unit", COLUMN_TEXT, false, false, "Money or GPU hours."},
-    {"note", "Note", COLUMN_TEXT, false, false, "A low balance."},
+    {"rule", "Rule", COLUMN_TEXT, true, false,
+     "The name of the rule in the configuration."},
 };
 
-static void put_balance (report_t *report, size_t first, const site_t *site,
-                         const bill_balance_t *b, int64_t end)
+struct columns {
+    size_t amounts;
+    size_t unit;
+    size_t until;
+    size_t kind;
+    size_t note;
+};
+
+static size_t add_column (report_t *report, const char *name, const char *title,
+                          column_type_t type, const char *help)
+{
+    size_t at = report_column (report, name, title, type, false);
+
+    report_column_help (report, at, help);
+    return at;
+}
+
+static struct columns add_columns (report_t *report)
+{
+    struct columns at;
+
+    report_columns (report, names, GL_ARRAY_SIZE (names));
+    at.amounts = balances_columns (report);
+    at.unit = add_column (report, "unit", "Unit", COLUMN_TEXT,
+                          "Of the amounts: the currency, or GPU hours.");
+    at.until = add_column (
+        report, "until", "Until", COLUMN_DATE,
+        "The last month in which it can be used. Empty: no such month.");
+    at.kind = add_column (report, "kind", "Kind", COLUMN_TEXT,
+                          "What the rule does.");
+    at.note = add_column (
+        report, "note", "Note", COLUMN_TEXT,
+        "Less is left than the rule's low_balance: a low balance.");
+    return at;
+}
+
+static void put_balance (report_t *report, const struct columns *at,
+                         const site_t *site, const bill_balance_t *b,
+                         int64_t end)
 {
     const site_settlement_t *rule = balances_rule (site, b->rule);
     GL_AUTOFREE char *until = balances_until (b, rule);
@@ -38,14 +72,14 @@ static void put_balance (report_t *report, size_t first, const site_t *site,
     report_row (report);
     report_put_text (report, AT_TEAM, b->team);
     report_put_text (report, AT_RULE, b->rule);
+    balances_put (report, at->amounts, site, b);
+    report_put_text (report, at->unit, balances_unit (site, b));
+    report_put_text (report, at->until, until);
     report_put_text (
-        report, AT_KIND,
+        report, at->kind,
         settle_kind_title (settle_kind_word ((unsigned)rule->rule)));
-    report_put_text (report, AT_UNTIL, until);
-    report_put_text (report, AT_UNIT, balances_unit (site, b));
-    balances_put (report, first, site, b);
     if (balances_low (site, b, rule, end))
-        report_put_text (report, AT_NOTE, "low balance");
+        report_put_text (report, at->note, "low balance");
 }
 
 static bool is_asked (const struct request *r, const month_t *m,
@@ -65,7 +99,8 @@ static int show (cli_t *cli, const struct request *r, month_t *m)
     gl_error_t error;
     const site_t *site = month_site (m, &error);
     const bill_balance_t *list;
-    size_t count, first;
+    struct columns columns;
+    size_t count;
     int rc;
 
     if (!site) {
@@ -74,12 +109,13 @@ static int show (cli_t *cli, const struct request *r, month_t *m)
     }
     list = bill_balances (m->bill, &count);
     report_parameter (report, "month", m->name);
-    report_parameter (report, "state", month_state_word (m->state));
-    report_columns (report, columns, GL_ARRAY_SIZE (columns));
-    first = balances_columns (report);
+    report_parameter (report, "state",
+                      month_is_provisional (m) ? "not closed"
+                                               : month_state_word (m->state));
+    columns = add_columns (report);
     for (size_t i = 0; i < count; i++)
         if (is_asked (r, m, site, &list[i]))
-            put_balance (report, first, site, &list[i], m->period.end);
+            put_balance (report, &columns, site, &list[i], m->period.end);
     if (site->settlement_count == 0)
         report_note (report, NOTE_INFORMATION,
                      "The configuration has no rules of settlement.");

@@ -57,6 +57,11 @@ static int print_statement (cli_t *cli, struct request *request)
 
 /* --- all teams ---------------------------------------------------------- */
 
+static int by_name (const void *a, const void *b)
+{
+    return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
 /* Teams with something due or a balance in the month, by name. */
 static void list_teams (const bill_t *bill, text_list_t *ret_teams)
 {
@@ -73,6 +78,9 @@ static void list_teams (const bill_t *bill, text_list_t *ret_teams)
     for (size_t i = 0; i < count; i++)
         if (balances[i].team)
             texts_add_new (ret_teams, balances[i].team);
+    if (ret_teams->count > 1)
+        qsort (ret_teams->item, ret_teams->count, sizeof (*ret_teams->item),
+               by_name);
 }
 
 static int find_teams (cli_t *cli, const struct request *request,
