@@ -197,8 +197,8 @@ static int policy_ask (const char *file, const char *user, const char *project,
 #define READ_MAX (64 * 1024)
 #define DIRECTIVE "#SBATCH"
 
-/* At most `size` bytes; -1: not to be read. Never waits: of what is no regular
- * file sbatch has read all there was. */
+/* Reads at most `size` bytes; -1: the file cannot be read. Only regular files are
+ * read, so that this never waits: sbatch has emptied a pipe already. */
 static ssize_t read_file (const char *path, char *buffer, size_t size)
 {
     int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);

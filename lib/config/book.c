@@ -35,7 +35,7 @@ struct stretch {
     const site_t *site;
     const char *pool;
     period_t period; /* in which nothing begins or ends */
-    const char *fund; /* that pays; NULL: not told */
+    const char *fund; /* that pays; NULL: none is named */
 };
 
 static void add_value (buffer_t *out, const mpq_t value)

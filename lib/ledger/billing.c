@@ -289,7 +289,7 @@ void billing_free (billing_t *b)
     free (b->credits);
     free (b->pool_months);
     usage_free (b->usage);
-    usage_free (b->held);
+    usage_free (b->line_usage);
     capacity_free (b->capacity);
     billing_inputs_free (b->inputs);
     billing_idle_free (b->idle);
@@ -310,25 +310,25 @@ period_t billing_period (const billing_t *b)
 
 void billing_days_apart (billing_t *b, const usage_filter_t *filter)
 {
-    key_list_t *by = &b->held_query.by;
+    key_list_t *by = &b->line_query.by;
 
     b->days_filter = filter;
-    b->held_query = b->usage_query;
+    b->line_query = b->usage_query;
     by->count = 0;
     for (size_t i = 0; i < b->usage_query.by.count; i++)
         if (b->usage_query.by.id[i] != KEY_DAY)
             by->id[by->count++] = b->usage_query.by.id[i];
-    b->held = usage_new (&b->held_query);
+    b->line_usage = usage_new (&b->line_query);
 }
 
 static usage_t *held_usage (const billing_t *b)
 {
-    return b->held ? b->held : b->usage;
+    return b->line_usage ? b->line_usage : b->usage;
 }
 
 bool billing_has_days_apart (const billing_t *b)
 {
-    return b->held_query.site != NULL;
+    return b->line_query.site != NULL;
 }
 
 bool billing_wants_days (const billing_t *b)
@@ -555,9 +555,9 @@ static int add_cell (billing_t *b, const usage_cell_t *cell, gl_error_t *error)
     const char *path[PATH_MAX_LENGTH];
     int64_t instant;
     pool_month_t *pm = billing_cell (
-        b, b->held ? &b->held_query : &b->usage_query, cell, path, &instant);
+        b, b->line_usage ? &b->line_query : &b->usage_query, cell, path, &instant);
 
-    if (!b->held)
+    if (!b->line_usage)
         billing_take_first (b, cell);
     for (size_t i = 0; i < cell->part_count; i++) {
         if (charge_add_part (pm->charge, path,
@@ -855,7 +855,7 @@ int billing_compute (billing_t *b, billing_pool_f each, void *arg,
     b->cells = usage_cells (held_usage (b), &b->cell_count);
     rc = compute_months (b, billing_inputs_done (b->inputs), each, arg, error);
     usage_free (GL_TAKE (b->usage));
-    usage_free (GL_TAKE (b->held));
+    usage_free (GL_TAKE (b->line_usage));
     return rc;
 }
 

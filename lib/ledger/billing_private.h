@@ -29,8 +29,8 @@ struct billing {
     kinds_t *kinds;
     usage_query_t usage_query;
     usage_t *usage;
-    usage_query_t held_query; /* where days are apart: without these */
-    usage_t *held;            /* NULL: `usage` has the lines, else only keys */
+    usage_query_t line_query; /* where days are apart: without these */
+    usage_t *line_usage;      /* NULL: `usage` has the lines, else only keys */
     const usage_filter_t *days_filter; /* NULL: all */
     const usage_cell_t *cells; /* by pool and month; while it computes */
     size_t cell_count;

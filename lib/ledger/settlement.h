@@ -52,9 +52,9 @@ typedef int (*settlement_part_f) (period_t part, bill_t **ret_bill, void *arg,
 
 typedef struct {
     const site_t *site;
-    const char *month;    /* "2026-10" */
-    period_t period;      /* the calendar month */
-    bool ended;           /* facts reach to its end: minimums are due */
+    const char *month; /* "2026-10" */
+    period_t period;   /* the calendar month */
+    bool ended;        /* facts reach to its end: minimums are due */
     const bill_t
         *before; /* has the balances of the month before, and perhaps of
                              others; NULL: there are none. May be the bill */
@@ -68,7 +68,8 @@ bool settlement_applies (const site_t *site, period_t period);
 bool settlement_remembers (const site_t *site, period_t period);
 
 /* Adds the rows and balances of the month, whose bill may have other months too,
- * and sorts it. Once for each month. */
+ * and sorts it. Once for each month. -1: a part of the month could not be computed;
+ * the bill is then of no use. */
 int bill_settle (bill_t *bill, const settlement_t *settlement,
                  gl_error_t *error);
 

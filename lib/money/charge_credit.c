@@ -118,7 +118,8 @@ static void sort_and_merge (charge_t *charge)
 
 /* --- exact amounts ----------------------------------------------------- */
 
-/* The line stays as it is: the same part of what is due as of its price seconds. */
+/* Prices each credit: the share of the line's due that its price seconds are of the
+ * line's. The line itself does not change. */
 void charge_credits_price (charge_t *charge)
 {
     mpq_t due;

@@ -277,7 +277,7 @@ static void allocated_seconds (const site_asset_t *asset, const struct meter *me
     mpq_clear (one);
 }
 
-/* Of what is to be lost, the part of the expected hours that was allocated. */
+/* The loss of value in proportion to use: allocated hours over expected hours. */
 static void units_of_use (const struct phase *phase, const struct meter *meter,
                           int64_t until, mpq_t ret_lost)
 {

@@ -216,28 +216,28 @@ static int seen_weight (const mig_table_t *table, const device_kind_t *kind,
                        ret_weight, error);
 }
 
-/* By the pool, else by what accounting told of the node ("2/8"). */
+/* From the pool, else from the GRES of the node in accounting ("2/8"). */
 static int part_weight (const device_kind_t *kind, const char *part,
                         fraction_t *ret_weight, gl_error_t *error)
 {
     const site_pool_t *pool = kind->pool;
     const char *slash = kind->seen ? strchr (kind->seen, '/') : NULL;
     bool mps = !strcmp (part, "mps");
-    int64_t told = !pool ? 0 : mps ? pool->mps_per_gpu : pool->shards_per_gpu;
+    int64_t count = !pool ? 0 : mps ? pool->mps_per_gpu : pool->shards_per_gpu;
     int64_t gpus = 1;
 
-    if (told == 0 && mps)
-        told = 100;
-    if (told == 0 && slash
+    if (count == 0 && mps)
+        count = 100;
+    if (count == 0 && slash
         && (number_i64 (kind->seen, slash - kind->seen, &gpus) < 0
-            || number_i64_text (slash + 1, &told) < 0))
-        told = 0;
-    if (told == 0)
+            || number_i64_text (slash + 1, &count) < 0))
+        count = 0;
+    if (count == 0)
         return gl_error (error,
                          "nothing tells how many shards a GPU had; set "
                          "shards_per_gpu of %s%s",
                          pool ? "pool " : "its pool", pool ? pool->name : "");
-    *ret_weight = fraction (gpus, told);
+    *ret_weight = fraction (gpus, count);
     return 0;
 }
 

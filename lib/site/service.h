@@ -11,18 +11,19 @@
 #include <stdint.h>
 
 typedef struct {
-    const char *source;      /* the system that the row comes from */
-    const char *reference;   /* the row's key in that system */
-    uint64_t import;         /* the import that stored it */
-    const char *day;         /* "2026-10-01": its date, or the first of its month */
-    const char *team;        /* NULL: the team that owns the account */
-    const char *account;     /* NULL: of none */
-    const char *service;     /* "storage" */
+    const char *source;    /* the system that the row comes from */
+    const char *reference; /* the row's key in that system */
+    uint64_t import;       /* the import that stored it */
+    const char *day;     /* "2026-10-01": its date, or the first of its month */
+    const char *team;    /* NULL: the team that owns the account */
+    const char *account; /* NULL: of none */
+    const char *service; /* "storage" */
     const char *description; /* NULL: none, as of all below */
     const char *quantity;
-    const char *unit; /* "TB-months" */
+    const char *unit;  /* "TB-months" */
     const char *price; /* of a unit */
-    const char *amount; /* quantity x price, in smallest units of the currency */
+    const char
+        *amount; /* quantity x price, in smallest units of the currency */
     const char *cost_object;
     const char *service_category; /* as FOCUS has it; NULL: Other */
 } service_t;

@@ -1,6 +1,7 @@
 /*
  * balances.h: balances of rules of settlement (ledger/bill.h) as columns of a
- * report: what a rule had for a team in a month, and what is left of it. Pure.
+ * report: what a rule had for a team in a month, and what is left of it. Money is in
+ * the ledger's currency, GPU-seconds are shown as hours. Pure.
  */
 #ifndef GL_STATEMENT_BALANCES_H
 #define GL_STATEMENT_BALANCES_H

@@ -283,7 +283,7 @@ int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
 /* Its place in the table of rollups: no cluster, and a unit behind theirs. */
 #define KEPT_CLUSTER 0
 #define KEPT_UNIT 3
-/* The first moment of a cluster, beside its rollups: the time of the row. */
+/* A row in the same table whose time is the first moment of a cluster. */
 #define FIRST_UNIT 4
 _Static_assert(KEPT_UNIT > CALENDAR_MONTH, "rollups have units of their own");
 

@@ -119,7 +119,7 @@ static void begin_contracts (struct writer *w)
 static const struct dataset {
     const char *name;
     focus_version_t since;
-    focus_version_t last; /* later ones ask for what the ledger is not told */
+    focus_version_t last; /* later versions need data that the ledger does not have */
     focus_customer_t customer;
     void (*begin) (struct writer *w); /* of each month */
     line_item_f take; /* of each row, with the writer; NULL: not made of rows */

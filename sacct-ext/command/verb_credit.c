@@ -220,9 +220,9 @@ static int run (cli_t *cli, int argc, char **argv)
 static const cli_option_t options[] = {
     {0, "for", "YYYY-MM", "the month of the charge (default: the open one)",
      CLI_AT (struct request, month)},
-    {0, "pool", "NAME", "of what is charged in this pool",
+    {0, "pool", "NAME", "credit only what is charged in this pool",
      CLI_AT (struct request, pool)},
-    {0, "job", "JOBID", "of what this job is charged for the month",
+    {0, "job", "JOBID", "credit only what this job is charged for the month",
      CLI_AT (struct request, job)},
     {0, "submit", "TIME",
      "of --job: its submission of that moment; JobIds recur",

@@ -271,8 +271,8 @@ static int read_row (const closed_row_t *row, void *arg, gl_error_t *error)
     struct reading *r = arg;
     const closed_table_t *t = table_of (r->list);
     const fields_t *fields = &bill_fields[r->list];
-    void *item = bill_append (
-        r->bill, r->list == BILL_TEAM_DAYS ? BILL_DAYS : r->list);
+    void *item = bill_append (r->bill,
+                              r->list == BILL_TEAM_DAYS ? BILL_DAYS : r->list);
 
     digest_add (&r->all, row->text.data, row->text.length);
     if (row->number != ++r->rows)

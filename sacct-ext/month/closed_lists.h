@@ -13,12 +13,13 @@
 #include "month/periods.h"
 #include "store/chain.h"
 
-/* In a transaction: all lists of the bill (NULL: it has no rows), and of each the lines LIST.rows= and
- * LIST.digest= of the closing, and field.NAME=, onto `body`. */
+/* In a transaction: writes all lists of the bill (NULL: it has no rows), and adds the
+ * lines LIST.rows=, LIST.digest= and field.NAME= of the closing to `body`. */
 int closed_lists_write (store_t *store, const char *month, uint32_t version,
                         const bill_t *bill, buffer_t *body, gl_error_t *error);
 
-/* One of them, onto the bill: BILL_TEAM_DAYS onto its BILL_DAYS. -1 also if it is not what was closed. */
+/* Reads one of them onto the bill: BILL_TEAM_DAYS onto its BILL_DAYS. -1 also if it is
+ * not what was closed. */
 int closed_list_read (store_t *store, const closing_t *closing,
                       bill_list_t list, bill_t *bill, gl_error_t *error);
 

@@ -56,7 +56,8 @@ static int add_all (store_t *store, struct owners *o, period_t period,
         int64_t start = start_of (o->site, services[i].day);
         if (zone_unit (o->site->zone, CALENDAR_MONTH, start).end <= live)
             continue;
-        bill_add_service (bill, &services[i], team_of (o, &services[i]))->outside
+        bill_add_service (bill, &services[i], team_of (o, &services[i]))
+            ->outside
             = start < period.start || start >= period.end;
     }
     bill_sort (bill);
@@ -78,7 +79,8 @@ int services_add (store_t *store, const site_t *site, period_t period,
     zone_unit_name (zone, CALENDAR_DAY,
                     zone_unit (zone, CALENDAR_MONTH, period.start).start, from);
     zone_unit_name (zone, CALENDAR_DAY,
-                    zone_unit (zone, CALENDAR_MONTH, period.end - 1).end, until);
+                    zone_unit (zone, CALENDAR_MONTH, period.end - 1).end,
+                    until);
     rc = store_services (store, from, until, &services, &count, error);
     if (rc == 0)
         rc = add_all (store, &owners, period, services, count, bill, error);

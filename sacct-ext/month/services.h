@@ -1,4 +1,7 @@
-/* services.h: charges of other services (site/service.h) onto the bills of months. */
+/*
+ * services.h: charges of other services (site/service.h), from the store onto the bills
+ * of months (ledger/bill.h), as postings of kind service. -1: the store cannot be read.
+ */
 #ifndef GL_SERVICES_H
 #define GL_SERVICES_H
 

@@ -54,18 +54,16 @@ static int settle_month (struct source *s, period_t month, const bill_t *before,
                          bill_t *bill, gl_error_t *error)
 {
     char name[MONTH_SIZE];
-    const settlement_t how = {.site = s->site,
-                              .month = name,
-                              .period = month,
-                              .ended = s->as_of >= month.end
-                                       && zone_unit (s->site->zone,
-                                                     CALENDAR_MONTH,
-                                                     month.start)
-                                                  .end
-                                              == month.end,
-                              .before = before,
-                              .part = compute_part,
-                              .arg = s};
+    const settlement_t how = {
+        .site = s->site,
+        .month = name,
+        .period = month,
+        .ended = s->as_of >= month.end
+                 && zone_unit (s->site->zone, CALENDAR_MONTH, month.start).end
+                        == month.end,
+        .before = before,
+        .part = compute_part,
+        .arg = s};
 
     periods_month_of (s->site, month.start, name);
     return bill_settle (bill, &how, error);
@@ -144,7 +142,8 @@ int settle_months (store_t *store, const site_t *site, period_t period,
         return -1;
     if (known && known->bill)
         balances_add (&earlier, known->bill, known->end);
-    for (int64_t at = period.start; at < period.end && rc == 0; at = month.end) {
+    for (int64_t at = period.start; at < period.end && rc == 0;
+         at = month.end) {
         month = zone_unit (site->zone, CALENDAR_MONTH, at);
         if (month.start < period.start || (s.first && month.end <= s.first))
             continue;
@@ -161,8 +160,7 @@ int settle_months (store_t *store, const site_t *site, period_t period,
 }
 
 int settled_bill (store_t *store, const site_t *site, period_t period,
-                  const balances_t *known, bill_t **ret_bill,
-                  gl_error_t *error)
+                  const balances_t *known, bill_t **ret_bill, gl_error_t *error)
 {
     period_t months
         = {.start = zone_unit (site->zone, CALENDAR_MONTH, period.start).start};

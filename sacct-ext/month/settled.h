@@ -1,7 +1,7 @@
 /*
  * settled.h: settlement (ledger/settlement.h) of computed months, with what it
  * needs of the store: balances of the months before, and the charges of a part of
- * a month.
+ * a month. -1: the store cannot be read.
  */
 #ifndef GL_MONTH_SETTLED_H
 #define GL_MONTH_SETTLED_H

@@ -122,7 +122,7 @@ static void add_price (const struct node *node, const site_pool_t *pool,
     device_price_clear (&price);
 }
 
-/* Nodes are told prices by type and QOS: some rate asks for more of a job. */
+/* Some rate depends on more than GRES type and QOS. Nodes get no price then. */
 static bool asks_for_more (const struct node *node, const site_pool_t *pool)
 {
     for (size_t i = 0; i < node->site->rate_count; i++) {

@@ -1,5 +1,5 @@
-/* Settlement: each rule worked through by hand, and what holds for any rules over
- * thousands of made-up sites and months. GPULEDGER_WORLDS=N for more of them. */
+/* Settlement: a worked example of each rule, and properties that hold for any
+ * rules, on random sites and months. GPULEDGER_WORLDS=N for more of them. */
 #include "support/test.h"
 
 #include <stdio.h>
