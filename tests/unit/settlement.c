@@ -482,6 +482,8 @@ static char *random_rule (unsigned number)
             "- {name: r%u, rule: sponsor, payer: c, %s: %u%s%s%s%s}\n", number,
             ONE_OF ("amount", "gpu_hours"), amount, who, per, order, more);
     case 6:
+        if (strstr (who, "to: 2026-11")) /* before its last deposit */
+            who = ", from: 2026-10-05, to: 2026-12-09";
         return xasprintf ("- {name: r%u, rule: prepaid%s%s, deposits: [{on: "
                           "2026-10-12, amount: %u, team: a}, {on: 2026-12-01, "
                           "amount: 7.77, team: b}]%s}\n",
