@@ -391,42 +391,6 @@ static int check_pools (const site_t *site, gl_error_t *error)
     return rc;
 }
 
-/* ---- teams ---- */
-
-/* An account owned by both. NULL: none. */
-static const char *common_account (const text_list_t *a, const text_list_t *b)
-{
-    char **both = GL_FIND (a->item, a->count, it, texts_have (b, *it));
-
-    return both ? *both : NULL;
-}
-
-static int check_teams (const site_t *site, gl_error_t *error)
-{
-    for (size_t i = 0; i < site->team_count; i++) {
-        const site_team_t *team = &site->teams[i];
-        if (mpq_sgn (team->surcharge) < 0 && !site->policy.discounts)
-            return gl_error (error,
-                             "%s:%d: the surcharge of team '%s' is below 0, a "
-                             "discount; if it is meant, add `policy: "
-                             "{discounts: yes}`",
-                             team->place.file, team->place.line, team->name);
-        for (size_t k = 0; k < i; k++) {
-            const site_team_t *a = &site->teams[i], *b = &site->teams[k];
-            const char *account;
-            if (!period_overlaps (a->valid, b->valid)
-                || !(account = common_account (&a->accounts, &b->accounts)))
-                continue;
-            return gl_error (error,
-                             "%s:%d: account '%s' belongs to two teams at the "
-                             "same time, '%s' and '%s' (%s:%d)",
-                             a->place.file, a->place.line, account, a->name,
-                             b->name, b->place.file, b->place.line);
-        }
-    }
-    return 0;
-}
-
 /* ---- budgets ---- */
 
 static int check_budget (const site_budget_t *b, gl_error_t *error)
@@ -530,12 +494,19 @@ static int check_names (const site_t *site, gl_error_t *error)
 {
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < site->team_count; i++)
-        rc = check_name (site->teams[i].name, &site->teams[i].place, "teams",
-                         error);
+    for (size_t i = 0; rc == 0 && i < site->team_count; i++) {
+        const site_team_t *team = &site->teams[i];
+        rc = check_name (team->name, &team->place, "teams", error);
+        for (size_t k = 0; rc == 0 && k < team->aliases.count; k++)
+            rc = check_name (team->aliases.item[k], &team->place, "teams",
+                             error);
+    }
     for (size_t i = 0; rc == 0 && i < site->pool_count; i++)
         rc = check_name (site->pools[i].name, &site->pools[i].place, "pools",
                          error);
+    for (size_t i = 0; rc == 0 && i < site->institution_count; i++)
+        rc = check_name (site->institutions[i].name,
+                         &site->institutions[i].place, "institutions", error);
     return rc;
 }
 

@@ -41,6 +41,10 @@ void check_list_done (check_list_t *list);
 /* Sorts the list. The first problem found, by kind then name. */
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error);
 
+/* Part of it: accounts, names and aliases of teams. */
+int check_teams (const site_t *site, gl_error_t *error);
+/* Fills teams from `institutions`; before check_site(). */
+int institutions_apply (site_t *site, gl_error_t *error);
 /* Part of it: assets, power, costs. */
 int check_book (const site_t *site, gl_error_t *error);
 /* Part of it: rates, tiers, QOS, entitlements. */

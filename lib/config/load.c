@@ -489,7 +489,9 @@ static int read_documents (struct loader *loader)
         if (read_kind (loader, kinds[i]) < 0)
             return -1;
     }
-    return check_site (loader->site, &loader->list, loader->error);
+    return institutions_apply (loader->site, loader->error) < 0
+               ? -1
+               : check_site (loader->site, &loader->list, loader->error);
 }
 
 static int add_document (struct loader *loader, const char *name,

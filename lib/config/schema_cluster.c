@@ -118,13 +118,25 @@ static const schema_key_t team_keys[] = {
     {"accounts", VALUE_LIST, REQUIRED, offsetof (site_team_t, accounts), NULL,
      NULL, NULL, "[vision, \"subtree:cv\"]",
      "Slurm accounts it owns; subtree:NAME takes those below NAME too."},
+    {"aliases", VALUE_LIST, 0, offsetof (site_team_t, aliases), NULL, NULL,
+     NULL, NULL,
+     "Other names that find the team, such as one that it had before: in "
+     "commands, filters and imported charges. To change a name, end the entry "
+     "with the old one and begin one with the new one on the same day, with "
+     "the old one as its alias."},
     {"cost_center", VALUE_TEXT, 0, offsetof (site_team_t, cost_center), NULL,
      NULL, NULL, "CC-1", "Where finance posts it."},
     {"pi", VALUE_TEXT, 0, offsetof (site_team_t, pi), NULL, NULL, NULL, NULL,
      "Principal investigator, who answers for the team; on its statements."},
+    {"email", VALUE_TEXT, 0, offsetof (site_team_t, email), NULL, NULL, NULL,
+     NULL,
+     "E-mail address of the PI or of who pays: its domain may say the "
+     "institution (`institutions`)."},
     {"institution", VALUE_TEXT, 0, offsetof (site_team_t, institution), NULL,
      NULL, NULL, NULL,
-     "University, institute or company that it belongs to; on its statements."},
+     "University, institute or company that it belongs to; on its statements. "
+     "Before any rule of `institutions`; where there are such rules, one of "
+     "their names."},
     {"billing_address", VALUE_TEXT, 0, offsetof (site_team_t, billing_address),
      NULL, NULL, NULL, NULL, "Whom its statements are addressed to."},
     {"class", VALUE_TEXT, 0, offsetof (site_team_t, class), NULL, NULL, NULL,
@@ -148,6 +160,33 @@ static const schema_key_t team_keys[] = {
 const schema_kind_t schema_teams
     = DATED_KIND ("teams", "Whom statements are addressed to.", team_keys,
                   teams, team_count, site_team_t);
+
+#define AT(member) offsetof (site_institution_t, member)
+static const schema_key_t institution_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, AT (name), NULL, NULL, NULL,
+     "University of Oslo", "Name of the institution."},
+    {"teams", VALUE_LIST, 0, AT (teams), NULL, "teams", NULL, "[vision]",
+     "Teams that belong to it."},
+    {"accounts", VALUE_LIST, 0, AT (accounts), NULL, NULL, NULL, NULL,
+     "Teams belong to it that list one of these accounts; * and ? are of a "
+     "shell's patterns (\"uio-*\"). subtree: makes no difference."},
+    {"email_domains", VALUE_LIST, 0, AT (email_domains), NULL, NULL, NULL, NULL,
+     "Teams belong to it whose `email` is of one of these domains, or of one "
+     "below it."},
+    {"billing_address", VALUE_TEXT, 0, AT (billing_address), NULL, NULL, NULL,
+     NULL, "Of its teams that have none of their own."},
+    {"class", VALUE_TEXT, 0, AT (class), NULL, NULL, NULL, NULL,
+     "Class of customers of its teams that have none of their own."},
+    FROM_TO (site_institution_t),
+};
+#undef AT
+
+const schema_kind_t schema_institutions = DATED_KIND (
+    "institutions",
+    "Which teams belong to which institution. A team's own `institution` comes "
+    "first; it is an error if rules of two institutions find one team at the "
+    "same time.",
+    institution_keys, institutions, institution_count, site_institution_t);
 
 static const schema_key_t project_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_project_t, name), NULL, NULL,

@@ -72,6 +72,7 @@ extern const schema_kind_t schema_networks;
 extern const schema_kind_t schema_clusters;
 extern const schema_kind_t schema_pools;
 extern const schema_kind_t schema_teams;
+extern const schema_kind_t schema_institutions;
 extern const schema_kind_t schema_projects;
 extern const schema_kind_t schema_profiles;
 

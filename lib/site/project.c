@@ -153,19 +153,28 @@ static const site_team_t *team_listing (const site_t *site, const char *account,
     return NULL;
 }
 
-const site_team_t *team_within (const site_t *site, const char *name,
-                                period_t period)
+static const site_team_t *last_within (const site_t *site, const char *name,
+                                       bool alias, period_t period)
 {
     const site_team_t *last = NULL;
 
     for (size_t i = 0; name && i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];
-        if (strcmp (team->name, name) == 0 && team->valid.start < period.end
-            && period.start < team->valid.end
+        if (period_overlaps (team->valid, period)
+            && (alias ? texts_have (&team->aliases, name)
+                      : strcmp (team->name, name) == 0)
             && (!last || team->valid.start > last->valid.start))
             last = team;
     }
     return last;
+}
+
+const site_team_t *team_within (const site_t *site, const char *name,
+                                period_t period)
+{
+    const site_team_t *team = last_within (site, name, false, period);
+
+    return team ? team : last_within (site, name, true, period);
 }
 
 const site_team_t *team_of_account (const site_t *site,

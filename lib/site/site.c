@@ -93,14 +93,26 @@ static void free_pool (site_pool_t *pool)
 static void free_team (site_team_t *team)
 {
     free (team->name);
+    texts_clear (&team->aliases);
     texts_clear (&team->accounts);
     free (team->cost_center);
     free (team->class);
     free (team->pi);
+    free (team->email);
     free (team->institution);
     free (team->billing_address);
     free (team->plan);
     mpq_clears (team->surcharge, team->overhead, NULL);
+}
+
+static void free_institution (site_institution_t *institution)
+{
+    free (institution->name);
+    texts_clear (&institution->teams);
+    texts_clear (&institution->accounts);
+    texts_clear (&institution->email_domains);
+    free (institution->billing_address);
+    free (institution->class);
 }
 
 static void free_project (site_project_t *project)
@@ -338,6 +350,7 @@ void site_free (site_t *site)
     FREE_ALL (site->clusters, site->cluster_count, free_cluster);
     FREE_ALL (site->pools, site->pool_count, free_pool);
     FREE_ALL (site->teams, site->team_count, free_team);
+    FREE_ALL (site->institutions, site->institution_count, free_institution);
     FREE_ALL (site->projects, site->project_count, free_project);
     FREE_ALL (site->funds, site->fund_count, free_fund);
     FREE_ALL (site->assets, site->asset_count, free_asset);

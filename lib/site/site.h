@@ -103,21 +103,39 @@ typedef struct {
     place_t place;
 } site_pool_t;
 
+/* An entry is split where a rule of `institutions` begins or ends, so that
+ * institution, class and address are those that are in force. */
 typedef struct {
     char *name;
+    text_list_t aliases;  /* other names of it */
     text_list_t accounts; /* "vision", or "subtree:cv" */
     char *cost_center;
     char *class; /* of customers; rates may be for one. NULL: none */
     char *plan;  /* the same, as the team has chosen it */
-    /* The team pays internal x (1 + surcharge) x (1 + overhead). */
-    char *pi;          /* who answers for it; NULL here and below: not given */
+    char *pi;    /* who answers for it; NULL here and below: not given */
+    char *email;
     char *institution; /* that it belongs to */
     char *billing_address;
+    /* The team pays internal x (1 + surcharge) x (1 + overhead). */
     mpq_t surcharge;
     mpq_t overhead;
     period_t valid;
     place_t place;
 } site_team_t;
+
+/* A rule: which teams belong to an institution, and what holds for those of them
+ * that say nothing else themselves. A team belongs to it that one of the lists
+ * finds. */
+typedef struct {
+    char *name;
+    text_list_t teams;
+    text_list_t accounts; /* patterns for those that a team lists */
+    text_list_t email_domains;
+    char *billing_address; /* NULL: not given */
+    char *class;           /* the same */
+    period_t valid;
+    place_t place;
+} site_institution_t;
 
 /* The allow-list of project tags: a tag counts if its user or its account may
  * charge it. Both lists empty: everybody may. */
@@ -689,6 +707,8 @@ typedef struct site {
     size_t pool_count;
     site_team_t *teams;
     size_t team_count;
+    site_institution_t *institutions;
+    size_t institution_count;
     site_project_t *projects;
     size_t project_count;
     site_fund_t *funds;

@@ -339,13 +339,14 @@ static const struct {
     const char *section;
     correction_cause_t cause;
 } sections[] = {
-    {"rates", CAUSE_PRICE},   {"assets", CAUSE_COST},
-    {"staff", CAUSE_COST},    {"power", CAUSE_COST},
-    {"tariffs", CAUSE_COST},  {"costs", CAUSE_COST},
-    {"meters", CAUSE_COST},   {"funds", CAUSE_COST},
-    {"policy", CAUSE_POLICY}, {"settlement", CAUSE_POLICY},
-    {"teams", CAUSE_TEAM},    {"pools", CAUSE_POOL},
-    {"profiles", CAUSE_POOL}, {"projects", CAUSE_PROJECT},
+    {"rates", CAUSE_PRICE},      {"assets", CAUSE_COST},
+    {"staff", CAUSE_COST},       {"power", CAUSE_COST},
+    {"tariffs", CAUSE_COST},     {"costs", CAUSE_COST},
+    {"meters", CAUSE_COST},      {"funds", CAUSE_COST},
+    {"policy", CAUSE_POLICY},    {"settlement", CAUSE_POLICY},
+    {"teams", CAUSE_TEAM},       {"institutions", CAUSE_TEAM},
+    {"pools", CAUSE_POOL},       {"profiles", CAUSE_POOL},
+    {"projects", CAUSE_PROJECT},
 };
 
 /* Where a section begins and ends in the text; empty: there is none. */

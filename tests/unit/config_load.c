@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "money/cost.h"
+#include "site/project.h"
 #include "site/segment.h"
 
 TEST_CASE (config_load_text__hosts_of_all_forms__are_taken)
@@ -53,6 +54,82 @@ TEST_CASE (config_load_text__the_pinned_text__is_read_exactly)
     check_number (site->rates[0].per_gpu_hour, "3.6");
     assert_int_equal (site->rates[0].mig_price, MIG_MAX);
     assert_string_equal (site->clouds[0].as_of, "2024-11-01");
+    site_free (site);
+}
+
+/* The team's entry in a month of 2026. */
+static const site_team_t *entry_in (const site_t *site, const char *team,
+                                    int month)
+{
+    int64_t start = zone_instant (
+        site->zone, &(civil_t){.year = 2026, .month = month, .day = 1});
+
+    return team_within (site, team,
+                        zone_unit (site->zone, CALENDAR_MONTH, start));
+}
+
+TEST_CASE (config_load_text__rules_of_institutions__fill_their_teams)
+{
+    site_t *site = load_site (
+        "teams:\n"
+        "- {name: listed, accounts: [a]}\n"
+        "- {name: patterned, accounts: [\"subtree:x-bio\"], class: own}\n"
+        "- {name: mailed, accounts: [c], email: Ada@CS.x.EDU}\n"
+        "- {name: near, accounts: [d], email: ada@notx.edu}\n"
+        "- {name: itself, accounts: [x-own], institution: Y}\n"
+        "- {name: none, accounts: [e]}\n"
+        "institutions:\n"
+        "- {name: X, teams: listed, accounts: \"x-*\", email_domains: x.edu, "
+        "class: academic, billing_address: Main St}\n"
+        "- {name: Y, billing_address: Side St}\n");
+    static const struct {
+        const char *team, *institution, *class, *address;
+    } expected[] = {{"listed", "X", "academic", "Main St"},
+                    {"patterned", "X", "own", "Main St"},
+                    {"mailed", "X", "academic", "Main St"},
+                    {"near", NULL, NULL, NULL},
+                    {"itself", "Y", NULL, "Side St"},
+                    {"none", NULL, NULL, NULL}};
+
+    assert_int_equal (site->team_count, GL_ARRAY_SIZE (expected));
+    for (size_t i = 0; i < site->team_count; i++) {
+        const site_team_t *team = entry_in (site, expected[i].team, 10);
+        assert_true (text_same (team->institution, expected[i].institution));
+        assert_true (text_same (team->class, expected[i].class));
+        assert_true (text_same (team->billing_address, expected[i].address));
+    }
+    site_free (site);
+}
+
+TEST_CASE (config_load_text__a_dated_rule__is_in_force_in_its_time)
+{
+    site_t *site
+        = load_site ("teams: [{name: t, accounts: [a], from: 2026-02-01}]\n"
+                     "institutions:\n"
+                     "- {name: X, teams: t, to: 2026-07-15}\n"
+                     "- {name: Y, teams: t, from: 2026-08-01}\n");
+
+    assert_int_equal (site->team_count, 3);
+    assert_null (entry_in (site, "t", 1));
+    assert_string_equal (entry_in (site, "t", 2)->institution, "X");
+    /* a bill goes where the team is at its end */
+    assert_null (entry_in (site, "t", 7)->institution);
+    assert_string_equal (entry_in (site, "t", 8)->institution, "Y");
+    site_free (site);
+}
+
+TEST_CASE (team_within__an_alias__finds_the_team_of_the_time)
+{
+    site_t *site = load_site (
+        "teams:\n"
+        "- {name: vision, accounts: [a], to: 2026-08-01}\n"
+        "- {name: sight, accounts: [a], from: 2026-08-01, aliases: vision}\n"
+        "institutions: [{name: X, teams: vision}]\n");
+
+    assert_string_equal (entry_in (site, "vision", 7)->name, "vision");
+    assert_string_equal (entry_in (site, "vision", 8)->name, "sight");
+    assert_string_equal (entry_in (site, "vision", 8)->institution, "X");
+    assert_null (entry_in (site, "sight", 7));
     site_free (site);
 }
 

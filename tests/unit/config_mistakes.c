@@ -66,6 +66,10 @@ static const mistake_t forms_mistakes[] = {
      {"t.yaml:2: '(none)' in `teams`", "another name"}},
     {"pools:\n- {name: (none), nodes: n1, gpus_per_node: 4}",
      {"t.yaml:2: '(none)' in `pools`"}},
+    {"institutions:\n- {name: (none), accounts: [a]}",
+     {"t.yaml:2: '(none)' in `institutions`"}},
+    {"teams:\n- {name: t, accounts: [a], aliases: [(none)]}",
+     {"t.yaml:2: '(none)' in `teams`"}},
     {"pols: []", {"t.yaml:1", "unknown section 'pols'", "'pools'"}},
     {"zebra: []", {"t.yaml:1", "unknown section 'zebra'", "known are: ledger"}},
     {"\nledger: {currncy: USD}",
@@ -280,6 +284,30 @@ static const mistake_t wholes_mistakes[] = {
      {"t.yaml:3", "'q' and 'p'", "'n3'"}},
     {"teams:\n- {name: a, accounts: [x, y]}\n- {name: b, accounts: [y]}",
      {"t.yaml:3", "'y' belongs to two teams"}},
+    {"teams:\n- {name: a, accounts: [x], aliases: [b]}\n- {name: b, accounts: "
+     "[y]}",
+     {"t.yaml:3: 'b' is a name of two teams", "'b' and 'a' (t.yaml:2)",
+      "remove the alias"}},
+    {"teams:\n- {name: a, accounts: [x], aliases: [o]}\n- {name: b, accounts: "
+     "[y], aliases: [o]}",
+     {"t.yaml:3: 'o' is a name of two teams"}},
+    {"teams:\n- {name: a, accounts: [x], email: ada}",
+     {"t.yaml:2: `email`", "'ada'", "ada@example.org"}},
+    {"institutions:\n- {name: X, email_domains: [a@x.edu]}",
+     {"t.yaml:2: 'a@x.edu' in `email_domains`", "as in x.edu"}},
+    {"institutions: [{name: X, teams: [tt]}]\n"
+     "teams: [{name: t, accounts: [a]}]",
+     {"t.yaml:1", "'tt' is not in `teams`"}},
+    {"institutions: [{name: X}]\n"
+     "teams:\n- {name: t, accounts: [a], institution: Y}",
+     {"t.yaml:3: there is no institution 'Y'", "team 't'"}},
+    {"teams:\n- {name: t, accounts: [a], institution: Y}\n"
+     "institutions: [{name: Y},\n {name: X, teams: t}]",
+     {"t.yaml:4: `teams` of institution 'X'", "'Y' (t.yaml:2)"}},
+    {"institutions: [{name: X, accounts: a},\n {name: Y, email_domains: "
+     "y.edu}]\nteams: [{name: t, accounts: [a], email: b@cs.y.edu}]",
+     {"t.yaml:3: team 't' belongs to two institutions",
+      "'X' (t.yaml:1) and 'Y' (t.yaml:2)", "`institution` of the team"}},
     {POOL "tariffs: [{name: t, per_kwh: 1, from: 2026-01-01}]\npower: [{pool: "
           "p, watts_per_gpu: 500, pue: 1.2, tariff: t}]",
      {"t.yaml:3", "does not hold from the beginning"}},
@@ -301,7 +329,7 @@ static const mistake_t wholes_mistakes[] = {
     {"budgets: [{name: b, account: a, amount: 0}]", {"`amount`"}},
     /* entitlements */
     {POOL "teams: [{name: t, accounts: [a]}]\nentitlements:\n"
-     "  - {team: t, pool: p, gpus: 1, per_gpu_hour: 1, per_month: 2}",
+          "  - {team: t, pool: p, gpus: 1, per_gpu_hour: 1, per_month: 2}",
      {"t.yaml:4: the entitlement of team 't' has two prices",
       "`per_gpu_hour` and `per_month`"}},
     {"entitlements: [{team: t, pool: p, gpus: 1, per_month: 0}]",
