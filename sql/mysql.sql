@@ -466,6 +466,8 @@ CREATE TABLE IF NOT EXISTS service_charge (
     day VARBINARY(10) NOT NULL,
     team MEDIUMBLOB,
     account MEDIUMBLOB,
+    user MEDIUMBLOB,
+    project MEDIUMBLOB,
     service MEDIUMBLOB NOT NULL,
     description MEDIUMBLOB,
     quantity MEDIUMBLOB NOT NULL,
@@ -474,6 +476,8 @@ CREATE TABLE IF NOT EXISTS service_charge (
     amount MEDIUMBLOB NOT NULL,
     cost_object MEDIUMBLOB,
     service_category MEDIUMBLOB,
+    file MEDIUMBLOB NOT NULL,
+    line BIGINT UNSIGNED NOT NULL,
     PRIMARY KEY (source, reference, import),
     KEY service_charge_day (day),
     KEY service_charge_import (import)

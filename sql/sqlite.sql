@@ -297,6 +297,8 @@ CREATE TABLE service_charge (
     day TEXT NOT NULL,           -- 2026-10-01: its date, or the first of its month
     team TEXT,
     account TEXT,
+    user TEXT,
+    project TEXT,
     service TEXT NOT NULL,
     description TEXT,
     quantity TEXT NOT NULL,      -- decimals
@@ -305,6 +307,8 @@ CREATE TABLE service_charge (
     amount TEXT NOT NULL,        -- smallest units of the currency
     cost_object TEXT,
     service_category TEXT,
+    file TEXT NOT NULL,          -- that it was read from, and where in it
+    line INTEGER NOT NULL,
     PRIMARY KEY (source, reference, import)
 ) STRICT, WITHOUT ROWID;
 

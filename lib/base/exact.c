@@ -6,9 +6,6 @@
 #include "base/exact.h"
 #include "base/memory.h"
 
-/* Wide enough for any amount of money in any currency with 18 decimals. */
-#define TEXT_MAX 40
-
 static int not_a_number (const char *text, gl_error_t *error)
 {
     return gl_error (error,
@@ -19,10 +16,10 @@ static int not_a_number (const char *text, gl_error_t *error)
 
 static int parse_digits (const char *text, size_t length, mpq_t value)
 {
-    char digits[TEXT_MAX + 1];
+    char digits[EXACT_TEXT_MAX + 1];
     size_t n = 0, start = length > 0 && text[0] == '-', point = length;
 
-    if (length - start < 1 || length > TEXT_MAX)
+    if (length - start < 1 || length > EXACT_TEXT_MAX)
         return -1;
     for (size_t i = start; i < length; i++) {
         if (text[i] == '.' && point == length && i > start && i + 1 < length)
@@ -72,6 +69,18 @@ static void set_i64 (mpz_t value, int64_t number)
     mpz_import (value, 1, 1, sizeof (magnitude), 0, 0, &magnitude);
     if (number < 0)
         mpz_neg (value, value);
+}
+
+bool exact_is_storable (const mpz_t units)
+{
+    mpz_t most;
+    bool is;
+
+    mpz_init (most);
+    mpz_ui_pow_ui (most, 10, EXACT_UNITS_DIGITS);
+    is = mpz_cmpabs (units, most) < 0;
+    mpz_clear (most);
+    return is;
 }
 
 void exact_set_i64 (mpq_t value, int64_t numerator, int64_t denominator)

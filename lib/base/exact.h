@@ -9,6 +9,7 @@
 #ifndef GL_BASE_EXACT_H
 #define GL_BASE_EXACT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,9 +17,10 @@
 
 #include "base/error.h"
 
-/* "12", "-0.10", "425000": digits with at most one point, at most 40
- * characters; no blank, no exponent, no thousands separator. The error names
- * the text. */
+/* "12", "-0.10", "425000": digits with at most one point, at most
+ * EXACT_TEXT_MAX characters; no blank, no exponent, no thousands separator. The error
+ * names the text. */
+#define EXACT_TEXT_MAX 40
 int exact_parse (const char *text, mpq_t value, gl_error_t *error);
 /* The same, or a percentage: "10%" is 1/10, and so is "0.1". */
 int exact_parse_ratio (const char *text, mpq_t value, gl_error_t *error);
@@ -68,6 +70,11 @@ int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
  */
 int exact_share_in_order (const mpz_t total, const mpq_t *parts, size_t count,
                           mpz_t *ret_units, gl_error_t *error);
+
+/* An amount in smallest units that the ledger can store, with room for sums of many
+ * such amounts in 64 bits: it has at most EXACT_UNITS_DIGITS digits. */
+#define EXACT_UNITS_DIGITS 17
+bool exact_is_storable (const mpz_t units);
 
 /* A weight: a small exact fraction in lowest terms, den > 0. */
 typedef struct {

@@ -447,6 +447,8 @@ posting_t *bill_add_service (bill_t *bill, const service_t *from,
     row->month = xstrndup (from->day, sizeof ("2026-10") - 1);
     row->team = xstrdup (team);
     *posting_key_at (row, KEY_ACCOUNT) = xstrdup (from->account);
+    *posting_key_at (row, KEY_USER) = xstrdup (from->user);
+    *posting_key_at (row, KEY_PROJECT) = xstrdup (from->project);
     row->what = xstrdup (from->service);
     row->reference = xasprintf ("%s:%s", from->source, from->reference);
     row->unit = xstrdup (from->unit);

@@ -16,7 +16,9 @@ typedef struct {
     uint64_t import;       /* the import that stored it */
     const char *day;     /* "2026-10-01": its date, or the first of its month */
     const char *team;    /* NULL: the team that owns the account */
-    const char *account; /* NULL: of none */
+    const char *account; /* NULL: of none, as the next two */
+    const char *user;
+    const char *project;
     const char *service; /* "storage" */
     const char *description; /* NULL: none, as of all below */
     const char *quantity;
@@ -26,6 +28,8 @@ typedef struct {
         *amount; /* quantity x price, in smallest units of the currency */
     const char *cost_object;
     const char *service_category; /* as FOCUS has it; NULL: Other */
+    const char *file;             /* that it was read from, as it was named */
+    uint64_t line;                /* in it, from 1 on */
 } service_t;
 
 #endif /* !GL_SITE_SERVICE_H */

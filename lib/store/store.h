@@ -226,6 +226,10 @@ int store_services (store_t *store, const char *from, const char *until,
 /* The version in force; *ret_count 0: there is none. */
 int store_service (store_t *store, const char *source, const char *reference,
                    service_t **ret, size_t *ret_count, gl_error_t *error);
+/* All its versions, in force or not, the oldest one first. */
+int store_service_versions (store_t *store, const char *source,
+                            const char *reference, service_t **ret,
+                            size_t *ret_count, gl_error_t *error);
 /* All versions of an import, in force or not. */
 int store_import_services (store_t *store, uint64_t import, service_t **ret,
                            size_t *ret_count, gl_error_t *error);

@@ -119,6 +119,8 @@ static const column_t service_columns[] = {
     COLUMN (NAME, service_t, day),
     COLUMN (NAME, service_t, team),
     COLUMN (NAME, service_t, account),
+    COLUMN (NAME, service_t, user),
+    COLUMN (NAME, service_t, project),
     COLUMN (NAME, service_t, service),
     COLUMN (NAME, service_t, description),
     COLUMN (NAME, service_t, quantity),
@@ -127,6 +129,8 @@ static const column_t service_columns[] = {
     COLUMN (NAME, service_t, amount),
     COLUMN (NAME, service_t, cost_object),
     COLUMN (NAME, service_t, service_category),
+    COLUMN (NAME, service_t, file),
+    COLUMN (U64, service_t, line),
 };
 static const row_type_t service_rows
     = ROW_TYPE ("service_charge", service_columns, service_t);
@@ -154,6 +158,16 @@ int store_service (store_t *store, const char *source, const char *reference,
         store, &service_rows,
         "WHERE t.source = ? AND t.reference = ? AND " SERVICE_IN_FORCE,
         ARGS (as_text (source), as_text (reference)), ret, ret_count, error);
+}
+
+int store_service_versions (store_t *store, const char *source,
+                            const char *reference, service_t **ret,
+                            size_t *ret_count, gl_error_t *error)
+{
+    return row_list (store, &service_rows,
+                     "WHERE t.source = ? AND t.reference = ? ORDER BY t.import",
+                     ARGS (as_text (source), as_text (reference)), ret,
+                     ret_count, error);
 }
 
 int store_import_services (store_t *store, uint64_t import, service_t **ret,

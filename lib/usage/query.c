@@ -103,8 +103,8 @@ static int parse_month (const zone_t *zone, const char *text, size_t length,
 {
     civil_t civil;
 
-    if (calendar_parse_month (text, length, &civil) < 0 || civil.year < 1970
-        || civil.year > 2099)
+    if (calendar_parse_month (text, length, &civil) < 0
+        || civil.year < REPORT_YEAR_MIN || civil.year > REPORT_YEAR_MAX)
         return -1;
     *ret_period = zone_unit (zone, CALENDAR_MONTH, zone_instant (zone, &civil));
     return 0;

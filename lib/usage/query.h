@@ -39,7 +39,9 @@ int report_keys_parse (const char *text, key_list_t *ret_keys, char **ret_label,
 int64_t report_as_of (const report_query_t *query);
 /* The last month of the zone that is over at `as_of`. */
 period_t report_default_period (const zone_t *zone, int64_t as_of);
-/* One month of the zone: "2026-10". */
+/* One month of the zone: "2026-10", of these years. */
+#define REPORT_YEAR_MIN 1970
+#define REPORT_YEAR_MAX 2099
 int report_month_parse (const zone_t *zone, const char *text,
                         period_t *ret_period, gl_error_t *error);
 /* One month or several: "2026-10", "last" (report_default_period()), "-3" (the

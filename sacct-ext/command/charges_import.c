@@ -1,11 +1,13 @@
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <openssl/evp.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -24,8 +26,8 @@ struct work {
     charges_t charges;
     uint64_t id; /* of the import; 0: there was nothing new */
     uint64_t inserted, changed, unchanged;
-    bool *is_changed; /* by row */
-    char **before;    /* the amount that a changed row had */
+    char **change; /* by row, in words; NULL: it did not change */
+    char **was;    /* the day that a changed row had */
 };
 
 /* --- reading ---------------------------------------------------------------- */
@@ -72,17 +74,69 @@ static int read_all (struct work *w, store_t *store, gl_error_t *error)
 
 /* --- storing ------------------------------------------------------------------ */
 
-static bool is_same (const service_t *a, const service_t *b)
+/* What of a row is billed. */
+static const struct {
+    const char *name;
+    size_t offset;
+} billed[] = {
+    {"amount", offsetof (service_t, amount)},
+    {"date", offsetof (service_t, day)},
+    {"team", offsetof (service_t, team)},
+    {"account", offsetof (service_t, account)},
+    {"user", offsetof (service_t, user)},
+    {"project", offsetof (service_t, project)},
+    {"service", offsetof (service_t, service)},
+    {"description", offsetof (service_t, description)},
+    {"quantity", offsetof (service_t, quantity)},
+    {"unit", offsetof (service_t, unit)},
+    {"unit_price", offsetof (service_t, price)},
+    {"cost_object", offsetof (service_t, cost_object)},
+    {"service_category", offsetof (service_t, service_category)},
+};
+
+static char *money_text (const struct work *w, const char *units)
 {
-    return text_same (a->day, b->day) && text_same (a->team, b->team)
-           && text_same (a->account, b->account)
-           && text_same (a->service, b->service)
-           && text_same (a->description, b->description)
-           && text_same (a->quantity, b->quantity)
-           && text_same (a->unit, b->unit) && text_same (a->price, b->price)
-           && text_same (a->amount, b->amount)
-           && text_same (a->cost_object, b->cost_object)
-           && text_same (a->service_category, b->service_category);
+    mpz_t value;
+    char *text;
+
+    mpz_init_set_str (value, units, 10);
+    text = exact_units_text (value, w->site->currency_digits);
+    mpz_clear (value);
+    return text;
+}
+
+/* As people read it. Yours. */
+static char *value_text (const struct work *w, size_t field, const char *text)
+{
+    return !text        ? xstrdup ("empty")
+           : field == 0 ? money_text (w, text)
+                        : xstrdup (text);
+}
+
+/* "amount was 250.00 and is 270.00; ...". Yours; NULL: nothing changed. */
+static char *change_of (const struct work *w, const service_t *old,
+                        const service_t *row)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (billed); i++) {
+        const char *a = *(char *const *)((const char *)old + billed[i].offset);
+        const char *b = *(char *const *)((const char *)row + billed[i].offset);
+        if (text_same (a, b))
+            continue;
+        GL_AUTOFREE char *was = value_text (w, i, a);
+        GL_AUTOFREE char *is = value_text (w, i, b);
+        buffer_printf (&text, "%s%s was %s and is %s", text.length ? "; " : "",
+                       billed[i].name, was, is);
+    }
+    return text.length ? xstrdup (buffer_text (&text)) : NULL;
+}
+
+static void forget_change (struct work *w, size_t at)
+{
+    free (w->change[at]);
+    free (w->was[at]);
+    w->change[at] = w->was[at] = NULL;
 }
 
 /* What is new in it. */
@@ -96,18 +150,18 @@ static int look_row (struct work *w, store_t *store, size_t at,
     if (store_service (store, row->source, row->reference, &old, &count, error)
         < 0)
         return -1;
-    same = count > 0 && is_same (row, old);
-    w->is_changed[at] = count > 0 && !same;
-    if (w->is_changed[at]) {
-        free (w->before[at]);
-        w->before[at] = xstrdup (old->amount);
+    forget_change (w, at);
+    if (count > 0)
+        w->change[at] = change_of (w, old, row);
+    same = count > 0 && !w->change[at];
+    if (w->change[at]) {
+        w->was[at] = xstrdup (old->day);
+        /* what was computed of the month that it leaves */
+        store_service_changed (store, old);
     }
     w->inserted += count == 0;
-    w->changed += w->is_changed[at];
+    w->changed += w->change[at] != NULL;
     w->unchanged += same;
-    /* what was computed of the month that it leaves */
-    if (w->is_changed[at])
-        store_service_changed (store, old);
     store_services_free (old, count);
     row->import = same ? 0 : w->id;
     return 0;
@@ -201,34 +255,20 @@ static int try_all (struct work *w, store_t *store, gl_error_t *error)
 
 /* --- what was done -------------------------------------------------------------- */
 
-static char *money_text (const struct work *w, const char *units)
-{
-    mpz_t value;
-    char *text;
-
-    mpz_init_set_str (value, units, 10);
-    text = exact_units_text (value, w->site->currency_digits);
-    mpz_clear (value);
-    return text;
-}
-
 static void say_changed (const struct work *w)
 {
     size_t said = 0;
 
     for (size_t i = 0; i < w->charges.count && said < SAID_MAX; i++) {
         const service_t *row = &w->charges.row[i];
-        if (!w->is_changed[i])
+        if (!w->change[i])
             continue;
-        GL_AUTOFREE char *was = money_text (w, w->before[i]);
-        GL_AUTOFREE char *is = money_text (w, row->amount);
-        cli_say (w->cli, "%s:%zu: %s %s was %s and is %s %s",
-                 w->charges.path[i], w->charges.line[i], row->source,
-                 row->reference, was, is, w->site->currency);
+        cli_say (w->cli, "%s:%" PRIu64 ": %s:%s: %s", row->file, row->line,
+                 row->source, row->reference, w->change[i]);
         said++;
     }
     if (w->changed > said)
-        cli_say (w->cli, "and %" PRIu64 " more that changed",
+        cli_say (w->cli, "and %" PRIu64 " more changed rows",
                  w->changed - said);
 }
 
@@ -238,15 +278,14 @@ static int say_closed (const struct work *w, store_t *store, gl_error_t *error)
     char open[MONTH_SIZE];
     size_t late;
 
-    if (services_late (store, w->site, w->id, w->charges.row, w->charges.count,
-                       &late, open, error)
+    if (services_late (store, w->site, w->id, w->charges.row, w->was,
+                       w->charges.count, &late, open, error)
         < 0)
         return -1;
     if (late > 0)
         cli_say (w->cli,
-                 "of closed months: %zu row%s; the months stay as they are, "
-                 "and what "
-                 "differs is a correction in %s",
+                 "%zu row%s of closed months: these months stay as they are, "
+                 "and the difference is a correction in %s",
                  late, late == 1 ? "" : "s", open);
     return 0;
 }
@@ -263,10 +302,10 @@ static int report (const struct work *w, store_t *store, gl_error_t *error)
     GL_AUTOFREE char *text = exact_units_text (sum, w->site->currency_digits);
     mpz_clears (sum, units, NULL);
     cli_say (w->cli,
-             "%zu charges of %s %s: %" PRIu64 " new, %" PRIu64
+             "%zu charge%s of %s %s: %" PRIu64 " new, %" PRIu64
              " changed, %" PRIu64 " unchanged",
-             w->charges.count, text, w->site->currency, w->inserted, w->changed,
-             w->unchanged);
+             w->charges.count, w->charges.count == 1 ? "" : "s", text,
+             w->site->currency, w->inserted, w->changed, w->unchanged);
     say_changed (w);
     if (w->id && say_closed (w, store, error) < 0)
         return -1;
@@ -288,8 +327,8 @@ static int import_all (struct work *w, store_t *store, gl_error_t *error)
 
     if (rc < 0 || w->charges.problems > 0)
         return rc;
-    w->is_changed = xcalloc (w->charges.count + 1, sizeof (*w->is_changed));
-    w->before = xcalloc (w->charges.count + 1, sizeof (*w->before));
+    w->change = xcalloc (w->charges.count + 1, sizeof (*w->change));
+    w->was = xcalloc (w->charges.count + 1, sizeof (*w->was));
     rc = w->request->dry_run ? try_all (w, store, error)
                              : store_transaction (store, put_all, w, error);
     return rc < 0 ? -1 : report (w, store, error);
@@ -311,10 +350,10 @@ int import_charges (cli_t *cli, const site_t *site,
     else if (w.charges.problems > 0)
         rc = cli_failf (cli, "%zu error%s; nothing is stored",
                         w.charges.problems, w.charges.problems == 1 ? "" : "s");
-    for (size_t i = 0; w.before && i < w.charges.count; i++)
-        free (w.before[i]);
-    free (w.before);
-    free (w.is_changed);
+    for (size_t i = 0; w.was && i < w.charges.count; i++)
+        forget_change (&w, i);
+    free (w.change);
+    free (w.was);
     charges_clear (&w.charges);
     return rc < 0 ? CLI_FAILED : rc;
 }

@@ -14,10 +14,10 @@
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "import/charges_private.h"
+#include "usage/query.h"
 
 /* Of quantities and prices: as many as FOCUS rows have. */
 #define DECIMALS 10
-#define DIGITS_MAX 200 /* in a number */
 #define TEXT_SIZE_MAX 1000
 #define SOURCE_MAX 200 /* the width of its column, as of the reference */
 #define REFERENCE_MAX 400
@@ -33,6 +33,8 @@ static const struct {
     [IN_DATE] = {"date", offsetof (service_t, day), true},
     [IN_TEAM] = {"team", offsetof (service_t, team), false},
     [IN_ACCOUNT] = {"account", offsetof (service_t, account), false},
+    [IN_USER] = {"user", offsetof (service_t, user), false},
+    [IN_PROJECT] = {"project", offsetof (service_t, project), false},
     [IN_SERVICE] = {"service", offsetof (service_t, service), true},
     [IN_DESCRIPTION]
     = {"description", offsetof (service_t, description), false},
@@ -135,10 +137,12 @@ static int unknown_column (const char *name, gl_error_t *error)
     for (size_t i = 0; i < IN_COUNT; i++)
         nearest_offer (&nearest, columns[i].name);
     nearest_offer (&nearest, "month");
-    GL_AUTOFREE char *hint
-        = hint_of (&nearest, "docs/formats/charges.md has the columns; leave "
-                             "all others out");
-    return gl_error (error, "there is no column '%.60s'%s", name, hint);
+    GL_AUTOFREE char *hint = hint_of (
+        &nearest, strchr (name, ';') || strchr (name, '\t')
+                      ? "separate the columns by commas"
+                      : "docs/formats/charges.md has the columns; leave "
+                        "all others out");
+    return gl_error (error, "unknown column '%.60s'%s", name, hint);
 }
 
 static int read_header (struct reading *r, gl_error_t *error)
@@ -198,14 +202,20 @@ static void check_texts (struct reading *r)
                       : i == IN_REFERENCE ? REFERENCE_MAX
                                           : TEXT_SIZE_MAX;
         if (!text && columns[i].needed)
-            say (r, "%s is empty", columns[i].name);
+            say (r, "%s is empty: fill it in", columns[i].name);
         else if (text && strlen (text) > most)
             say (r, "%s has %zu bytes; at most %zu are possible",
                  columns[i].name, strlen (text), most);
         else if (text && !is_plain (text))
-            say (r, "%s has a control character or bytes that are no UTF-8",
+            say (r,
+                 "%s has a control character or bytes that are not UTF-8: save "
+                 "the file as UTF-8",
                  columns[i].name);
     }
+    /* Pages and explain name a row SOURCE:REFERENCE. */
+    if (cell_of (r, IN_SOURCE) && strchr (cell_of (r, IN_SOURCE), ':'))
+        say (r, "source '%.60s' has a colon: write another character",
+             cell_of (r, IN_SOURCE));
 }
 
 /* A day; of a month its first. */
@@ -232,11 +242,14 @@ static void take_date (struct reading *r, service_t *row)
              text);
     else if (start < r->options->ledger)
         say (r,
-             "%s is before %s, from which on the ledger bills: leave the row "
-             "out",
+             "%s is before %s, the first day that the ledger bills: leave the "
+             "row out",
              text,
              zone_unit_name (site->zone, CALENDAR_DAY, r->options->ledger,
                              stamp));
+    else if (civil.year < REPORT_YEAR_MIN || civil.year > REPORT_YEAR_MAX)
+        say (r, "%s is not a date from %d to %d: correct it", text,
+             REPORT_YEAR_MIN, REPORT_YEAR_MAX);
 }
 
 static bool take_number (struct reading *r, column_id_t id, int decimals,
@@ -245,12 +258,13 @@ static bool take_number (struct reading *r, column_id_t id, int decimals,
     const char *text = cell_of (r, id);
     mpq_t scaled;
     mpz_t power;
-    bool good
-        = strlen (text) <= DIGITS_MAX && exact_parse (text, value, NULL) == 0;
+    bool good = exact_parse (text, value, NULL) == 0;
 
     if (!good) {
-        say (r, "%s '%.40s' is no decimal number, such as 12.50",
-             columns[id].name, text);
+        say (r,
+             "%s '%.40s' is not a decimal number such as 12.50, of at most %d "
+             "characters",
+             columns[id].name, text, EXACT_TEXT_MAX);
         return false;
     }
     mpz_init (power);
@@ -302,6 +316,10 @@ static void take_money (struct reading *r, service_t *row)
         mpz_ui_pow_ui (mpq_numref (scale), 10, (unsigned long)digits);
         check_product (r, quantity, price, amount, scale);
         mpq_mul (scale, scale, amount);
+        if (!exact_is_storable (mpq_numref (scale)))
+            say (r,
+                 "amount %s is too large: at most %d digits before the point",
+                 cell_of (r, IN_AMOUNT), EXACT_UNITS_DIGITS - digits);
         row->quantity = exact_shortest (quantity);
         row->price = exact_shortest (price);
         row->amount = mpz_get_str (NULL, 10, mpq_numref (scale));
@@ -444,8 +462,8 @@ static void clear_row (service_t *row)
 static void take_texts (const struct reading *r, service_t *row)
 {
     static const column_id_t plain[]
-        = {IN_TEAM, IN_ACCOUNT, IN_SERVICE,   IN_DESCRIPTION,
-           IN_UNIT, IN_SOURCE,  IN_REFERENCE, IN_COST_OBJECT};
+        = {IN_TEAM,        IN_ACCOUNT, IN_USER,   IN_PROJECT,   IN_SERVICE,
+           IN_DESCRIPTION, IN_UNIT,    IN_SOURCE, IN_REFERENCE, IN_COST_OBJECT};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (plain); i++)
         *(char **)((char *)row + columns[plain[i]].offset)
@@ -455,7 +473,7 @@ static void take_texts (const struct reading *r, service_t *row)
 static void take_row (struct reading *r)
 {
     charges_t *c = r->charges;
-    service_t row = {.import = 0};
+    service_t row = {.file = r->path, .line = r->line};
 
     r->bad = false;
     check_texts (r);
@@ -467,15 +485,12 @@ static void take_row (struct reading *r)
     check_currency (r);
     take_category (r, &row);
     check_payer (r, &row);
-    check_key (r, &row);
+    if (!r->bad)
+        check_key (r, &row);
     if (r->bad) {
         clear_row (&row);
         return;
     }
-    c->line = array_room (c->line, c->count, sizeof (*c->line));
-    c->path = array_room (c->path, c->count, sizeof (*c->path));
-    c->line[c->count] = r->line;
-    c->path[c->count] = r->path;
     *GL_APPEND (c->row, c->count) = row;
 }
 
@@ -584,7 +599,5 @@ void charges_clear (charges_t *charges)
         clear_row (&charges->row[i]);
     charges_focus_free (charges->focus);
     free (charges->row);
-    free (charges->line);
-    free (charges->path);
     *charges = (charges_t){NULL};
 }

@@ -29,9 +29,7 @@ typedef struct {
 } charges_options_t;
 
 typedef struct {
-    service_t *row; /* texts are its own */
-    size_t *line;
-    const char **path; /* borrowed */
+    service_t *row; /* texts are its own; `file` is borrowed */
     size_t count;
     struct charges_key *keys;
     struct charges_focus *focus; /* rows that are to be added up */

@@ -10,6 +10,7 @@
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "import/charges_private.h"
 #include "ledger/cube.h"
 
@@ -120,14 +121,41 @@ static int find_columns (struct file *f, gl_error_t *error)
 
 /* --- a row -------------------------------------------------------------------- */
 
+/* As exact_parse(), or with an exponent, as clouds write small numbers: 2.5E-05. */
+static int parse_number (const char *text, mpq_t value)
+{
+    size_t length = strcspn (text, "eE");
+    const char *power = text + length + (text[length] != '\0');
+    bool less = *power == '-';
+    GL_AUTOFREE char *digits = xstrndup (text, length);
+    uint64_t exponent = 0;
+    mpz_t factor;
+
+    power += less || *power == '+';
+    if (exact_parse (digits, value, NULL) < 0
+        || (text[length]
+            && (number_u64_text (power, &exponent) < 0
+                || exponent > EXACT_TEXT_MAX)))
+        return -1;
+    mpz_init (factor);
+    mpz_ui_pow_ui (factor, 10, (unsigned long)exponent);
+    if (less)
+        mpz_mul (mpq_denref (value), mpq_denref (value), factor);
+    else
+        mpz_mul (mpq_numref (value), mpq_numref (value), factor);
+    mpq_canonicalize (value);
+    mpz_clear (factor);
+    return 0;
+}
+
 static int take_number (const struct file *f, focus_id_t id, mpq_t value,
                         gl_error_t *error)
 {
     const char *text = cell (f, id);
 
-    return text && exact_parse (text, value, NULL) < 0 ? gl_error (
-               error, "%s '%.40s' is no decimal number", names[id], text)
-                                                       : 0;
+    return text && parse_number (text, value) < 0 ? gl_error (
+               error, "%s '%.40s' is not a decimal number", names[id], text)
+                                                  : 0;
 }
 
 /* By tag `team` or `account`, else the sub account by its name. */
@@ -286,10 +314,11 @@ static const char *text_of (const char *text)
 /* The same rows have the same key: what they are one charge by. */
 static char *reference_of (const struct group *g)
 {
-    return xasprintf ("%s/%s/%s/%s/%s/%s", g->month,
-                      text_of (g->team ? g->team : g->account),
-                      text_of (g->service), text_of (g->charge),
-                      text_of (g->unit), text_of (g->price));
+    return xasprintf (
+        "%s/%s%s/%s/%s/%s/%s/%s", g->month, g->team ? "" : "account ",
+        text_of (g->team ? g->team : g->account), text_of (g->service),
+        text_of (g->category), text_of (g->charge), text_of (g->unit),
+        text_of (g->price));
 }
 
 static void hand_on (const struct charges_focus *focus, const site_t *site,

@@ -9,6 +9,8 @@ typedef enum {
     IN_DATE,
     IN_TEAM,
     IN_ACCOUNT,
+    IN_USER,
+    IN_PROJECT,
     IN_SERVICE,
     IN_DESCRIPTION,
     IN_QUANTITY,

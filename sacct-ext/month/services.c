@@ -117,9 +117,18 @@ int services_since (store_t *store, const site_t *site, int64_t *ret_start,
     return rc;
 }
 
+static bool is_closed (const periods_t *periods, const char *day)
+{
+    char month[MONTH_SIZE];
+
+    snprintf (month, sizeof (month), "%.7s", day);
+    return periods_closing (periods, month) != NULL;
+}
+
 int services_late (store_t *store, const site_t *site, uint64_t import,
-                   const service_t *rows, size_t count, size_t *ret_late,
-                   char ret_open[MONTH_SIZE], gl_error_t *error)
+                   const service_t *rows, char *const *was, size_t count,
+                   size_t *ret_late, char ret_open[MONTH_SIZE],
+                   gl_error_t *error)
 {
     periods_t *periods;
     int rc;
@@ -127,12 +136,10 @@ int services_late (store_t *store, const site_t *site, uint64_t import,
     *ret_late = 0;
     if (periods_read (store, &periods, error) < 0)
         return -1;
-    for (size_t i = 0; i < count; i++) {
-        char month[MONTH_SIZE];
-        snprintf (month, sizeof (month), "%.7s", rows[i].day);
+    for (size_t i = 0; i < count; i++)
         *ret_late += rows[i].import == import
-                     && periods_closing (periods, month) != NULL;
-    }
+                     && (is_closed (periods, rows[i].day)
+                         || (was[i] && is_closed (periods, was[i])));
     rc = periods_open_month (store, site, periods, ret_open, error);
     periods_free (periods);
     return rc;

@@ -21,10 +21,12 @@ int services_add (store_t *store, const site_t *site, period_t period,
 int services_since (store_t *store, const site_t *site, int64_t *ret_start,
                     gl_error_t *error);
 
-/* How many rows of closed months are of this import, and the month in which they are
- * corrections. */
+/* How many rows of this import are, or were before it, of closed months, and the month
+ * in which they are corrections. `was`: the day that each row had; NULL: the same, or
+ * none. */
 int services_late (store_t *store, const site_t *site, uint64_t import,
-                   const service_t *rows, size_t count, size_t *ret_late,
-                   char ret_open[MONTH_SIZE], gl_error_t *error);
+                   const service_t *rows, char *const *was, size_t count,
+                   size_t *ret_late, char ret_open[MONTH_SIZE],
+                   gl_error_t *error);
 
 #endif /* !GL_SERVICES_H */

@@ -79,12 +79,16 @@ wrong "wrong.csv:2: '10/2026' is no date" \
     '10/2026,vision,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
 wrong "wrong.csv:2: 2926-10 has not come yet" \
     '2926-10,vision,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
-wrong "wrong.csv:2: 2026-09 is before 2026-10-01, from which on the ledger bills" \
+wrong "wrong.csv:2: 2026-09 is before 2026-10-01, the first day that the ledger bills" \
     '2026-09,vision,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
-wrong "wrong.csv:2: quantity '1,5' is no decimal number" \
+wrong "wrong.csv:2: quantity '1,5' is not a decimal number" \
     '2026-10,vision,,storage,,"1,5",TB-months,20,30.00,EUR,netapp,b,,'
 wrong "wrong.csv:2: amount 20.001 has more than 2 decimals" \
     '2026-10,vision,,storage,,1,TB-months,20,20.001,EUR,netapp,b,,'
+wrong "wrong.csv:2: amount 1000000000000000 is too large: at most 15 digits before the point" \
+    '2026-10,vision,,storage,,1,TB,1000000000000000,1000000000000000,EUR,netapp,b,,'
+wrong "wrong.csv:2: source 'net:app' has a colon" \
+    '2026-10,vision,,storage,,1,TB-months,20,20.00,EUR,net:app,b,,'
 wrong "wrong.csv:2: unit is empty" \
     '2026-10,vision,,storage,,1,,20,20.00,EUR,netapp,b,,'
 wrong "wrong.csv:4: source netapp has reference a in wrong.csv:2 already" "$good" \
@@ -100,7 +104,8 @@ wrong "2 errors; nothing is stored" "$good" \
     '2026-10,vison,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,' \
     '2026-10,vision,,storage,,1,TB-months,20,20.00,USD,netapp,c,,'
 header=${header%reference*}refrence wrong \
-    "wrong.csv:1: there is no column 'refrence'; did you mean 'reference'?" "$good"
+    "wrong.csv:1: unknown column 'refrence'; did you mean 'reference'?" "$good"
+header=$(echo "$header" | tr , ';') wrong "separate the columns by commas" "$good"
 header=date,team wrong "wrong.csv:1: the header lacks service, quantity, unit" "$good"
 gl "$url" import --charges none.csv
 [ $? -eq 1 ] && said "cannot read none.csv"
@@ -194,8 +199,8 @@ is "$(echo "SELECT team, what, reference, quantity, unit, charge, cost_object
 sed 's/12.5,TB-months,20,250.00,EUR,netapp,v-10/13.5,TB-months,20,270.00,EUR,netapp,v-10/' \
     charges.csv >revised.csv
 gl "$url" import --charges revised.csv && said "0 new, 1 changed, 2 unchanged" &&
-    said "revised.csv:2: netapp v-10 was 250.00 and is 270.00 EUR" &&
-    said "of closed months: 1 row; the months stay as they are, and what differs is a correction in 2026-11"
+    said "revised.csv:2: netapp:v-10: amount was 250.00 and is 270.00; quantity was 12.5 and is 13.5" &&
+    said "1 row of closed months: these months stay as they are, and the difference is a correction in 2026-11"
 result $? "a changed row is a revision, and says so"
 
 # correction: of vision in November
@@ -214,6 +219,13 @@ result $? "FOCUS, corrected: $(grep '^rules' out); $(grep '^invariants' out)"
 gl "$url" import --undo 3 && said "import 3 is taken back: 3 charges of other services"
 result $? "the revision is taken back"
 is "$(correction)" "" "and its correction with it"
+sed 's/2026-10,vision,,storage/2026-11,,nlp,storage/' charges.csv >moved.csv
+gl "$url" import --charges moved.csv &&
+    said "moved.csv:2: netapp:v-10: date was 2026-10-01 and is 2026-11-01; team was vision and is empty; account was empty and is nlp" &&
+    said "1 row of closed months"
+result $? "a row that leaves a closed month is named, with what changed"
+is "$(correction)" "service 2026-10 250.00 0.00 -250.00" "its old team gets it back"
+gl "$url" import --undo 4
 gl "$url" import --undo 2
 is "$(correction)" "service 2026-10 250.00 0.00 -250.00" \
     "without the first import the closed row is given back"
@@ -252,6 +264,32 @@ sed -i 's/Cloud,nlp,/Cloud,nlpp,/' cloud.csv
 gl "$url" import --charges --force cloud.csv
 [ $? -eq 1 ] && said "cloud.csv:4: there is no account 'nlpp'; did you mean 'nlp'?"
 result $? "FOCUS of a cloud: an unknown payer is refused"
+sed -i 's/Cloud,nlpp,/Cloud,nlp,/; s/,0.0123,/,1.23E-02,/; s/,0.01,/,1.0e-2,/' cloud.csv
+gl "$url" import --charges --force cloud.csv && said "0 new, 0 changed, 2 unchanged"
+result $? "FOCUS of a cloud: numbers may have exponents"
+{ cat cloud.csv
+  sed -n 's/,0.5049,/,1,/; s/,Storage,/,Compute,/; 4p' cloud.csv
+  sed -n 's/,EUR,/,USD,/; 2p' cloud.csv
+} >two.csv
+gl "$url" import --charges --force --dry-run two.csv
+[ $? -eq 1 ] && said "two.csv:7: the currency is USD" && said "1 error; nothing is stored"
+result $? "FOCUS of a cloud: another currency is an error, with its line"
+sed -i '$d' two.csv
+gl "$url" import --charges --force --dry-run two.csv && said "3 charges of 3.51 EUR: 1 new"
+result $? "FOCUS of a cloud: a service may be of several categories"
+
+# ----------------------------------------------------------------- of users and projects
+
+cat >people.csv <<'END'
+month,account,user,project,service,quantity,unit,unit_price,amount,currency,source,reference
+2026-12,nlp,cy,Parser,consulting,2,hours,80,160.00,EUR,help,1
+2026-12,nlp,cy,Parser,consulting,-1,hours,80,-80.00,EUR,help,2
+END
+gl "$url" import --charges --force people.csv
+json statement language --month 2026-12
+is "$(field '.rows[] | select((.section == "projects" or .section == "users") and .charge == "80.00") | .name')" \
+    "Parser
+cy" "a charge may be of a user and of a project; a refund is a row"
 
 echo "1..$tests"
 exit $failed
