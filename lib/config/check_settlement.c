@@ -1,6 +1,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "config/check.h"
 
@@ -30,6 +31,7 @@ static const struct {
     KEY (prorated, IS_WORD, PERIODS, 0),
     KEY (order, IS_WORD, COVERS | RULE (PREPAID), 0),
     KEY (unused, IS_WORD, COVERS, 0),
+    {"of", IS_LIST, offsetof (site_settlement_t, of.count), ~RULE (FEE), 0},
     KEY (together, IS_WORD, COVERS, 0),
     KEY (payer, IS_TEXT, RULE (SPONSOR), RULE (SPONSOR)),
     {"split", IS_LIST, offsetof (site_settlement_t, split.count), RULE (SPLIT),
@@ -107,12 +109,35 @@ static int check_amounts (const site_settlement_t *rule, gl_error_t *error)
                          "%s:%d: rule '%s' has no amount that `unused` could "
                          "roll over",
                          rule->place.file, rule->place.line, rule->name);
-    if (rule->each != SETTLE_EACH_TEAM && rule->per != SETTLE_MONTH)
+    if (rule->unused == SETTLE_EXPIRES_EVENLY && rule->per != SETTLE_YEAR)
+        return gl_error (
+            error,
+            "%s:%d: rule '%s': `unused: expire_evenly` needs `per: "
+            "year`",
+            rule->place.file, rule->place.line, rule->name);
+    if (rule->each != SETTLE_EACH_TEAM && rule->each != SETTLE_EACH_NODE
+        && rule->per != SETTLE_MONTH)
         return gl_error (error,
                          "%s:%d: fee '%s': users, projects and accounts are "
                          "counted each month; write `per: month`, or give "
                          "`quantity`",
                          rule->place.file, rule->place.line, rule->name);
+    return 0;
+}
+
+static int check_of (const site_settlement_t *rule, gl_error_t *error)
+{
+    for (size_t i = 0; i < rule->of.count; i++) {
+        const char *word = rule->of.item[i];
+        if (!GL_FIND (settle_of_words, SETTLE_OF_COUNT, it,
+                      !strcmp (*it, word)))
+            return gl_error (
+                error,
+                "%s:%d: `of`: '%.60s' is no kind of charges; known "
+                "are: charges, purchases, services, fees, "
+                "sponsored",
+                rule->place.file, rule->place.line, word);
+    }
     return 0;
 }
 
@@ -175,7 +200,7 @@ int check_settlement (const site_t *site, gl_error_t *error)
     for (size_t i = 0; i < site->settlement_count; i++) {
         const site_settlement_t *rule = &site->settlement[i];
         if (check_keys (rule, error) < 0 || check_amounts (rule, error) < 0
-            || check_split (rule, error) < 0
+            || check_of (rule, error) < 0 || check_split (rule, error) < 0
             || check_deposits (site, rule, error) < 0
             || check_same_name (site, rule, error) < 0)
             return -1;

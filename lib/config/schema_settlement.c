@@ -26,12 +26,12 @@ static const schema_word_t unused_words[]
     = {{"expire", SETTLE_EXPIRES},
        {"carry", SETTLE_CARRIED},
        {"carry_once", SETTLE_CARRIED_ONCE},
+       {"expire_evenly", SETTLE_EXPIRES_EVENLY},
        {NULL, 0}};
-static const schema_word_t each_words[] = {{"team", SETTLE_EACH_TEAM},
-                                           {"user", SETTLE_EACH_USER},
-                                           {"project", SETTLE_EACH_PROJECT},
-                                           {"account", SETTLE_EACH_ACCOUNT},
-                                           {NULL, 0}};
+static const schema_word_t each_words[]
+    = {{"team", SETTLE_EACH_TEAM},       {"user", SETTLE_EACH_USER},
+       {"project", SETTLE_EACH_PROJECT}, {"account", SETTLE_EACH_ACCOUNT},
+       {"node", SETTLE_EACH_NODE},       {NULL, 0}};
 
 #define AT(member) offsetof (site_settlement_t, member)
 
@@ -71,6 +71,11 @@ static const schema_key_t keys[] = {
      "Charges of these projects only."},
     {"accounts", VALUE_LIST, 0, AT (accounts), NULL, NULL, NULL, NULL,
      "Charges of these Slurm accounts only."},
+    {"of", VALUE_LIST, 0, AT (of), NULL, NULL, NULL, "[fees]",
+     "Kinds of charges that it is for: charges (of time, with shared idle time "
+     "and credits), purchases (of entitlements), services, fees (of earlier "
+     "rules), sponsored (paid for other teams). Default all; of a grant, "
+     "charges."},
     {"amount", VALUE_DECIMAL, POSITIVE, AT (amount), NULL, NULL, NULL, "5000",
      "Money for each team and period: what a grant or sponsor pays at most, a "
      "fee, a minimum, a cap."},
@@ -97,7 +102,9 @@ static const schema_key_t keys[] = {
      "expire",
      "What is unused at the end of a period expires (expire), rolls over to "
      "the next (carry), or rolls over and expires at the end of that "
-     "(carry_once). Default expire."},
+     "(carry_once). Of a year, expire_evenly: at the end of each quarter at "
+     "most the part of the amount is left that the year still has. Default "
+     "expire."},
     {"together", VALUE_WORD, 0, AT (together), schema_truth_words, NULL, "no",
      "no",
      "One amount for all teams together, instead of one for each. Default "
@@ -107,8 +114,10 @@ static const schema_key_t keys[] = {
     {"split", VALUE_FUNDING, 0, AT (split), NULL, NULL, NULL, NULL,
      "Cost objects and their shares of a team's charges, 100% in all."},
     {"each", VALUE_WORD, 0, AT (each), each_words, NULL, "team", "team",
-     "What a fee is paid for: each team, or each user, project or account "
-     "that used GPUs in the month. Default team."},
+     "What a fee is paid for: each team; or each user, project or account "
+     "that used GPUs in the month; or each node of the team's entitlements in "
+     "GPUs, on the first day of the month in which the fee is charged. Default "
+     "team."},
     {"quantity", VALUE_DECIMAL, POSITIVE, AT (quantity), NULL, NULL, "1", "1",
      "The fee times so many, such as nodes or students. Default 1."},
     {"deposits", VALUE_ENTRIES, 0, 0, NULL, "settlement.deposits", NULL, NULL,

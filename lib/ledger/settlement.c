@@ -209,7 +209,7 @@ static int settle_minimum (struct settling *s, const struct payer *p,
         settlement_to_units (s, amount, due);
         settlement_add_fee (s, p->team, due);
         if (mpz_sgn (due) > 0)
-            settlement_add_charge (s, p->team, NULL, due);
+            settlement_add_charge (s, SETTLE_OF_FEES, p->team, NULL, due);
     }
     balance_end (s, b);
     mpq_clears (amount, seconds, NULL);
@@ -217,9 +217,32 @@ static int settle_minimum (struct settling *s, const struct payer *p,
     return 0;
 }
 
+/* Nodes of the team's entitlements, on the first day; of a part of a node that
+ * part. */
+static void count_nodes (const struct settling *s, const char *team,
+                         mpq_t ret_count)
+{
+    const site_t *site = s->how->site;
+    mpq_t nodes;
+
+    mpq_init (nodes);
+    for (size_t i = 0; i < site->entitlement_count; i++) {
+        const site_entitlement_t *e = &site->entitlements[i];
+        const site_pool_t *pool = site_pool_at (site, e->pool, s->part.start);
+        if (strcmp (e->team, team) != 0 || !pool || pool->gpus_per_node == 0
+            || !period_has (e->valid, s->part.start)
+            || !settlement_has (&s->rule->pools, e->pool))
+            continue;
+        exact_set_i64 (nodes, 1, pool->gpus_per_node);
+        mpq_mul (nodes, nodes, e->gpus);
+        mpq_add (ret_count, ret_count, nodes);
+    }
+    mpq_clear (nodes);
+}
+
 /* How many users, projects or accounts of the team used GPUs. */
-static unsigned long count_each (const struct settling *s,
-                                 const struct payer *p)
+static void count_each (const struct settling *s, const struct payer *p,
+                        mpq_t ret_count)
 {
     static const key_id_t keys[] = {[SETTLE_EACH_USER] = KEY_USER,
                                     [SETTLE_EACH_PROJECT] = KEY_PROJECT,
@@ -228,19 +251,21 @@ static unsigned long count_each (const struct settling *s,
                                         [SETTLE_EACH_PROJECT] = "project",
                                         [SETTLE_EACH_ACCOUNT] = "account"};
     cube_t *each;
-    unsigned long count;
 
-    if (s->rule->each == SETTLE_EACH_TEAM)
-        return 1;
+    mpq_set_ui (ret_count, s->rule->each == SETTLE_EACH_TEAM, 1);
+    if (s->rule->each == SETTLE_EACH_NODE)
+        count_nodes (s, p->team, ret_count);
+    if (s->rule->each == SETTLE_EACH_NODE || s->rule->each == SETTLE_EACH_TEAM)
+        return;
     each = cube_new (&bill_fields[BILL_POSTINGS], names[s->rule->each]);
     for (size_t i = 0; i < p->count; i++) {
         const struct cell *c = &s->cell[p->member[i]];
-        if (c->use && posting_key (c->key, keys[s->rule->each]))
+        if (c->of == SETTLE_OF_CHARGES
+            && posting_key (c->key, keys[s->rule->each]))
             cube_add (each, c->key);
     }
-    count = cube_count (each);
+    mpq_set_ui (ret_count, cube_count (each), 1);
     cube_free (each);
-    return count;
 }
 
 static int settle_fee (struct settling *s, const struct payer *p,
@@ -258,7 +283,7 @@ static int settle_fee (struct settling *s, const struct payer *p,
         mpq_swap (amount, b->added);
     else if (s->rule->prorated && s->rule->per == SETTLE_MONTH)
         settlement_amount (s, true, amount);
-    mpq_set_ui (count, count_each (s, p), 1);
+    count_each (s, p, count);
     mpq_mul (amount, amount, s->rule->quantity);
     mpq_mul (amount, amount, count);
     settlement_to_units (s, amount, units);
@@ -267,7 +292,7 @@ static int settle_fee (struct settling *s, const struct payer *p,
     mpq_set (b->used, b->added);
     settlement_add_fee (s, p->team, units);
     if (mpz_sgn (units) > 0)
-        settlement_add_charge (s, p->team, NULL, units);
+        settlement_add_charge (s, SETTLE_OF_FEES, p->team, NULL, units);
     mpq_clears (amount, count, NULL);
     mpz_clear (units);
     return 0;

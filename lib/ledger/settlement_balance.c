@@ -246,12 +246,40 @@ bool balance_ends (const struct settling *s, const bill_balance_t *b)
                          + months_of_period (s->rule);
 }
 
+/* At the end of a quarter: what is left above the part of the amount that the year
+ * still has. */
+static void expire_evenly (const struct settling *s, bill_balance_t *b)
+{
+    int left = period_start (s->how, s->rule) + months_of_period (s->rule)
+               - settlement_month_number (s->how->month) - 1;
+    mpq_t most, part;
+
+    if (left % 3 != 0)
+        return;
+    mpq_inits (most, part, NULL);
+    settlement_amount (s, false, most);
+    exact_set_i64 (part, left, months_of_period (s->rule));
+    mpq_mul (most, most, part);
+    if (!settlement_counts_hours (s->rule)) {
+        mpz_t units;
+        mpz_init (units);
+        settlement_to_units (s, most, units);
+        settlement_of_units (s, units, most);
+        mpz_clear (units);
+    }
+    mpq_sub (part, b->closing, most);
+    if (mpq_sgn (part) > 0)
+        mpq_add (b->expired, b->expired, part);
+    mpq_clears (most, part, NULL);
+}
+
 /* What is unused at the end of a period expires, or is opened in the next. */
 void balance_end (struct settling *s, bill_balance_t *b)
 {
     bool last = balance_ends (s, b);
     bool over = last
                 && (!continues (s) || s->rule->unused == SETTLE_EXPIRES
+                    || s->rule->unused == SETTLE_EXPIRES_EVENLY
                     || s->rule->first_months > 0);
 
     balance_left (b, b->closing);
@@ -259,6 +287,8 @@ void balance_end (struct settling *s, bill_balance_t *b)
         mpq_add (b->expired, b->expired, b->closing);
     else if (last && s->rule->unused == SETTLE_CARRIED_ONCE)
         mpq_add (b->expired, b->expired, b->rolled_over);
+    else if (s->how->ended && s->rule->unused == SETTLE_EXPIRES_EVENLY)
+        expire_evenly (s, b);
     balance_left (b, b->closing);
     if (last)
         mpq_set (b->rolled_over, b->closing);

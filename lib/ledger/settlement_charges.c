@@ -8,10 +8,21 @@
 static const char cell_keys[] = "pool,team,account,cluster,user,project,qos,"
                                 "partition_name";
 
-static bool is_use (const posting_t *row)
+/* SETTLE_OF_COUNT: it is not settled. */
+static settle_of_t of_row (const posting_t *row)
 {
-    return row->kind == BILL_CHARGE || row->kind == BILL_IDLE
-           || row->kind == BILL_CREDIT;
+    switch (row->kind) {
+    case BILL_CHARGE:
+    case BILL_IDLE:
+    case BILL_CREDIT:
+        return SETTLE_OF_CHARGES;
+    case BILL_PURCHASE:
+        return SETTLE_OF_PURCHASES;
+    case BILL_SERVICE:
+        return SETTLE_OF_SERVICES;
+    default:
+        return SETTLE_OF_COUNT;
+    }
 }
 
 /* Prior-period adjustments, manual rows and what nobody is charged are not
@@ -19,24 +30,22 @@ static bool is_use (const posting_t *row)
 static bool is_settled (const posting_t *row, const char *month)
 {
     return row->team && !strcmp (row->month, month) && !row->outside
-           && !row->reason
-           && (is_use (row) || row->kind == BILL_PURCHASE
-               || row->kind == BILL_SERVICE);
+           && !row->reason && of_row (row) != SETTLE_OF_COUNT;
 }
 
 /* Into groups; GPU-seconds of idle time are no job's. */
-static void group (const bill_t *bill, const char *month, cube_t *cubes[2])
+static void group (const bill_t *bill, const char *month, cube_t **cubes)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
 
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < SETTLE_OF_FEES; i++)
         cubes[i] = cube_new (&bill_fields[BILL_POSTINGS], cell_keys);
     for (size_t i = 0; i < count; i++) {
         posting_t *to;
         if (!is_settled (&rows[i], month))
             continue;
-        to = cube_add (cubes[!is_use (&rows[i])], &rows[i]);
+        to = cube_add (cubes[of_row (&rows[i])], &rows[i]);
         if (rows[i].kind != BILL_CHARGE)
             mpq_sub (to->gpu_seconds, to->gpu_seconds, rows[i].gpu_seconds);
     }
@@ -57,8 +66,10 @@ static struct cell *new_cell (struct settling *s)
 }
 
 /* What is below 0 (credits of another month's time) pays for nothing. */
-static void add_cells (struct settling *s, cube_t *cube, bool use)
+static void add_cells (struct settling *s, settle_of_t of)
 {
+    cube_t *cube = s->cubes[of];
+
     for (size_t i = 0; i < cube_count (cube); i++) {
         const posting_t *row = cube_row (cube, i);
         struct cell *c;
@@ -66,7 +77,7 @@ static void add_cells (struct settling *s, cube_t *cube, bool use)
             continue;
         c = new_cell (s);
         c->key = row;
-        c->use = use;
+        c->of = of;
         if (mpz_sgn (row->charge_units) > 0)
             mpz_set (c->left, row->charge_units);
         mpq_set (c->seconds, row->gpu_seconds);
@@ -86,7 +97,7 @@ static int dearest_first (const void *a, const void *b)
         order = mpq_cmp (y->price, x->price);
     if (order == 0)
         order = posting_compare (x->key, y->key);
-    return order ? order : y->use - x->use;
+    return order ? order : (int)x->of - (int)y->of;
 }
 
 static int by_text (const void *a, const void *b)
@@ -124,16 +135,17 @@ static void list_teams (struct settling *s)
 }
 
 /* A charge that a rule made: a fee, or what a sponsor pays. */
-void settlement_add_charge (struct settling *s, const char *team,
-                            const char *pool, const mpz_t units)
+void settlement_add_charge (struct settling *s, settle_of_t of,
+                            const char *team, const char *pool,
+                            const mpz_t units)
 {
     struct cell *c;
     posting_t *own;
 
     for (size_t i = s->count; i-- > 0 && s->cell[i].own;) {
         own = s->cell[i].own;
-        if (!strcmp (own->team, team) && !own->pool == !pool
-            && (!pool || !strcmp (own->pool, pool))) {
+        if (s->cell[i].of == of && !strcmp (own->team, team)
+            && !own->pool == !pool && (!pool || !strcmp (own->pool, pool))) {
             mpz_add (s->cell[i].left, s->cell[i].left, units);
             return;
         }
@@ -144,6 +156,7 @@ void settlement_add_charge (struct settling *s, const char *team,
     own->pool = xstrdup (pool);
     c = new_cell (s);
     c->key = c->own = own;
+    c->of = of;
     c->team = team_index (s, team);
     mpz_set (c->left, units);
 }
@@ -151,8 +164,8 @@ void settlement_add_charge (struct settling *s, const char *team,
 void settlement_begin (struct settling *s)
 {
     group (s->bill, s->how->month, s->cubes);
-    add_cells (s, s->cubes[0], true);
-    add_cells (s, s->cubes[1], false);
+    for (settle_of_t of = 0; of < SETTLE_OF_FEES; of++)
+        add_cells (s, of);
     if (s->count > 1)
         qsort (s->cell, s->count, sizeof (*s->cell), dearest_first);
     list_teams (s);
@@ -172,8 +185,8 @@ void settlement_clear (struct settling *s)
     free (s->team);
     free (s->member);
     free (s->first);
-    cube_free (s->cubes[0]);
-    cube_free (s->cubes[1]);
+    for (size_t i = 0; i < SETTLE_OF_FEES; i++)
+        cube_free (s->cubes[i]);
 }
 
 /* --- the charges that a rule is for --------------------------------------- */
@@ -199,9 +212,11 @@ static bool is_team (const struct settling *s, const char *name)
 static bool is_for (const site_settlement_t *rule, const struct cell *c)
 {
     const posting_t *key = c->key;
+    bool of = rule->of.count > 0
+                  ? texts_have (&rule->of, settle_of_words[c->of])
+                  : c->of == SETTLE_OF_CHARGES || rule->rule != SETTLE_GRANT;
 
-    return (c->use || rule->rule != SETTLE_GRANT)
-           && settlement_has (&rule->pools, key->pool)
+    return of && settlement_has (&rule->pools, key->pool)
            && settlement_has (&rule->accounts, posting_key (key, KEY_ACCOUNT))
            && settlement_has (&rule->projects, posting_key (key, KEY_PROJECT))
            && settlement_has (&rule->qos, posting_key (key, KEY_QOS))
@@ -216,9 +231,9 @@ static bool is_whole (const struct settling *s)
 }
 
 /* Of a cell what lies in the part of the month. */
-static void clip_cell (struct cell *c, cube_t *const cubes[2])
+static void clip_cell (struct cell *c, cube_t *const *cubes)
 {
-    const posting_t *in = c->own ? NULL : cube_find (cubes[!c->use], c->key);
+    const posting_t *in = c->own ? NULL : cube_find (cubes[c->of], c->key);
 
     if (!in) {
         mpz_set_ui (c->due, 0);
@@ -236,15 +251,15 @@ static void clip_cell (struct cell *c, cube_t *const cubes[2])
 static int clip_cells (struct settling *s, gl_error_t *error)
 {
     bill_t *part;
-    cube_t *cubes[2];
+    cube_t *cubes[SETTLE_OF_FEES];
 
     if (s->how->part (s->part, &part, s->how->arg, error) < 0)
         return -1;
     group (part, s->how->month, cubes);
     for (size_t i = 0; i < s->count; i++)
         clip_cell (&s->cell[i], cubes);
-    cube_free (cubes[0]);
-    cube_free (cubes[1]);
+    for (size_t i = 0; i < SETTLE_OF_FEES; i++)
+        cube_free (cubes[i]);
     bill_free (part);
     return 0;
 }

@@ -228,8 +228,8 @@ static void settle_paid (struct settling *s, const struct payer *p)
         add_pair (s, &s->cell[at], paid);
         take_off (&s->cell[at], paid);
         if (s->rule->payer)
-            settlement_add_charge (s, s->rule->payer, s->cell[at].key->pool,
-                                   paid);
+            settlement_add_charge (s, SETTLE_OF_SPONSORED, s->rule->payer,
+                                   s->cell[at].key->pool, paid);
     }
     mpz_clear (paid);
 }

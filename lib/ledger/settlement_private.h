@@ -17,7 +17,7 @@ struct cell {
     const posting_t *key; /* of a cube, or `own` */
     posting_t *own;
     size_t team;
-    bool use; /* time, used or idle, and its credits */
+    settle_of_t of;
     mpz_t left;
     mpq_t seconds; /* GPU-seconds of jobs in it */
     mpq_t price;   /* of a second, before any rule */
@@ -30,7 +30,7 @@ struct cell {
 struct settling {
     bill_t *bill;
     const settlement_t *how;
-    cube_t *cubes[2];  /* of use, and of all else; the cells' keys */
+    cube_t *cubes[SETTLE_OF_FEES]; /* by settle_of_t; the cells' keys */
     struct cell *cell; /* the dearest first; then those that rules add */
     size_t count;
     cube_t *out; /* the rows */
@@ -66,8 +66,9 @@ static inline bool settlement_has (const text_list_t *list, const char *name)
 void settlement_begin (struct settling *s);
 void settlement_clear (struct settling *s);
 /* A charge that a rule made: a fee, or what a sponsor pays. */
-void settlement_add_charge (struct settling *s, const char *team,
-                            const char *pool, const mpz_t units);
+void settlement_add_charge (struct settling *s, settle_of_t of,
+                            const char *team, const char *pool,
+                            const mpz_t units);
 /* The teams that the rule is for, by their index. Yours to free. */
 bool *settlement_teams (const struct settling *s);
 /* `due` of each cell: what is unpaid, where the rule is for it. */

@@ -258,11 +258,14 @@ static void free_tax (site_tax_t *tax)
     texts_clear (&tax->teams);
 }
 
+const char *const settle_of_words[SETTLE_OF_COUNT]
+    = {"charges", "purchases", "services", "fees", "sponsored"};
+
 static void free_settlement (site_settlement_t *rule)
 {
     text_list_t *const lists[]
-        = {&rule->teams, &rule->classes,  &rule->pools,   &rule->partitions,
-           &rule->qos,   &rule->projects, &rule->accounts};
+        = {&rule->teams, &rule->classes,  &rule->pools,    &rule->partitions,
+           &rule->qos,   &rule->projects, &rule->accounts, &rule->of};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)
         texts_clear (lists[i]);

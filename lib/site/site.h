@@ -491,8 +491,10 @@ typedef enum {
 
 typedef enum {
     SETTLE_EXPIRES,
-    SETTLE_CARRIED,      /* into the next period */
-    SETTLE_CARRIED_ONCE, /* likewise, and expires at its end */
+    SETTLE_CARRIED,        /* into the next period */
+    SETTLE_CARRIED_ONCE,   /* likewise, and expires at its end */
+    SETTLE_EXPIRES_EVENLY, /* of a year: at the end of each quarter, as much as
+                              even use would have taken by then */
 } settle_unused_t;
 
 /* What a fee is paid for. */
@@ -501,7 +503,19 @@ typedef enum {
     SETTLE_EACH_USER,
     SETTLE_EACH_PROJECT,
     SETTLE_EACH_ACCOUNT,
+    SETTLE_EACH_NODE, /* of its entitlements, in GPUs, on the first day */
 } settle_each_t;
+
+/* What a rule may be for: `of`. */
+typedef enum {
+    SETTLE_OF_CHARGES,   /* time, used or idle, and its credits */
+    SETTLE_OF_PURCHASES, /* of entitlements */
+    SETTLE_OF_SERVICES,
+    SETTLE_OF_FEES,      /* of earlier rules, and minimum charges */
+    SETTLE_OF_SPONSORED, /* what the team pays for others */
+    SETTLE_OF_COUNT,
+} settle_of_t;
+extern const char *const settle_of_words[SETTLE_OF_COUNT];
 
 /* Money paid in advance, on a day. */
 typedef struct {
@@ -525,6 +539,7 @@ typedef struct {
     text_list_t qos;
     text_list_t projects;
     text_list_t accounts;
+    text_list_t of;  /* settle_of_words; empty: all, of a grant charges alone */
     mpq_t amount;    /* money; 0: not given */
     mpq_t gpu_hours; /* 0: not given */
     mpq_t share; /* of each charge, 0..1; 0: not given, which is all of it */

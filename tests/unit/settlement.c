@@ -18,6 +18,10 @@ static const char head[]
       " {name: a100, nodes: n2, gpu: A100-SXM4-80GB, gpus_per_node: 8}]\n"
       "teams: [{name: a, accounts: [a]}, {name: b, accounts: [b]},"
       " {name: c, accounts: [c]}]\n"
+      "entitlements: [{team: b, pool: h100, gpus: 12},"
+      " {team: b, pool: a100, gpus: 8, to: 2026-11-15},"
+      " {team: a, pool: a100, gpus: 16, from: 2026-10-02},"
+      " {team: c, pool: a100, gpu_hours: 16}]\n"
       "settlement:\n";
 
 static site_t *site_of (const char *rules)
@@ -413,6 +417,154 @@ TEST_CASE (services__a_sponsor_pays_them__a_grant_does_not)
            "10 = a added 100 used 3 expired 97\n");
 }
 
+TEST_CASE (sponsor__of_fees__pays_no_other_charge)
+{
+    /* 88 % of 743.07 is 653.9016. */
+    check ("- {name: f, rule: fee, amount: 743.07, teams: [a, c]}\n"
+           "- {name: s, rule: sponsor, payer: c, share: 88%, of: fees, teams: "
+           "[a]}\n"
+           "- {name: t, rule: split, teams: [c], of: [sponsored], split: {X: "
+           "100%}}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 10, 1000, 0},
+                            {'s', "a", NULL, NULL, 0, 2001, 0})),
+           "10 fees site -1486.14\n"
+           "10 fee a 743.07\n"
+           "10 sponsor a>c -653.90\n"
+           "10 fee c 743.07\n"
+           "10 split c -653.90\n"
+           "10 split c/X 653.90\n"
+           "10 sponsor c>a 653.90\n"
+           "10 = a added 743.07 used 743.07\n"
+           "10 = c added 743.07 used 743.07\n");
+}
+
+TEST_CASE (grant__of_fees_and_services__but_no_time)
+{
+    check ("- {name: g, rule: grant, amount: 25, of: [services, fees], teams: "
+           "[a]}\n"
+           "- {name: f, rule: fee, amount: 12, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 10, 1000, 0},
+                            {'s', "a", NULL, NULL, 0, 2001, 0},
+                            {'p', "a", "h100", NULL, 0, 5000, 0})),
+           "10 fees site -12.00\n"
+           "10 granted site 25.00\n"
+           "10 fee a 12.00\n"
+           "10 grant a -4.99\n"
+           "10 grant a -20.01\n"
+           "10 = a added 12 used 12\n"
+           "10 = a added 25 used 25\n");
+}
+
+TEST_CASE (fee__each_node__of_the_entitlements_of_its_first_day)
+{
+    /* b owns 2 1/2 nodes: 12 GPUs of h100 and 8 of a100; 2.5 x 743.07 is 1857.675,
+     * and to the even cent 1857.68. What begins on 2 October counts in November.
+     */
+    check ("- {name: f, rule: fee, amount: 743.07, each: node, teams: [b]}\n"
+           "- {name: g, rule: fee, amount: 10, each: node, pools: [a100]}\n",
+           SEQUENCE (NOTHING, NOTHING, NOTHING),
+           "10 fees site -1857.68\n"
+           "10 fees site -10.00\n"
+           "10 fee b 1857.68\n"
+           "10 fee b 10.00\n"
+           "10 = b added 1857.68 used 1857.68\n"
+           "10 = a\n"
+           "10 = b added 10 used 10\n"
+           "10 = c\n"
+           "11 fees site -1857.68\n"
+           "11 fees site -30.00\n"
+           "11 fee a 20.00\n"
+           "11 fee b 1857.68\n"
+           "11 fee b 10.00\n"
+           "11 = b added 1857.68 used 1857.68\n"
+           "11 = a added 20 used 20\n"
+           "11 = b added 10 used 10\n"
+           "11 = c\n"
+           "12 fees site -1114.60\n"
+           "12 fees site -20.00\n"
+           "12 fee a 20.00\n"
+           "12 fee b 1114.60\n"
+           "12 = b added 1114.6 used 1114.6\n"
+           "12 = a added 20 used 20\n"
+           "12 = b\n"
+           "12 = c\n");
+}
+
+TEST_CASE (grant__of_a_year__expires_evenly)
+{
+    /* The year began in July: after December at most half of 1000 is left, after
+     * March 250. */
+    check ("- {name: g, rule: grant, gpu_hours: 1000, per: year, unused: "
+           "expire_evenly, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 200, 20000, 0}), NOTHING,
+                     LINES ({'c', "a", "h100", NULL, 100, 10000, 0}),
+                     LINES ({'c', "a", "h100", NULL, 400, 40000, 0})),
+           "10 granted site h100 200.00\n"
+           "10 grant a h100 -200.00\n"
+           "10 = a added 1000 used 200 closing 800\n"
+           "11 = a opening 800 closing 800\n"
+           "12 granted site h100 100.00\n"
+           "12 grant a h100 -100.00\n"
+           "12 = a opening 800 used 100 expired 200 closing 500\n"
+           "01 granted site h100 400.00\n"
+           "01 grant a h100 -400.00\n"
+           "01 = a opening 500 used 400 closing 100\n");
+}
+
+TEST_CASE (sponsor__once__an_amount_over_years)
+{
+    /* October to January: one amount, across the end of a quarter and a year. */
+    check (
+        "- {name: s, rule: sponsor, payer: c, amount: 100, per: once, teams: "
+        "[a]}\n"
+        "- {name: m, rule: cap, amount: 50, per: once, teams: [b]}\n",
+        SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 6000, 0},
+                         {'c', "b", "h100", NULL, 1, 3000, 0}),
+                  NOTHING, NOTHING,
+                  LINES ({'c', "a", "h100", NULL, 1, 6000, 0},
+                         {'c', "b", "h100", NULL, 1, 3000, 0})),
+        "10 sponsor a>c h100 -60.00\n"
+        "10 sponsor c>a h100 60.00\n"
+        "10 = b added 50 used 30 closing 20\n"
+        "10 = a added 100 used 60 closing 40\n"
+        "11 = b opening 20 closing 20\n"
+        "11 = a opening 40 closing 40\n"
+        "12 = b opening 20 closing 20\n"
+        "12 = a opening 40 closing 40\n"
+        "01 capped site h100 10.00\n"
+        "01 sponsor a>c h100 -40.00\n"
+        "01 cap b h100 -10.00\n"
+        "01 sponsor c>a h100 40.00\n"
+        "01 = b opening 20 used 20\n"
+        "01 = a opening 40 used 40\n");
+}
+
+TEST_CASE (prepaid__teams_join_and_leave__the_balance_goes_on)
+{
+    check ("- {name: p, rule: prepaid, teams: [a], to: 2026-11-16, deposits: "
+           "[{on: 2026-10-05, amount: 100, team: a}]}\n"
+           "- {name: p, rule: prepaid, teams: [a, b], from: 2026-11-16, "
+           "deposits: [{on: 2026-12-01, amount: 20, team: b}]}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 3000, 0},
+                            {'c', "b", "h100", NULL, 1, 3000, 0}),
+                     LINES ({'c', "b", "h100", NULL, 1, 3000, 5},
+                            {'c', "b", "h100", NULL, 1, 2000, 20}),
+                     LINES ({'c', "b", "h100", NULL, 1, 9000, 0})),
+           "10 prepaid_balance site -100.00\n"
+           "10 prepaid a 100.00\n"
+           "10 prepaid_balance site h100 30.00\n"
+           "10 prepaid a h100 -30.00\n"
+           "10 = all added 100 used 30 closing 70\n"
+           "11 prepaid_balance site h100 20.00\n"
+           "11 prepaid b h100 -20.00\n"
+           "11 = all opening 70 used 20 closing 50\n"
+           "12 prepaid_balance site -20.00\n"
+           "12 prepaid b 20.00\n"
+           "12 prepaid_balance site h100 70.00\n"
+           "12 prepaid b h100 -70.00\n"
+           "12 = all opening 50 added 20 used 70\n");
+}
+
 TEST_CASE (split__cost_objects__add_up_after_all_others)
 {
     check ("- {name: s, rule: split, teams: [a], split: {X1: 50%, X2: 50%}}\n"
@@ -446,27 +598,35 @@ static const char *one_of (const char *const *words, unsigned count)
 
 static char *random_rule (unsigned number)
 {
-    const char *who
-        = ONE_OF ("", ", teams: [a]", ", teams: [a, b]", ", pools: [h100]",
-                  ", projects: [x]", ", from: 2026-10-11", ", to: 2026-11-17",
-                  ", from: 2026-10-05, to: 2026-12-09");
+    const char *who = ONE_OF (
+        "", ", teams: [a]", ", teams: [a, b]", ", pools: [h100]",
+        ", projects: [x]", ", from: 2026-10-11", ", to: 2026-11-17",
+        ", from: 2026-10-05, to: 2026-12-09", ", of: [fees, sponsored]",
+        ", of: [charges, services]", ", of: purchases, teams: [b]");
     const char *per = ONE_OF ("", ", per: month", ", per: quarter",
                               ", per: year, prorated: yes", ", per: once");
     const char *order
         = ONE_OF ("", ", order: cheapest", ", order: proportional");
     const char *more
         = ONE_OF ("", ", first_months: 2", ", unused: carry",
-                  ", unused: carry_once", ", together: yes", ", share: 33%");
+                  ", unused: carry_once", ", together: yes", ", share: 33%",
+                  ", per: year, unused: expire_evenly");
     unsigned amount = 1 + pick (9000);
+
+    if (strstr (more, "per:"))
+        per = "";
 
     switch (pick (8)) {
     case 0:
         return xasprintf ("- {name: r%u, rule: waiver%s%s}\n", number, who,
                           ONE_OF ("", ", share: 17%", ", first_months: 1"));
     case 1:
+        if (strstr (who, "of:"))
+            who = "";
         return xasprintf ("- {name: r%u, rule: fee, amount: %u.%02u%s%s}\n",
                           number, amount / 100, amount % 100, who,
-                          ONE_OF (", each: user", ", per: year", ""));
+                          ONE_OF (", each: user", ", per: year", "",
+                                  ", each: node, per: quarter"));
     case 2:
         return xasprintf ("- {name: r%u, rule: minimum, amount: %u%s%s}\n",
                           number, amount, who, per);
