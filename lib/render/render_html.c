@@ -11,6 +11,9 @@
 /* No line breaks within a date. */
 #define NO_BREAK_SPACE "\xc2\xa0"
 
+/* A table with more columns than this is a list of cards on a telephone. */
+#define CARD_COLUMNS 3
+
 /* A text of the report's own: a title, a label, a note. */
 static void add_text (buffer_t *out, const char *text)
 {
@@ -43,6 +46,38 @@ static void add_readable (buffer_t *out, const char *text, column_type_t type)
         escape_html (out, buffer_text (&readable));
 }
 
+/* A text as a string of a style sheet. */
+static void add_style_string (buffer_t *out, const char *text)
+{
+    buffer_add_char (out, '"');
+    for (; *text; text++)
+        if (strchr ("<>&\"'\\\n", *text))
+            buffer_printf (out, "\\%02x ", (unsigned)*text);
+        else
+            buffer_add_char (out, *text);
+    buffer_add_char (out, '"');
+}
+
+/* On a telephone a row is a card, with the title of a column in front of each
+ * value. */
+static void add_card_labels (buffer_t *out, const report_t *report)
+{
+    buffer_add_text (out, "@media screen and (max-width:40rem){\n");
+    for (size_t i = 0; i < render_tables (report); i++) {
+        render_rows_t rows = render_rows (report, i);
+        for (size_t k = 1; k < rows.order_count; k++) {
+            if (rows.order_count <= CARD_COLUMNS)
+                break;
+            buffer_printf (out, ".k%zu td:nth-child(%zu)::before{content:", i,
+                           k + 1);
+            add_style_string (out, report->column[rows.order[k]].title);
+            buffer_add_text (out, "}\n");
+        }
+        render_rows_done (&rows);
+    }
+    buffer_add_text (out, "}\n");
+}
+
 static void add_head (buffer_t *out, const report_t *report)
 {
     buffer_add_text (
@@ -56,6 +91,7 @@ static void add_head (buffer_t *out, const report_t *report)
     add_element (out, "title", report->title);
     buffer_add_text (out, "\n<style>\n");
     buffer_add_text (out, render_style);
+    add_card_labels (out, report);
     buffer_add_text (out, "</style>\n</head>\n<body>\n");
     buffer_add_text (out, render_svg_patterns);
     buffer_add_text (out, "<main>\n<header>\n<p class=\"mark\">gpuledger</p>");
@@ -182,7 +218,8 @@ static void add_totals (buffer_t *out, const report_t *report,
         if (rows->total[at])
             add_cell (out, report, at, rows->total[at], i == 0);
         else
-            buffer_add_text (out, "<td></td>");
+            buffer_add_text (out, i == 0 ? "<th scope=\"row\">Total</th>"
+                                         : "<td></td>");
     }
     buffer_add_text (out, "</tr></tfoot>\n");
 }
@@ -191,11 +228,15 @@ static void add_totals (buffer_t *out, const report_t *report,
 static void add_table (buffer_t *out, const report_t *report,
                        const render_rows_t *rows, size_t id)
 {
+    /* A few columns fit next to each other. */
+    const char *cards = rows->order_count > CARD_COLUMNS ? "cards " : "";
+
     buffer_printf (out,
                    "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
                    "aria-labelledby=\"t%zu\">"
-                   "<table aria-labelledby=\"t%zu\">\n<thead><tr>",
-                   id, id);
+                   "<table class=\"%sk%zu\" "
+                   "aria-labelledby=\"t%zu\">\n<thead><tr>",
+                   id, cards, id, id);
     for (size_t i = 0; i < rows->order_count; i++) {
         const report_column_t *column = &report->column[rows->order[i]];
         buffer_printf (out, "<th scope=\"col\"%s>",

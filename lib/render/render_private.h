@@ -35,6 +35,7 @@ void render_readable_value (buffer_t *out, const char *text, column_type_t type,
 /* The style sheet of the page, and definitions that its charts refer to. */
 extern const char render_style[];
 extern const char render_svg_patterns[];
+bool render_shade_is_hatched (int shade);
 
 /* One table for people: all rows, or those of a section, with the columns that say
  * something there. */

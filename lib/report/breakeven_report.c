@@ -199,20 +199,31 @@ static void chart_effects (const struct breakeven_view *v,
 {
     GL_AUTOFREE char *title
         = xasprintf ("What moves the cost of an hour in %s", v->b->pool);
-    report_chart_t *chart;
+    GL_AUTOFREE char *unit = xasprintf ("%s for a GPU hour", v->site->currency);
+    mpq_t *value = xcalloc (count + 1, sizeof (*value));
+    const char **label = xcalloc (count + 1, sizeof (*label));
+    plot_series_t change = {.title = "Change", .value = (const mpq_t *)value};
 
-    if (count == 0)
-        return;
     qsort (effects, count, sizeof (*effects), by_size);
-    chart = report_chart (v->report, CHART_BARS, title,
-                          "The change of the cost of a productive GPU hour by "
-                          "each other input, the largest first.");
     for (size_t i = 0; i < count; i++) {
-        GL_AUTOFREE char *text = exact_text (effects[i].difference, 4);
-        report_chart_item (chart, effects[i].label, text, effects[i].size,
-                           effects[0].size,
-                           mpq_sgn (effects[i].difference) > 0 ? 0 : 2);
+        mpq_init (value[i]);
+        mpq_set (value[i], effects[i].difference);
+        label[i] = effects[i].label;
     }
+    report_plot (v->report,
+                 &(plot_t){.kind = CHART_CHANGES,
+                           .title = title,
+                           .description
+                           = "The change of the cost of a productive GPU hour "
+                             "by each other input, the largest first.",
+                           .type = COLUMN_RATE,
+                           .unit = unit,
+                           .point = label,
+                           .point_count = count,
+                           .series = &change,
+                           .series_count = 1});
+    GL_FREE_EACH (value, count, it, mpq_clear (*it));
+    free (label);
 }
 
 /* One change; nothing where it makes no difference (the book has it so, or has

@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -223,9 +224,157 @@ bool report_by_time (const report_query_t *query)
     return query->by.count == 1 && is_time (query->by.id[0]);
 }
 
-size_t report_chart_size (const report_query_t *query)
+/* --- charts over time ------------------------------------------------------ */
+
+#define WEEKDAYS 7
+#define DAY_HOURS 24
+#define WEEK_HOURS (WEEKDAYS * DAY_HOURS)
+
+/* The units of the query's period, and the sum of the rows of each. */
+struct times {
+    size_t count;
+    char **name;
+    mpq_t *value;
+};
+
+static void add_unit (struct times *times, const char *name)
 {
-    return report_by_time (query) ? 31 : 12;
+    *GL_APPEND (times->name, times->count) = xstrdup (name);
+    times->count--;
+    mpq_init (*GL_APPEND (times->value, times->count));
+}
+
+/* Rows are sorted by time as the units are: `*row` is the next one. */
+static void take_rows (const report_t *report, const mpq_t *value,
+                       struct times *times, size_t *row)
+{
+    const char *name = times->name[times->count - 1];
+    mpq_t *sum = &times->value[times->count - 1];
+
+    for (; *row < report->row_count; ++*row) {
+        const char *cell = report_cell (report, *row, 0);
+        if (!cell || strcmp (cell, name) != 0)
+            return;
+        mpq_add (*sum, *sum, value[*row]);
+    }
+}
+
+static calendar_unit_t unit_of (const report_query_t *query)
+{
+    key_id_t key = query->by.id[0];
+
+    return key == KEY_MONTH ? CALENDAR_MONTH
+           : key == KEY_DAY ? CALENDAR_DAY
+                            : CALENDAR_HOUR;
+}
+
+static struct times times_of (const report_t *report,
+                              const report_query_t *query, const mpq_t *value)
+{
+    const zone_t *zone = query->site->zone;
+    calendar_unit_t unit = unit_of (query);
+    struct times times = {0};
+    size_t row = 0;
+
+    for (int64_t at = query->period.start; at < query->period.end;
+         at = zone_unit (zone, unit, at).end) {
+        char name[ZONE_STAMP_SIZE];
+        add_unit (&times, zone_unit_name (zone, unit, at, name));
+        take_rows (report, value, &times, &row);
+    }
+    return times;
+}
+
+static void times_clear (struct times *times)
+{
+    for (size_t i = 0; i < times->count; i++) {
+        free (times->name[i]);
+        mpq_clear (times->value[i]);
+    }
+    free (times->name);
+    free (times->value);
+}
+
+/* From Monday 0 to Sunday 6, by the congruence of Tomohiko Sakamoto. */
+static long weekday (long year, long month, long day)
+{
+    static const int shift[] = {0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4};
+
+    year -= month < 3;
+    return (year + year / 4 - year / 100 + year / 400 + shift[month - 1] + day
+            + WEEKDAYS - 1)
+           % WEEKDAYS;
+}
+
+/* Of "2026-10-05T13:00:00-04:00", from Monday 0:00 on. */
+static size_t hour_of_week (const char *name)
+{
+    long year = strtol (name, NULL, 10), month = strtol (name + 5, NULL, 10);
+    long day = strtol (name + 8, NULL, 10), hour = strtol (name + 11, NULL, 10);
+
+    return (size_t)(weekday (year, month, day) * DAY_HOURS + hour);
+}
+
+static void heat_map (report_t *report, const struct times *times,
+                      const plot_t *columns)
+{
+    static const char *const hours[DAY_HOURS] = {
+        "0:00",  "1:00",  "2:00",  "3:00",  "4:00",  "5:00",  "6:00",  "7:00",
+        "8:00",  "9:00",  "10:00", "11:00", "12:00", "13:00", "14:00", "15:00",
+        "16:00", "17:00", "18:00", "19:00", "20:00", "21:00", "22:00", "23:00"};
+    static const char *const days[WEEKDAYS]
+        = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+    GL_AUTOFREE char *title
+        = xasprintf ("%s by weekday and hour", columns->series->title);
+    plot_series_t series[WEEKDAYS];
+    mpq_t sum[WEEK_HOURS];
+    plot_t plot = *columns;
+
+    for (size_t i = 0; i < WEEK_HOURS; i++)
+        mpq_init (sum[i]);
+    for (size_t i = 0; i < times->count; i++) {
+        mpq_t *hour = &sum[hour_of_week (times->name[i])];
+        mpq_add (*hour, *hour, times->value[i]);
+    }
+    for (size_t i = 0; i < WEEKDAYS; i++)
+        series[i] = (plot_series_t){
+            .title = days[i], .value = (const mpq_t *)&sum[i * DAY_HOURS]};
+    plot.kind = CHART_HEAT;
+    plot.title = title;
+    plot.description = "Sums over the period: the darker, the more.";
+    plot.point = hours;
+    plot.point_count = DAY_HOURS;
+    plot.series = series;
+    plot.series_count = WEEKDAYS;
+    report_plot (report, &plot);
+    for (size_t i = 0; i < WEEK_HOURS; i++)
+        mpq_clear (sum[i]);
+}
+
+void report_chart_times (report_t *report, const report_query_t *query,
+                         const char *title, const char *description,
+                         const mpq_t *value, size_t column, const char *unit)
+{
+    struct times times = times_of (report, query, value);
+    plot_series_t series = {.title = report->column[column].title,
+                            .value = (const mpq_t *)times.value};
+    plot_t plot = {.kind = CHART_COLUMNS,
+                   .title = title,
+                   .description = description,
+                   .type = report->column[column].type,
+                   .digits = query->site->currency_digits,
+                   .unit = unit,
+                   .point = (const char *const *)times.name,
+                   .point_count = times.count,
+                   .series = &series,
+                   .series_count = 1};
+    report_chart_t *chart = report_plot (report, &plot);
+
+    if (chart)
+        chart->in_table = true;
+    if (unit_of (query) == CALENDAR_HOUR && times.count >= 2 * DAY_HOURS)
+        heat_map (report, &times, &plot);
+    times_clear (&times);
 }
 
 /* --- command lines ------------------------------------------------------ */

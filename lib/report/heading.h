@@ -53,8 +53,14 @@ usage_query_t report_usage_query (const report_query_t *query);
 
 /* The rows follow one another in time: the first key is a unit of it. */
 bool report_by_time (const report_query_t *query);
-/* Rows of a chart: as many as are read at a glance, or the days of a month. */
-size_t report_chart_size (const report_query_t *query);
+/* Charts of rows by time, where report_by_time(): a column for each unit of the
+ * query's period, 0 where there is no row; of hours of two days or more, also a heat
+ * map of weekdays and hours. `value` of each row, as in plot_series_t, of `column`. */
+void report_chart_times (report_t *report, const report_query_t *query,
+                         const char *title, const char *description,
+                         const mpq_t *value, size_t column, const char *unit);
+/* Rows of a chart: as many as are read at a glance. */
+#define REPORT_CHART_ROWS 12
 
 /* --- command lines ------------------------------------------------------ */
 

@@ -110,6 +110,20 @@ static void free_notes_and_totals (report_t *report)
     free (report->figure);
 }
 
+static void chart_clear (report_chart_t *chart)
+{
+    for (size_t i = 0; i < chart->item_count; i++) {
+        free (chart->item[i].label);
+        free (chart->item[i].value);
+    }
+    free (chart->item);
+    GL_FREE_EACH (chart->series, chart->series_count, it, free (it->title));
+    GL_FREE_EACH (chart->tick, chart->tick_count, it, free (it->text));
+    free (chart->title);
+    free (chart->description);
+    free (chart->unit);
+}
+
 static void free_proofs_and_charts (report_t *report)
 {
     for (size_t i = 0; i < report->proof_count; i++) {
@@ -117,17 +131,7 @@ static void free_proofs_and_charts (report_t *report)
         free_pairs (report->proof[i].line, report->proof[i].line_count);
     }
     free (report->proof);
-    for (size_t i = 0; i < report->chart_count; i++) {
-        report_chart_t *chart = &report->chart[i];
-        for (size_t k = 0; k < chart->item_count; k++) {
-            free (chart->item[k].label);
-            free (chart->item[k].value);
-        }
-        free (chart->item);
-        free (chart->title);
-        free (chart->description);
-    }
-    free (report->chart);
+    GL_FREE_EACH (report->chart, report->chart_count, it, chart_clear (it));
 }
 
 static void free_sections_and_lists (report_t *report)
@@ -496,20 +500,6 @@ void report_named_money (report_t *report, const char *name, const char *title,
     report_named_total (report, name, title, COLUMN_MONEY, text);
 }
 
-void report_chart_money (report_chart_t *chart, const char *label,
-                         const mpz_t units, const mpz_t whole_units, int digits,
-                         int shade)
-{
-    GL_AUTOFREE char *text = exact_units_text (units, digits);
-    mpq_t value, whole;
-
-    mpq_inits (value, whole, NULL);
-    mpq_set_z (value, units);
-    mpq_set_z (whole, whole_units);
-    report_chart_item (chart, label, text, value, whole, shade);
-    mpq_clears (value, whole, NULL);
-}
-
 void report_put_hours (report_t *report, size_t column, const mpq_t seconds)
 {
     put_made (report, column, report_hours_text (seconds));
@@ -579,47 +569,6 @@ void report_list_item (report_list_t *list, const char *word, const char *text)
     add_pair (&list->item, &list->item_count, word, text);
 }
 
-report_chart_t *report_chart (report_t *report, chart_kind_t kind,
-                              const char *title, const char *description)
-{
-    report_chart_t *chart = APPEND (report->chart, report->chart_count);
-
-    chart->kind = kind;
-    chart->title = xstrdup (title);
-    chart->description = xstrdup (description);
-    return chart;
-}
-
-static uint32_t chart_length (const mpq_t value, const mpq_t whole)
-{
-    mpq_t part;
-    uint32_t length;
-
-    if (mpq_sgn (whole) <= 0 || mpq_sgn (value) <= 0)
-        return 0;
-    mpq_init (part);
-    mpq_div (part, value, whole);
-    mpz_mul_ui (mpq_numref (part), mpq_numref (part), CHART_WHOLE);
-    mpz_tdiv_q (mpq_numref (part), mpq_numref (part), mpq_denref (part));
-    length = mpz_cmp_ui (mpq_numref (part), CHART_WHOLE) > 0
-                 ? CHART_WHOLE
-                 : mpz_get_ui (mpq_numref (part));
-    mpq_clear (part);
-    return length;
-}
-
-void report_chart_item (report_chart_t *chart, const char *label,
-                        const char *text, const mpq_t value, const mpq_t whole,
-                        int shade)
-{
-    chart_item_t *item = APPEND (chart->item, chart->item_count);
-
-    item->label = xstrdup (label);
-    item->value = xstrdup (text);
-    item->length = chart_length (value, whole);
-    item->shade = shade;
-}
-
 void report_select_brief (report_t *report)
 {
     size_t kept = 0;
@@ -628,58 +577,6 @@ void report_select_brief (report_t *report)
         if (!report->column[report->order[i]].detail)
             report->order[kept++] = report->order[i];
     report->order_count = kept;
-}
-
-/* Larger values first, ties in the order of the rows. */
-static int compare_values (const void *a, const void *b, void *arg)
-{
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    const mpq_t *value = arg;
-    int order = mpq_cmp (value[y], value[x]);
-
-    return order ? order : (x > y) - (x < y);
-}
-
-static char *row_label (const report_t *report, size_t row)
-{
-    buffer_t label = BUFFER_INIT;
-
-    for (size_t i = 0; i < report->column_count; i++) {
-        const char *text = report_cell (report, row, i);
-        if (!report->column[i].is_key || !text)
-            continue;
-        buffer_printf (&label, "%s%s", label.length ? " \xc2\xb7 " : "", text);
-    }
-    if (label.length == 0)
-        buffer_add_text (&label, "all");
-    return buffer_take (&label);
-}
-
-void report_chart_rows (report_t *report, const char *title,
-                        const char *description, const mpq_t *value,
-                        size_t column, size_t count, bool by_time)
-{
-    size_t rows = report->row_count, largest = 0;
-    size_t first = by_time && rows > count ? rows - count : 0;
-    size_t *rank = xcalloc (rows + 1, sizeof (*rank));
-    report_chart_t *chart
-        = report_chart (report, CHART_BARS, title, description);
-
-    for (size_t i = 0; i < rows; i++)
-        rank[i] = i;
-    for (size_t i = first; i < rows; i++)
-        if (i == first || mpq_cmp (value[i], value[largest]) > 0)
-            largest = i;
-    if (!by_time)
-        qsort_r (rank, rows, sizeof (*rank), compare_values, (void *)value);
-    for (size_t i = first; i < rows && i < first + count; i++) {
-        GL_AUTOFREE char *label = row_label (report, rank[i]);
-        const char *text = report_cell (report, rank[i], column);
-        if (by_time || mpq_sgn (value[rank[i]]) > 0)
-            report_chart_item (chart, label, text ? text : "", value[rank[i]],
-                               value[largest], 0);
-    }
-    free (rank);
 }
 
 void report_kwh (mpq_t ret, uint64_t energy_mj)

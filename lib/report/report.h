@@ -120,27 +120,60 @@ typedef struct {
     bool holds; /* the identity printed here is true */
 } report_proof_t;
 
-/* A chart. Lengths are parts of CHART_WHOLE, so that drawing needs no numbers
- * but integers. */
+/* A chart. Positions are parts of CHART_WHOLE, so that drawing needs integers only. */
 #define CHART_WHOLE 100000
 typedef enum {
-    CHART_BARS,  /* one bar per item, the longest being CHART_WHOLE */
-    CHART_STACK, /* one bar, the items side by side */
+    CHART_BARS,    /* one bar per item, the longest being CHART_WHOLE */
+    CHART_STACK,   /* one bar, the items side by side; past CHART_WHOLE is a
+                      surplus */
+    CHART_COLUMNS, /* over time: a column at each point, series on top of each
+                      other */
+    CHART_LINES,   /* over time: a line for each series */
+    CHART_HEAT, /* a row for each series, a cell at each point: the darker, the
+                      more */
+    CHART_CHANGES, /* a bar for each point, to the left of zero or to the right */
+    CHART_BUDGETS, /* a bar for each point, of four series: spent, least and most
+                      expected at the end, budget */
 } chart_kind_t;
 
 typedef struct {
-    char *label;
-    char *value;
-    uint32_t length;
-    int shade; /* which of the palette; see report_chart_item() */
+    char *label; /* of a point: a team, a day; in a stack, of the part */
+    char *value; /* NULL: not known, nothing is drawn */
+    int from;    /* it is drawn from here */
+    int to;      /* to here; in a heat map, how dark it is */
+    int shade;   /* which of the palette, below CHART_SHADES */
 } chart_item_t;
 
 typedef struct {
+    char *title;
+    int shade;
+} chart_series_t;
+
+/* A line of the grid. */
+typedef struct {
+    char *text; /* the value there */
+    int at;
+} chart_tick_t;
+
+/* A stack has each of them once, as long as there are any left. */
+#define CHART_SHADES 16
+#define CHART_HEAT_STEPS 5
+
+typedef struct {
     chart_kind_t kind;
+    column_type_t type; /* of the values */
     char *title;
     char *description; /* in words, for who cannot see it */
-    chart_item_t *item;
+    char *unit;        /* of the values; NULL: they have it with them */
+    chart_item_t *item; /* series by series, where there are several */
     size_t item_count;
+    size_t point_count; /* of each series */
+    chart_series_t *series;
+    size_t series_count; /* 0: bars or a stack */
+    chart_tick_t *tick;
+    size_t tick_count;
+    int zero;      /* of the axis */
+    bool in_table; /* a table of the page has all values */
 } report_chart_t;
 
 typedef struct {
@@ -254,22 +287,46 @@ void report_proof_line (report_proof_t *proof, const char *label,
 void report_coverage (report_t *report, const char *measure,
                       const char *percent);
 
-/* Valid until the next chart is begun. */
+/* Bars or a stack. Valid until the next chart is begun. */
 report_chart_t *report_chart (report_t *report, chart_kind_t kind,
                               const char *title, const char *description);
 /* `value` of `whole`; both not negative. `shade`: 0 is used time or cost, then
- * lighter kinds of what is not used. */
+ * lighter kinds of what is not used; a stack takes another that is free. */
 void report_chart_item (report_chart_t *chart, const char *label,
                         const char *text, const mpq_t value, const mpq_t whole,
                         int shade);
 
+/* The values of a chart with an axis, which is chosen to hold them and 0. */
+typedef struct {
+    const char *title;
+    const mpq_t
+        *value; /* of each point; hours in seconds, money in the smallest
+                            units */
+    const bool *unknown; /* NULL: all are known */
+    int shade;
+} plot_series_t;
+
+typedef struct {
+    chart_kind_t kind;
+    const char *title;
+    const char *description;
+    column_type_t type;
+    int digits;       /* of money */
+    const char *unit; /* "USD", "GPU hours" */
+    const char *const *point;
+    size_t point_count;
+    const plot_series_t *series;
+    size_t series_count;
+} plot_t;
+
+/* Valid until the next chart is begun; NULL and no chart: there are no points. */
+report_chart_t *report_plot (report_t *report, const plot_t *plot);
+
 /* A bar for each of the `count` largest rows that are above 0: value[row] and
- * the cell of `column` in addition; the label is the keys. `by_time`: for the
- * last `count` rows as they stand, because they follow one another. */
+ * the cell of `column` in addition; the label is the keys. */
 void report_chart_rows (report_t *report, const char *title,
                         const char *description, const mpq_t *value,
-                        size_t column, size_t count, bool by_time);
-
+                        size_t column, size_t count);
 /* Order the rows bytewise by their key cells, left to right; an absent key
  * sorts by the text that is printed for it. */
 void report_sort (report_t *report);

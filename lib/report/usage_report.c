@@ -440,11 +440,16 @@ static void add_chart (const report_query_t *query, report_t *report,
         if (!usage_cell_gpu_seconds (&cells[i], seconds[i]))
             mpq_set_ui (seconds[i], 0, 1);
     }
-    report_chart_rows (
-        report, "Where the GPU hours went",
-        report_by_time (query) ? "GPU hours over time." : "The largest rows.",
-        (const mpq_t *)seconds, columns.first + MEASURE_GPU_HOURS,
-        report_chart_size (query), report_by_time (query));
+    if (report_by_time (query))
+        report_chart_times (report, query, "GPU hours over time",
+                            "GPU hours that were allocated to jobs.",
+                            (const mpq_t *)seconds,
+                            columns.first + MEASURE_GPU_HOURS, "GPU hours");
+    else
+        report_chart_rows (report, "Where the GPU hours went",
+                           "The largest rows.", (const mpq_t *)seconds,
+                           columns.first + MEASURE_GPU_HOURS,
+                           REPORT_CHART_ROWS);
     GL_FREE_EACH (seconds, count, it, mpq_clear (*it));
 }
 

@@ -496,68 +496,103 @@ static int remainder_shade (size_t remainder)
     return shades[remainder];
 }
 
-/* The length of the bar: the cost, and what was recovered above it. */
-static void chart_whole (const struct pool_sum *all, const mpz_t charged,
-                         const mpz_t outside, mpz_t ret_whole)
+/* The charges, less credits and what is shown as a part of its own, less the amounts
+ * recovered above the cost: the part of the cost that they recover. */
+static void chart_charged (const struct pool_sum *all, mpz_t ret_charged)
 {
-    mpz_add (ret_whole, charged, outside);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        if (mpz_sgn (all->remainder[i]) > 0)
-            mpz_add (ret_whole, ret_whole, all->remainder[i]);
+    pool_sum_credits (all, ret_charged);
+    mpz_add (ret_charged, ret_charged, all->in_period);
+    mpz_add (ret_charged, ret_charged, all->settled);
+    mpz_sub (ret_charged, ret_charged, all->purchased);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        mpz_sub (ret_charged, ret_charged, all->idle[i]);
+        if (mpz_sgn (all->remainder[i]) < 0)
+            mpz_add (ret_charged, ret_charged, all->remainder[i]);
+    }
 }
 
-static void cost_chart (struct chargeback *c, const struct pool_sum *all)
+static void chart_charges (struct chargeback *c, report_chart_t *chart,
+                           const struct pool_sum *all, const mpz_t charged,
+                           const mpz_t outside)
 {
-    report_chart_t *chart = report_chart (
-        c->report, CHART_STACK, "How the cost was recovered",
-        "Charges, and the part of the cost that they do not recover.");
     bool credits
         = cube_count (all->credits) > 0 || mpz_sgn (all->credited_outside);
-    mpz_t whole, charged, outside;
 
-    mpz_inits (whole, charged, outside, NULL);
-    pool_sum_credits (all, charged);
-    mpz_add (charged, charged, all->in_period);
-    mpz_add (charged, charged, all->settled);
-    mpz_add (outside, all->outside, all->credited_outside);
-    chart_whole (all, charged, outside, whole);
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        mpz_sub (charged, charged, all->idle[i]);
-    mpz_sub (charged, charged, all->purchased);
     report_chart_money (
         chart, credits ? "charged to jobs, less credits" : "charged to jobs",
-        charged, whole, c->digits, 0);
+        charged, all->cost, c->digits, 0);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         GL_AUTOFREE char *label
             = xasprintf ("charged: %s", remainder_info (i)->title);
         if (mpz_sgn (all->idle[i]))
-            report_chart_money (chart, label, all->idle[i], whole, c->digits,
-                                remainder_shade (i));
+            report_chart_money (chart, label, all->idle[i], all->cost,
+                                c->digits, remainder_shade (i));
     }
     if (mpz_sgn (all->purchased))
         report_chart_money (chart, "charged: prepaid entitlements",
-                            all->purchased, whole, c->digits, 1);
-    if (mpz_sgn (outside) > 0)
-        report_chart_money (chart, "charged outside the period", outside, whole,
-                            c->digits, 1);
+                            all->purchased, all->cost, c->digits, 1);
+    if (mpz_sgn (outside))
+        report_chart_money (chart, "charged outside the period", outside,
+                            all->cost, c->digits, 1);
+}
+
+/* Of the sign: what is not recovered, or what is recovered above the cost. */
+static void chart_remainders (struct chargeback *c, report_chart_t *chart,
+                              const struct pool_sum *all, int sign)
+{
+    mpz_t units;
+
+    mpz_init (units);
+    for (size_t i = 0; i < REMAINDER_COUNT; i++) {
+        GL_AUTOFREE char *label = remainder_label (i, sign);
+        mpz_abs (units, all->remainder[i]);
+        if (mpz_sgn (all->remainder[i]) == sign)
+            report_chart_money (chart, label, units, all->cost, c->digits,
+                                remainder_shade (i));
+    }
+    mpz_clear (units);
+}
+
+/* The parts up to the mark add up to the cost. Not drawn where a part is below 0: a
+ * bar cannot show it. */
+static void cost_chart (struct chargeback *c, const struct pool_sum *all)
+{
+    report_chart_t *chart;
+    mpz_t charged, outside;
+    bool drawn;
+
+    mpz_inits (charged, outside, NULL);
+    chart_charged (all, charged);
+    mpz_add (outside, all->outside, all->credited_outside);
+    drawn = mpz_sgn (charged) >= 0 && mpz_sgn (outside) >= 0
+            && mpz_sgn (all->purchased) >= 0;
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        if (mpz_sgn (all->remainder[i]) > 0) {
-            GL_AUTOFREE char *label = remainder_label (i, 1);
-            report_chart_money (chart, label, all->remainder[i], whole,
-                                c->digits, remainder_shade (i));
-        }
-    mpz_clears (whole, charged, outside, NULL);
+        drawn = drawn && mpz_sgn (all->idle[i]) >= 0;
+    if (drawn) {
+        chart = report_chart (
+            c->report, CHART_STACK, "How the cost was recovered",
+            "The cost, divided into the part that charges recover and the "
+            "part that they do not. Amounts above the cost follow after the "
+            "mark.");
+        chart_charges (c, chart, all, charged, outside);
+        chart_remainders (c, chart, all, 1);
+        chart_remainders (c, chart, all, -1);
+    }
+    mpz_clears (charged, outside, NULL);
 }
 
 void chargeback_row_chart (struct chargeback *c, const struct columns *columns)
 {
-    bool by_time = report_by_time (c->query);
+    const mpq_t *charge = (const mpq_t *)c->charge;
 
-    report_chart_rows (
-        c->report, by_time ? "Charges over time" : "Who is charged most",
-        by_time ? "The charges of each row." : "The largest rows.",
-        (const mpq_t *)c->charge, columns->charge, report_chart_size (c->query),
-        by_time);
+    if (report_by_time (c->query))
+        report_chart_times (c->report, c->query, "Charges over time",
+                            "The charges of each row.", charge, columns->charge,
+                            c->query->site->currency);
+    else
+        report_chart_rows (c->report, "Who is charged most",
+                           "The largest rows.", charge, columns->charge,
+                           REPORT_CHART_ROWS);
 }
 
 static void recovery_figures (struct chargeback *c, const struct pool_sum *all)

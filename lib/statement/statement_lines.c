@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
@@ -501,31 +502,32 @@ void statement_figures (page_t *page)
 static void add_day_chart (page_t *page)
 {
     const zone_t *zone = page->s->query->site->zone;
-    mpq_t *value, most;
-    report_chart_t *chart;
+    size_t count = page->s->day_count;
+    mpq_t *value = xcalloc (count + 1, sizeof (*value));
+    char **day = xcalloc (count + 1, sizeof (*day));
+    plot_series_t charges = {.title = "Charges", .value = (const mpq_t *)value};
 
-    if (page->s->day_count == 0)
-        return;
-    value = xcalloc (page->s->day_count, sizeof (*value));
-    chart = report_chart (page->report, CHART_BARS, "Day by day",
-                          "Charges for the GPU time of each day, before "
-                          "credits, corrections and taxes.");
-    mpq_init (most);
-    for (size_t i = 0; i < page->s->day_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         mpq_init (value[i]);
         mpq_set_z (value[i], page->s->days[i].units);
-        if (mpq_cmp (value[i], most) > 0)
-            mpq_set (most, value[i]);
+        day[i] = xcalloc (1, ZONE_STAMP_SIZE);
+        zone_unit_name (zone, CALENDAR_DAY, page->s->days[i].start, day[i]);
     }
-    for (size_t i = 0; i < page->s->day_count; i++) {
-        GL_AUTOFREE char *text = money (page, page->s->days[i].units);
-        char day[ZONE_STAMP_SIZE];
-        zone_unit_name (zone, CALENDAR_DAY, page->s->days[i].start, day);
-        report_chart_item (chart, day, text, value[i], most, 0);
-        mpq_clear (value[i]);
-    }
-    mpq_clear (most);
-    free (value);
+    report_plot (page->report,
+                 &(plot_t){.kind = CHART_COLUMNS,
+                           .title = "Day by day",
+                           .description = "Charges for the GPU time of each "
+                                          "day, before credits, corrections "
+                                          "and taxes.",
+                           .type = COLUMN_MONEY,
+                           .digits = page->digits,
+                           .unit = page->s->query->site->currency,
+                           .point = (const char *const *)day,
+                           .point_count = count,
+                           .series = &charges,
+                           .series_count = 1});
+    GL_FREE_EACH (value, count, it, mpq_clear (*it));
+    GL_FREE_EACH (day, count, it, free (*it));
 }
 
 /* What the charges are for: allocated time, idle time, and what was
