@@ -62,7 +62,8 @@ static void add_style_string (buffer_t *out, const char *text)
  * value. */
 static void add_card_labels (buffer_t *out, const report_t *report)
 {
-    buffer_add_text (out, "@media screen and (max-width:40rem){\n");
+    buffer_add_text (out,
+                     "<style media=\"screen and (max-width:40rem)\">\n");
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
         for (size_t k = 1; k < rows.order_count; k++) {
@@ -75,7 +76,7 @@ static void add_card_labels (buffer_t *out, const report_t *report)
         }
         render_rows_done (&rows);
     }
-    buffer_add_text (out, "}\n");
+    buffer_add_text (out, "</style>\n");
 }
 
 static void add_head (buffer_t *out, const report_t *report)
@@ -91,8 +92,9 @@ static void add_head (buffer_t *out, const report_t *report)
     add_element (out, "title", report->title);
     buffer_add_text (out, "\n<style>\n");
     buffer_add_text (out, render_style);
+    buffer_add_text (out, "</style>\n");
     add_card_labels (out, report);
-    buffer_add_text (out, "</style>\n</head>\n<body>\n");
+    buffer_add_text (out, "</head>\n<body>\n");
     buffer_add_text (out, render_svg_patterns);
     buffer_add_text (out, "<main>\n<header>\n<p class=\"mark\">gpuledger</p>");
     buffer_add_text (out, "<h1>");
