@@ -369,8 +369,11 @@ static inline int posting_parse (const char *text, size_t length,
 
 /* Every bill has it: not only one whose billing was asked to tell it apart. */
 bool bill_has_key (key_id_t key);
-/* The text of a key of the row; NULL: absent. */
+/* The text of a key of the row; NULL: absent. The second knows what the configuration
+ * says of its team, too, in the month in which it is billed: `month`, NULL: its own. */
 const char *posting_key (const posting_t *row, key_id_t key);
+const char *posting_key_billed (const posting_t *row, const site_t *site,
+                                const char *month, key_id_t key);
 char **posting_key_at (posting_t *row, key_id_t key);
 
 /* Somebody pays for it: it is neither what nobody is charged, nor a correction of

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "ledger/bill.h"
+#include "site/project.h"
 
 static const char *row_word (unsigned value)
 {
@@ -194,6 +195,19 @@ char **posting_key_at (posting_t *row, key_id_t key)
 const char *posting_key (const posting_t *row, key_id_t key)
 {
     return *posting_key_at ((posting_t *)row, key);
+}
+
+const char *posting_key_billed (const posting_t *row, const site_t *site,
+                                const char *month, key_id_t key)
+{
+    if (key == KEY_MONTH && month)
+        return month;
+    if (key == KEY_COST_CENTER && row->cost_object)
+        return row->cost_object;
+    if (!key_is_of_team (key))
+        return posting_key (row, key);
+    return key_of_team (
+        key, team_in_month (site, row->team, month ? month : row->month));
 }
 
 bool posting_is_due (const posting_t *row)

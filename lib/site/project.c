@@ -177,6 +177,34 @@ const site_team_t *team_within (const site_t *site, const char *name,
     return team ? team : last_within (site, name, true, period);
 }
 
+const site_team_t *team_in_month (const site_t *site, const char *name,
+                                  const char *month)
+{
+    civil_t civil;
+
+    if (!month || calendar_parse_month (month, strlen (month), &civil) < 0)
+        return NULL;
+    return team_within (site, name,
+                        zone_unit (site->zone, CALENDAR_MONTH,
+                                   zone_instant (site->zone, &civil)));
+}
+
+bool team_is_called (const site_team_t *team, const char *name)
+{
+    return strcmp (team->name, name) == 0 || texts_have (&team->aliases, name);
+}
+
+const char *team_current_name (const site_t *site, const char *name)
+{
+    const site_team_t *last = NULL;
+
+    for (size_t i = 0; i < site->team_count; i++)
+        if (team_is_called (&site->teams[i], name)
+            && (!last || site->teams[i].valid.start > last->valid.start))
+            last = &site->teams[i];
+    return last ? last->name : NULL;
+}
+
 const site_team_t *team_of_account (const site_t *site,
                                     const accounts_t *accounts,
                                     const char *cluster, const char *account,

@@ -59,6 +59,14 @@ const site_team_t *team_of_account (const site_t *site,
 const site_team_t *team_within (const site_t *site, const char *name,
                                 period_t period);
 
+/* The same in a month, as "2026-10". */
+const site_team_t *team_in_month (const site_t *site, const char *name,
+                                  const char *month);
+/* It is the entry's name or an alias. */
+bool team_is_called (const site_team_t *team, const char *name);
+/* The name that the team so called has last; NULL: there is none. */
+const char *team_current_name (const site_t *site, const char *name);
+
 /* One label's value, copied to buf; false if the list has no such key. */
 bool label_value (const char *labels, const char *key, char buf[TAG_MAX + 1]);
 

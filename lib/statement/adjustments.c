@@ -10,20 +10,14 @@
 
 /* --- rows of a bill ----------------------------------------------------- */
 
-/* Of the month it is the one in which the row is billed. */
-static const char *key_of (const posting_t *row, const char *month,
-                           key_id_t key)
-{
-    return key == KEY_MONTH && month ? month : posting_key (row, key);
-}
-
 static bool passes (const posting_t *row, const char *month,
                     const report_query_t *query)
 {
     for (size_t i = 0; i < query->filter_count; i++) {
         const usage_filter_t *f = &query->filters[i];
         if (!bill_has_key (f->key)
-            || !report_filter_passes (f, key_of (row, month, f->key)))
+            || !report_filter_passes (
+                f, posting_key_billed (row, query->site, month, f->key)))
             return false;
     }
     return true;
@@ -143,10 +137,10 @@ void adjustments_free (adjustments_t *b)
 }
 
 /* The cell of the key, as report_put_keys() makes it. */
-static const char *cell_of (const posting_t *row, const char *month,
-                            key_id_t key)
+static const char *cell_of (const adjustments_t *b, const posting_t *row,
+                            const char *month, key_id_t key)
 {
-    const char *text = key_of (row, month, key);
+    const char *text = posting_key_billed (row, b->query->site, month, key);
 
     if (!bill_has_key (key))
         return NULL;
@@ -159,7 +153,8 @@ static char *row_text (const adjustments_t *b, const posting_t *row,
     BUFFER_AUTO out = BUFFER_INIT;
 
     for (size_t i = 0; i < b->query->by.count; i++)
-        buffer_printf (&out, "%s\n", cell_of (row, month, b->query->by.id[i]));
+        buffer_printf (&out, "%s\n",
+                       cell_of (b, row, month, b->query->by.id[i]));
     return xstrdup (buffer_text (&out));
 }
 
@@ -170,7 +165,7 @@ static char *line_text (const adjustments_t *b, const posting_t *row,
     BUFFER_AUTO out = BUFFER_INIT;
 
     for (size_t i = 0; i < b->query->by.count; i++) {
-        const char *text = cell_of (row, month, b->query->by.id[i]);
+        const char *text = cell_of (b, row, month, b->query->by.id[i]);
         if (text)
             buffer_printf (&out, "%s%s", out.length ? ", " : "", text);
     }

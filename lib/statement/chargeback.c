@@ -6,6 +6,7 @@
 #include "statement/chargeback_private.h"
 
 #define MONEY(name, type) FIELD (#name, type, struct money, name)
+_Static_assert(KEYS_MAX == 20, "a field for each key");
 #define MONEY_KEY(i) FIELD ("key" #i, TEXT, struct money, key[i])
 static const field_t money_fields[] = {
     MONEY_KEY (0),
@@ -25,6 +26,9 @@ static const field_t money_fields[] = {
     MONEY_KEY (14),
     MONEY_KEY (15),
     MONEY_KEY (16),
+    MONEY_KEY (17),
+    MONEY_KEY (18),
+    MONEY_KEY (19),
     MONEY (cost, UNITS),
     MONEY (charge, UNITS),
     MONEY (credit, UNITS),
@@ -52,7 +56,8 @@ static void money_of (const report_query_t *query, const bill_t *bill,
 {
     fields_init (&fields, m);
     for (size_t i = 0; i < query->by.count; i++)
-        m->key[i] = key_text (posting_key (row, query->by.id[i]));
+        m->key[i] = key_text (
+            posting_key_billed (row, query->site, NULL, query->by.id[i]));
     if (posting_has_cost (bill, row)) {
         mpz_set (m->cost, row->cost_units);
         m->costs = 1;
@@ -122,7 +127,8 @@ static bool passes (const report_query_t *query, const posting_t *row)
 {
     for (size_t i = 0; i < query->filter_count; i++)
         if (!report_filter_passes (&query->filters[i],
-                                   posting_key (row, query->filters[i].key)))
+                                   posting_key_billed (row, query->site, NULL,
+                                                       query->filters[i].key)))
             return false;
     return true;
 }

@@ -226,15 +226,8 @@ static void choose_rows (struct journal_month *m)
 static const char *cost_center_of (const struct journal_month *m,
                                    const char *team)
 {
-    const site_t *site = m->site;
-    const site_team_t *entry;
-    civil_t civil;
+    const site_team_t *entry = team_in_month (m->site, team, m->month);
 
-    if (calendar_parse_month (m->month, strlen (m->month), &civil) < 0)
-        return NULL;
-    entry = team_within (site, team,
-                         zone_unit (site->zone, CALENDAR_MONTH,
-                                    zone_instant (site->zone, &civil)));
     return entry ? entry->cost_center : NULL;
 }
 

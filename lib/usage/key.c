@@ -5,6 +5,9 @@
 static const key_info_t keys[KEY_COUNT] = {
     {KEY_CLUSTER, "cluster", "Cluster", "(none)"},
     {KEY_TEAM, "team", "Team", "(none)"},
+    {KEY_INSTITUTION, "institution", "Institution", "(none)"},
+    {KEY_CLASS, "class", "Class", "(none)"},
+    {KEY_COST_CENTER, "cost_center", "Cost center", "(none)"},
     {KEY_ACCOUNT, "account", "Account", "(none)"},
     {KEY_USER, "user", "User", "(none)"},
     {KEY_PROJECT, "project", "Project", "(untagged)"},
@@ -38,4 +41,18 @@ const key_info_t *key_by_word (const char *word, size_t length)
             return &keys[i];
     }
     return NULL;
+}
+
+bool key_is_of_team (key_id_t key)
+{
+    return key == KEY_INSTITUTION || key == KEY_CLASS || key == KEY_COST_CENTER;
+}
+
+const char *key_of_team (key_id_t key, const site_team_t *team)
+{
+    if (!team)
+        return NULL;
+    return key == KEY_INSTITUTION ? team->institution
+           : key == KEY_CLASS     ? team->class
+                                  : team->cost_center;
 }

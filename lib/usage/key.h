@@ -7,11 +7,17 @@
 #ifndef GL_USAGE_KEY_H
 #define GL_USAGE_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#include "site/site.h"
 
 typedef enum {
     KEY_CLUSTER,
     KEY_TEAM,
+    KEY_INSTITUTION, /* of the team at the end of the month; so are these two: */
+    KEY_CLASS,
+    KEY_COST_CENTER,
     KEY_ACCOUNT,
     KEY_USER,
     KEY_PROJECT,
@@ -40,6 +46,11 @@ typedef struct {
 const key_info_t *key_info (key_id_t id);
 /* NULL for an unknown word. "label:KEY" is recognised by its prefix. */
 const key_info_t *key_by_word (const char *word, size_t length);
+
+/* What the configuration says of the team: one of the three above. */
+bool key_is_of_team (key_id_t key);
+/* `team` NULL, or it says nothing: NULL. */
+const char *key_of_team (key_id_t key, const site_team_t *team);
 
 /* Keys of a report, in the order of its columns. */
 #define KEYS_MAX KEY_COUNT

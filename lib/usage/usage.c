@@ -371,6 +371,8 @@ static void note_key (usage_t *u, key_id_t key)
         u->cuts.by_node = true;
     if (usage_key_unit (key, &unit))
         u->cuts.units[unit] = true;
+    if (key_is_of_team (key))
+        u->cuts.units[CALENDAR_MONTH] = true;
 }
 
 usage_t *usage_new (const usage_query_t *query)

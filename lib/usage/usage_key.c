@@ -58,27 +58,36 @@ static uint32_t unit_id (usage_t *u, calendar_unit_t unit, int64_t instant)
     return last->id;
 }
 
-static const char *team_name (const usage_t *u, const usage_subject_t *s)
+static const char *team_text (const usage_t *u, key_id_t key,
+                              const usage_subject_t *s)
 {
+    const site_t *site = u->query->site;
     const site_team_t *team = team_of_account (
-        u->query->site, u->query->accounts, s->cluster, s->account, s->instant);
+        site, u->query->accounts, s->cluster, s->account, s->instant);
 
-    return team ? team->name : NULL;
+    if (!team || !key_is_of_team (key))
+        return team ? team->name : NULL;
+    return key_of_team (
+        key, team_within (site, team->name,
+                          zone_unit (site->zone, CALENDAR_MONTH, s->instant)));
 }
 
 /* Teams begin and end at the changes of the period, and at no other instant of
  * it. */
-static uint32_t team_id (usage_t *u, const usage_subject_t *s)
+static uint32_t team_id (usage_t *u, key_id_t of, const usage_subject_t *s)
 {
     struct team_key key;
     struct team_entry *entry;
 
     if (s->instant < u->query->period.start
         || s->instant >= u->query->period.end)
-        return usage_intern (u, team_name (u, s));
+        return usage_intern (u, team_text (u, of, s));
     memset (&key, 0, sizeof (key));
     key.cluster = usage_intern (u, s->cluster);
     key.account = usage_intern (u, s->account);
+    key.of = of;
+    key.month
+        = key_is_of_team (of) ? unit_id (u, CALENDAR_MONTH, s->instant) : 0;
     while (key.change < u->cuts.change_count
            && u->cuts.changes[key.change] <= s->instant)
         key.change++;
@@ -86,7 +95,7 @@ static uint32_t team_id (usage_t *u, const usage_subject_t *s)
     if (!entry) {
         entry = xcalloc (1, sizeof (*entry));
         entry->key = key;
-        entry->id = usage_intern (u, team_name (u, s));
+        entry->id = usage_intern (u, team_text (u, of, s));
         HASH_ADD (hh, u->teams, key, sizeof (entry->key), entry);
     }
     return entry->id;
@@ -141,6 +150,9 @@ static const char *key_text (const usage_subject_t *s, key_id_t key,
     case KEY_STATE:
         return s->state;
     case KEY_TEAM:
+    case KEY_INSTITUTION:
+    case KEY_CLASS:
+    case KEY_COST_CENTER:
     case KEY_HOUR:
     case KEY_DAY:
     case KEY_MONTH:
@@ -156,8 +168,8 @@ static bool dear_key_id (usage_t *u, key_id_t key, const usage_subject_t *s,
 {
     calendar_unit_t unit;
 
-    if (key == KEY_TEAM)
-        *ret_id = team_id (u, s);
+    if (key == KEY_TEAM || key_is_of_team (key))
+        *ret_id = team_id (u, key, s);
     else if (usage_key_unit (key, &unit))
         *ret_id = unit_id (u, unit, s->instant);
     else

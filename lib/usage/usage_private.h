@@ -26,15 +26,17 @@ struct named_unit {
     uint32_t id;
 };
 
-/* Whose team an account is between two changes. */
+/* Whose team an account is between two changes, and what the team has. */
 struct team_key {
     uint32_t cluster, account; /* interned */
+    uint32_t month;            /* of what it has at its end; 0: its name */
+    key_id_t of;
     size_t change;
 };
 
 struct team_entry {
     struct team_key key;
-    uint32_t id; /* its name, interned */
+    uint32_t id; /* of the text */
     UT_hash_handle hh;
 };
 

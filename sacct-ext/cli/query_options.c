@@ -10,6 +10,7 @@
 #include "facts/facts.h"
 #include "month/month.h"
 #include "month/bills.h"
+#include "site/project.h"
 
 /* --- options ----------------------------------------------------------- */
 
@@ -346,6 +347,9 @@ static int no_such (cli_t *cli, const site_t *site, key_id_t key,
             buffer_printf (&names, "%s%s", names.length ? ", " : "",
                            site_name (site, key, i));
     }
+    for (size_t i = 0; key == KEY_TEAM && i < site->team_count; i++)
+        for (size_t k = 0; k < site->teams[i].aliases.count; k++)
+            nearest_offer (&nearest, site->teams[i].aliases.item[k]);
     if (or_none)
         buffer_printf (&names, "%s%s", names.length ? ", " : "",
                        key_info (key)->absent);
@@ -358,14 +362,13 @@ static int no_such (cli_t *cli, const site_t *site, key_id_t key,
                       key_info (key)->word, text, buffer_text (&names));
 }
 
-/* Its name in the configuration; NULL: there is none. */
-static const char *find_name (const site_t *site, key_id_t key,
-                              const char *text)
+/* In the configuration, also as an alias. */
+static bool is_named (const site_t *site, key_id_t key, const char *text)
 {
     for (size_t i = 0; site_name (site, key, i); i++)
         if (strcmp (site_name (site, key, i), text) == 0)
-            return site_name (site, key, i);
-    return NULL;
+            return true;
+    return key == KEY_TEAM && team_current_name (site, text);
 }
 
 static bool is_absent (key_id_t key, const char *text)
@@ -380,7 +383,7 @@ static int check_name (cli_t *cli, const site_t *site, store_t *store,
     gl_error_t error;
     bool is_billed = false;
 
-    if (find_name (site, key, text) || (or_none && is_absent (key, text)))
+    if (is_named (site, key, text) || (or_none && is_absent (key, text)))
         return CLI_OK;
     if (store
         && billed_name (store, key, text, &is_billed, &error) < 0)
@@ -400,6 +403,19 @@ int query_pool_billed (cli_t *cli, store_t *store, const char *text)
     return check_name (cli, cli->site, store, KEY_POOL, text, false);
 }
 
+int query_team_current (cli_t *cli, store_t *store, const char *text,
+                        const char **ret_team)
+{
+    int rc = query_team_billed (cli, store, text, ret_team);
+    const char *name = rc == CLI_OK && *ret_team
+                           ? team_current_name (cli->site, *ret_team)
+                           : NULL;
+
+    if (name)
+        *ret_team = name;
+    return rc;
+}
+
 /* A filter by a name that is not there would leave a page of nothing, which looks
  * like a team that used nothing. */
 static int check_names (cli_t *cli, const query_options_t *options,
@@ -411,6 +427,23 @@ static int check_names (cli_t *cli, const query_options_t *options,
     for (size_t i = 0; names && i < names->count && rc == CLI_OK; i++)
         rc = check_name (cli, site, store, key, names->item[i], true);
     return rc;
+}
+
+/* A team by any of its names has all of them. */
+static void add_aliases (query_options_t *options, const site_t *site)
+{
+    usage_filter_t *filter = GL_FIND (options->filters, options->filter_count,
+                                      it, it->key == KEY_TEAM);
+    size_t count = filter ? filter->values.count : 0;
+
+    for (size_t i = 0; i < count * site->team_count; i++) {
+        const site_team_t *team = &site->teams[i / count];
+        if (!team_is_called (team, filter->values.item[i % count]))
+            continue;
+        texts_add_new (&filter->values, team->name);
+        for (size_t k = 0; k < team->aliases.count; k++)
+            texts_add_new (&filter->values, team->aliases.item[k]);
+    }
 }
 
 struct seek {
@@ -488,6 +521,7 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
         || (rc = take_clusters (cli, options, store, &query)) != CLI_OK
         || (rc = take_period (cli, options, &query)) != CLI_OK)
         return rc;
+    add_aliases (options, site);
     options->accounts = facts_accounts (store, &error);
     if (!options->accounts)
         return cli_fail (cli, &error);

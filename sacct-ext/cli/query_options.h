@@ -65,6 +65,9 @@ int query_months_over (cli_t *cli, const report_query_t *query,
  * told which there are. */
 int query_team_billed (cli_t *cli, store_t *store, const char *text,
                        const char **ret_team);
+/* The same, by the name that it has last. */
+int query_team_current (cli_t *cli, store_t *store, const char *text,
+                        const char **ret_team);
 /* The same of a pool; none is none. */
 int query_pool_billed (cli_t *cli, store_t *store, const char *text);
 

@@ -92,7 +92,7 @@ static bool is_asked (const struct request *r, const month_t *m,
            || (!r->team && !b->team && balances_rule (site, b->rule));
 }
 
-static int show (cli_t *cli, const struct request *r, month_t *m)
+static int show (cli_t *cli, struct request *r, month_t *m)
 {
     GL_AUTOFREE char *title = xasprintf ("Balances, %s", m->name);
     report_t *report = report_new ("balance", title);
@@ -112,6 +112,7 @@ static int show (cli_t *cli, const struct request *r, month_t *m)
     report_parameter (report, "state",
                       month_is_provisional (m) ? "not closed"
                                                : month_state_word (m->state));
+    r->team = month_team (m, site, cli->site, r->team);
     columns = add_columns (report);
     for (size_t i = 0; i < count; i++)
         if (is_asked (r, m, site, &list[i]))

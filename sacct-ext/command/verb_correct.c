@@ -131,7 +131,7 @@ static int correct (cli_t *cli, struct request *r)
     if (!cli_site (cli) || !cli_store (cli, STORE_LEDGER))
         return CLI_FAILED;
     if ((rc = manual_month (cli, r->month)) != CLI_OK
-        || (rc = query_team_billed (cli, cli->store, r->word, &r->team))
+        || (rc = query_team_current (cli, cli->store, r->word, &r->team))
                != CLI_OK
         || (r->pool
             && (rc = query_pool_billed (cli, cli->store, r->pool)) != CLI_OK))

@@ -181,7 +181,7 @@ static int credit (cli_t *cli, struct request *r)
         || (r->pool
             && (rc = query_pool_billed (cli, cli->store, r->pool)) != CLI_OK)
         || (rc = r->job ? read_job (cli, r)
-                        : query_team_billed (cli, cli->store, r->word, &team))
+                        : query_team_current (cli, cli->store, r->word, &team))
                != CLI_OK)
         return rc;
     d.reason = xstrdup (r->reason);

@@ -570,9 +570,10 @@ static const cli_option_t options[] = {
     CLI_GROUP (query_period_options, struct request, options),
     CLI_GROUP (query_filter_options, struct request, options),
     {0, "by", "KEYS",
-     "group by these, separated by commas: cluster team account\n"
-     "user project label:KEY qos partition pool gpu gres_type\n"
-     "profile node state month day hour",
+     "group by these, separated by commas: cluster team\n"
+     "institution class cost_center account user project label:KEY\n"
+     "qos partition pool gpu gres_type profile node state month day\n"
+     "hour",
      CLI_AT (struct request, options.by)},
     {0, "slurmdb", "URL",
      "reconcile: slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?...]\n"

@@ -7,9 +7,10 @@
 
 /* What a cell tells of a job. */
 static const key_id_t cell_keys[] = {
-    KEY_CLUSTER, KEY_TEAM,      KEY_ACCOUNT, KEY_USER, KEY_PROJECT,
-    KEY_QOS,     KEY_PARTITION, KEY_POOL,    KEY_GPU,  KEY_GRES_TYPE,
-    KEY_PROFILE, KEY_MONTH,     KEY_DAY,
+    KEY_CLUSTER,     KEY_TEAM,      KEY_INSTITUTION, KEY_CLASS,
+    KEY_COST_CENTER, KEY_ACCOUNT,   KEY_USER,        KEY_PROJECT,
+    KEY_QOS,         KEY_PARTITION, KEY_POOL,        KEY_GPU,
+    KEY_GRES_TYPE,   KEY_PROFILE,   KEY_MONTH,       KEY_DAY,
 };
 
 static bool is_cell_key (key_id_t key)

@@ -14,6 +14,7 @@
 #include "base/nearest.h"
 #include "base/utf8.h"
 #include "import/charges_private.h"
+#include "site/project.h"
 #include "usage/query.h"
 
 /* Of quantities and prices: as many as FOCUS rows have. */
@@ -371,14 +372,12 @@ static void check_team (struct reading *r, const service_t *row)
 
     calendar_parse_date (row->day, strlen (row->day), &civil);
     start = zone_instant (site->zone, &civil);
+    if (team_within (site, row->team, (period_t){start, start + 1}))
+        return;
     for (size_t i = 0; i < site->team_count; i++) {
-        const site_team_t *team = &site->teams[i];
-        nearest_offer (&nearest, team->name);
-        if (strcmp (team->name, row->team) != 0)
-            continue;
-        if (start >= team->valid.start && start < team->valid.end)
-            return;
-        other = team;
+        nearest_offer (&nearest, site->teams[i].name);
+        if (team_is_called (&site->teams[i], row->team))
+            other = &site->teams[i];
     }
     GL_AUTOFREE char *hint
         = hint_of (&nearest, "name one of `teams` of the configuration");

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "import/charges_private.h"
+#include "site/project.h"
 #include "ledger/cube.h"
 
 /* Of products in FOCUS files, which are rounded somewhere. */
@@ -171,9 +172,9 @@ static void take_payer (const struct file *f, const site_t *site,
     if (!group->team)
         group->account
             = xstrdup (json_string_value (json_object_get (object, "account")));
-    for (size_t i = 0; i < site->team_count && name && !group->account; i++)
-        if (!group->team && !strcmp (site->teams[i].name, name))
-            group->team = xstrdup (name);
+    if (!group->team && !group->account && name
+        && team_current_name (site, name))
+        group->team = xstrdup (name);
     if (!group->team && !group->account)
         group->account = xstrdup (name);
     json_decref (object);

@@ -1,7 +1,9 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/calendar.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "facts/rollups.h"
 #include "ledger/bill_tax.h"
 #include "month/bills.h"
@@ -10,6 +12,7 @@
 #include "month/corrections.h"
 #include "month/month.h"
 #include "month/settled.h"
+#include "site/project.h"
 
 struct month_source {
     store_t *store;
@@ -438,4 +441,45 @@ int billed_name (store_t *store, key_id_t key, const char *name, bool *ret_is,
     }
     periods_free (periods);
     return rc;
+}
+
+static bool has_team (const bill_t *bill, const char *name)
+{
+    size_t count;
+    const bill_balance_t *balances = bill_balances (bill, &count);
+
+    return has_name (bill, KEY_TEAM, name)
+           || GL_ANY (balances, count, it, text_same (it->team, name));
+}
+
+/* Renamed since, and then called by one of the names that it has now. */
+static const char *name_then (const month_t *month, const site_t *today,
+                              const char *name)
+{
+    for (size_t i = 0; i < today->team_count; i++) {
+        const site_team_t *team = &today->teams[i];
+        char **alias;
+        if (!team_is_called (team, name))
+            continue;
+        if (has_team (month->bill, team->name))
+            return team->name;
+        alias = GL_FIND (team->aliases.item, team->aliases.count, it,
+                         has_team (month->bill, *it));
+        if (alias)
+            return *alias;
+    }
+    return NULL;
+}
+
+const char *month_team (const month_t *month, const site_t *then,
+                        const site_t *today, const char *name)
+{
+    const site_team_t *team;
+    const char *found;
+
+    if (!name || has_team (month->bill, name))
+        return name;
+    team = team_within (then, name, month->period);
+    found = team ? team->name : name_then (month, today, name);
+    return found ? found : name;
 }

@@ -159,4 +159,10 @@ int month_line_items (month_t *month, const line_item_want_t *want,
 int billed_name (store_t *store, key_id_t key, const char *name, bool *ret_is,
                  gl_error_t *error);
 
+/* What a team is called in the month: the name itself if something is billed to it, else
+ * the team that it is an alias of then, or is now. `then`: month_site(). Borrowed of
+ * the arguments; NULL has no name. */
+const char *month_team (const month_t *month, const site_t *then,
+                        const site_t *today, const char *name);
+
 #endif /* !GL_MONTH_MONTH_H */

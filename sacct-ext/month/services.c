@@ -28,10 +28,11 @@ static int64_t start_of (const site_t *site, const char *day)
 static const char *team_of (const struct owners *o, const service_t *s)
 {
     int64_t day = start_of (o->site, s->day);
-    const site_team_t *team = NULL;
+    const site_team_t *team
+        = team_within (o->site, s->team, (period_t){day, day + 1});
 
     if (s->team || !s->account)
-        return s->team;
+        return team ? team->name : s->team;
     team = team_of_account (o->site, NULL, "", s->account, day);
     for (size_t i = 0; i < o->count && !team; i++)
         team = team_of_account (o->site, o->accounts, o->clusters[i].name,

@@ -20,6 +20,7 @@ struct making {
     statement_t s;
     usage_t *usage[STATEMENT_COUNTS + 1]; /* the last by nothing: all of it */
     usage_query_t usage_query[STATEMENT_COUNTS + 1];
+    usage_filter_t filter; /* by the team */
     statement_count_t *counts[STATEMENT_COUNTS];
     statement_jobs_t *jobs;
     statement_day_t *days;
@@ -301,6 +302,23 @@ static int check_reached (const struct making *m, const month_t *now,
                    now->name, zone_stamp (m->query.site->zone, as_of, stamp));
 }
 
+/* As the month calls it. */
+static int name_team (struct making *m, month_t *now, gl_error_t *error)
+{
+    const site_t *site = month_site (now, error);
+
+    if (!site)
+        return -1;
+    m->s.team = month_team (now, site, m->query.site, m->s.team);
+    if (!m->s.team)
+        return 0;
+    m->filter
+        = (usage_filter_t){.key = KEY_TEAM, .values = {(char **)&m->s.team, 1}};
+    m->query.filters = &m->filter;
+    m->query.filter_count = 1;
+    return 0;
+}
+
 static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 {
     const month_how_t with_days = {.days = true, .filter = m->query.filters};
@@ -308,7 +326,7 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
     int rc = -1;
 
     if (month_at (m, m->query.period.start, &with_days, &now, error) == 0
-        && check_reached (m, now, error) == 0
+        && check_reached (m, now, error) == 0 && name_team (m, now, error) == 0
         && month_at (m, m->query.period.start - 1, NULL, &before, error) == 0
         && count_jobs (m, now, error) == 0 && list_jobs (m, now, error) == 0) {
         take_days (m, now);
