@@ -355,8 +355,7 @@ void billing_measure (billing_t *b, const segment_t *segment,
 
 bool billing_wants_segments (const billing_t *b)
 {
-    return b->query->site->policy.suspended == SUSPENDED_FREE
-           || billable_otherwise (b->query->site);
+    return billable_needs_segments (b->query->site);
 }
 
 capacity_t *billing_capacity (billing_t *b)

@@ -59,8 +59,8 @@ void billing_add (billing_t *billing, const segment_t *segment,
 void billing_measure (billing_t *billing, const segment_t *segment,
                       const project_t *project,
                       const segment_evidence_t *evidence);
-/* The policy asks when jobs were suspended, or what each job is billed, which no
- * rollup tells: charges are then made of segments alone. */
+/* What the policy asks no rollup tells (billable_needs_segments()): charges are then
+ * made of segments alone. */
 bool billing_wants_segments (const billing_t *billing);
 /* For node events and reservations. */
 capacity_t *billing_capacity (billing_t *billing);

@@ -86,3 +86,12 @@ const char *accounts_parent (const accounts_t *accounts, const char *cluster,
     HASH_FIND_STR (accounts->entries, key, entry);
     return entry ? entry->parent : NULL;
 }
+
+void accounts_text (const accounts_t *accounts, buffer_t *out)
+{
+    for (; accounts; accounts = accounts->before) {
+        buffer_printf (out, "accounts from %lld\n", (long long)accounts->from);
+        for (const struct entry *e = accounts->entries; e; e = e->hh.next)
+            buffer_printf (out, "%s\n%s\n", e->key, e->parent ? e->parent : "");
+    }
+}

@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "base/buffer.h"
+
 typedef struct accounts accounts_t;
 
 accounts_t *accounts_new (void);
@@ -24,5 +26,8 @@ void accounts_add (accounts_t *accounts, const char *cluster,
  * know, and for `accounts` NULL. */
 const char *accounts_parent (const accounts_t *accounts, const char *cluster,
                              const char *account, int64_t instant);
+
+/* All of it, appended: other trees have other texts. */
+void accounts_text (const accounts_t *accounts, buffer_t *out);
 
 #endif /* !GL_SITE_ACCOUNT_H */

@@ -95,6 +95,12 @@ bool rate_of_jobs (const site_rate_t *rate)
     return rate->reservation || rate->gpus[0] > 0;
 }
 
+bool rate_of_one_job (const site_rate_t *rate)
+{
+    return rate_of_jobs (rate) || mpq_sgn (rate->minimum) > 0
+           || mpq_sgn (rate->minimum_gpu_hours) > 0;
+}
+
 int64_t rate_rank (const site_rate_t *rate)
 {
     int64_t rank = 0;

@@ -18,6 +18,8 @@
 #define JOBS 4096
 /* How far a record may lie from the segment that it is of. */
 #define RECORD_MARGIN 3600
+/* How long a job may run that is free for that (BILLABLE_GRACE_KEPT). */
+#define GRACE_MAX 3600
 
 struct forgetting {
     bool any;                          /* rollups of the cluster */
@@ -252,13 +254,15 @@ static int is_recorded (store_t *store, uint64_t cluster, uint64_t id_job,
 /*
  * The days before stay as they are, so that the end of a long job does not cost
  * them all: unless what nodes saw is shared by other bounds now, or it had been
- * doubted whether the job still ran (evidence/runaway.h).
+ * doubted whether the job still ran (evidence/runaway.h), or it was so short that it
+ * may be free. What a job is billed at its end belongs to its last day, even if that
+ * had been counted up to the same moment.
  */
 int forget_ended (store_t *store, struct cluster_entry *cluster,
                   const segment_t *before, const segment_t *after,
                   gl_error_t *error)
 {
-    int64_t from = segment_end (before);
+    int64_t end = segment_end (after), from = segment_end (before);
     int rc = forget_any (store, cluster, error);
 
     cached_forget (store, after->time_start);
@@ -273,7 +277,11 @@ int forget_ended (store_t *store, struct cluster_entry *cluster,
     if (before->time_limit != SECONDS_UNKNOWN
         && from - before->time_start > before->time_limit)
         from = before->time_start + before->time_limit;
-    return forget_time (store, cluster, from, segment_end (after), error);
+    if (end - after->time_start <= GRACE_MAX)
+        from = after->time_start;
+    else if (from >= end)
+        from = end - 1;
+    return forget_time (store, cluster, from, end, error);
 }
 
 /* The as-of that stands, before it is moved. */

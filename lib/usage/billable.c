@@ -129,11 +129,15 @@ bool billable_otherwise (const site_t *site)
         if (site->pools[i].bill != BILL_GPUS)
             return true;
     for (size_t i = 0; i < site->rate_count; i++)
-        if (rate_of_jobs (&site->rates[i])
-            || mpq_sgn (site->rates[i].minimum) > 0
-            || mpq_sgn (site->rates[i].minimum_gpu_hours) > 0)
+        if (rate_of_one_job (&site->rates[i]))
             return true;
     return policy->minimum > 0 || policy->increment > 1 || policy->grace > 0;
+}
+
+bool billable_needs_segments (const site_t *site)
+{
+    return site->policy.suspended == SUSPENDED_FREE
+           || site->policy.grace > BILLABLE_GRACE_KEPT;
 }
 
 bool billable_is_credited (const site_t *site, const segment_t *s)
@@ -450,12 +454,18 @@ static void take_interval (const usage_interval_t *p, const holding_t *h,
     free (allocated.gpus);
 }
 
-void billable_each (usage_t *usage, const segment_t *segment,
+billable_terms_t usage_billable_terms (const usage_t *usage)
+{
+    return (billable_terms_t){usage->query->site, usage->query->accounts,
+                              &usage->cuts};
+}
+
+void billable_each (billable_terms_t terms, const segment_t *segment,
                     const suspension_t *suspensions, size_t count,
                     const project_t *project, billable_f callback, void *arg)
 {
-    struct billed b = {.site = usage->query->site,
-                       .accounts = usage->query->accounts,
+    struct billed b = {.site = terms.site,
+                       .accounts = terms.accounts,
                        .segment = segment,
                        .callback = callback,
                        .arg = arg};
@@ -464,8 +474,27 @@ void billable_each (usage_t *usage, const segment_t *segment,
     if (segment->time_start == 0)
         return;
     judge (&b, suspensions, count);
-    usage_interval_each (&usage->cuts, &sink, segment, suspensions, count,
+    usage_interval_each (terms.cuts, &sink, segment, suspensions, count,
                          project);
+}
+
+/* --- sums --------------------------------------------------------------- */
+
+void billable_more_add (mpq_t **to, mpq_srcptr more)
+{
+    if (!*to) {
+        *to = xcalloc (1, sizeof (**to));
+        mpq_init (**to);
+    }
+    mpq_add (**to, **to, more);
+}
+
+void billable_more_free (mpq_t **more)
+{
+    if (*more)
+        mpq_clear (**more);
+    free (*more);
+    *more = NULL;
 }
 
 /* --- the credits ------------------------------------------------ */
@@ -503,6 +532,6 @@ void billable_each_credit (usage_t *usage, const segment_t *segment,
     struct crediting c = {usage, callback, arg};
 
     if (billable_is_credited (usage->query->site, segment))
-        billable_each (usage, segment, suspensions, count, project, tell_credit,
-                       &c);
+        billable_each (usage_billable_terms (usage), segment, suspensions, count,
+                       project, tell_credit, &c);
 }

@@ -36,9 +36,14 @@
 #include "site/rate_card.h"
 #include "usage/usage.h"
 
-/* Whether a policy makes the billable quantity differ from the allocation. Then
- * charges need each segment. */
+/* Whether a policy makes the billable quantity differ from the allocation. */
 bool billable_otherwise (const site_t *site);
+
+/* Days that are counted stay when a segment that is longer than this ends later
+ * (store/store_forget.c). */
+#define BILLABLE_GRACE_KEPT 3600
+/* Whether charges need each segment: rollups (usage/rollup.h) cannot tell. */
+bool billable_needs_segments (const site_t *site);
 
 /* Whether a segment is given something back. */
 bool billable_is_credited (const site_t *site, const segment_t *segment);
@@ -81,5 +86,9 @@ void billable_each_credit (usage_t *usage, const segment_t *segment,
                            const suspension_t *suspensions, size_t count,
                            const project_t *project, billed_f callback,
                            void *arg);
+
+/* A sum of what is billed beyond the time allocated (usage_part_t); NULL: nothing. */
+void billable_more_add (mpq_t **to, mpq_srcptr more);
+void billable_more_free (mpq_t **more);
 
 #endif /* !GL_USAGE_BILLABLE_H */

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "usage/billable.h"
 #include "usage/rollup_private.h"
 
 /* Small pieces of memory are cut from larger ones. */
@@ -46,6 +47,8 @@ void rollup_free (rollup_t *r)
 {
     if (!r)
         return;
+    for (size_t i = 0; i < r->cell_count; i++)
+        billable_more_free (&r->cell[i].more);
     for (size_t i = 0; i < r->capacity_count; i++)
         capacity_sum_clear (&r->sum[i]);
     for (size_t i = 0; i < r->reserved_count; i++)
@@ -190,6 +193,8 @@ static void join_cell (struct joining *j, size_t i)
         measured_sum (&sum->measured, &from->measured);
         sum->has_measured = true;
     }
+    if (from->more)
+        billable_more_add (&sum->more, *from->more);
     join_ids (to, &from->jobs);
 }
 

@@ -9,9 +9,10 @@
  * (its first span) + begun (all later ones); capacity by pool; and what of the
  * nodes' evidence belongs to no segment; the measured energy of each pool by quarter
  * of an hour. It depends on nothing but the facts
- * that touch its span and the part of the configuration that site_usage_text()
- * shows: not on other spans, nor on teams, rates and costs, which are applied
- * when it is read.
+ * that touch its span and the part of the configuration that site_usage_text() and
+ * site_billable_text() show: not on other spans, nor on teams, rates and costs, which
+ * are applied when it is read. Only where single jobs decide how much is billed
+ * (usage/billable.h), it holds what that is beyond the time allocated.
  *
  *   build:  rollup_builder_new; add all facts of some days; rollup_builder_each
  *   month:  rollup_merge of all its days
@@ -48,10 +49,11 @@ period_t rollup_period (const rollup_t *rollup);
 
 typedef struct rollup_builder rollup_builder_t;
 
-/* Of whole days of the site's zone, one cluster. `site` must outlive it; rollups
- * do not need it. */
-rollup_builder_t *rollup_builder_new (const site_t *site, const char *cluster,
-                                      period_t days);
+/* Of whole days of the site's zone, one cluster. `site` and `accounts` (NULL where
+ * site_prices_by_team() is false) must outlive it; rollups do not need them. */
+rollup_builder_t *rollup_builder_new (const site_t *site,
+                                      const accounts_t *accounts,
+                                      const char *cluster, period_t days);
 /* Accepts NULL. */
 void rollup_builder_free (rollup_builder_t *builder);
 
@@ -100,6 +102,13 @@ rollup_t *rollup_decode (const void *bytes, size_t length, gl_error_t *error);
  * ROLLUP_VERSION included: two sites with the same text have the same rollups.
  * Appended. */
 void site_usage_text (const site_t *site, buffer_t *out);
+
+/* The same of what is billed beyond the time allocated, as far as it applies in the
+ * span; nothing where that is nothing. */
+void site_billable_text (const site_t *site, const accounts_t *accounts,
+                         period_t span, buffer_t *out);
+/* It depends on whose team an account is. */
+bool site_prices_by_team (const site_t *site);
 
 /* --- reading ----------------------------------------------------------- */
 

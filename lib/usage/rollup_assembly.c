@@ -5,6 +5,7 @@
 #include <uthash.h>
 
 #include "base/memory.h"
+#include "usage/billable.h"
 #include "usage/rollup_private.h"
 
 /* --- assembly ---------------------------------------------------------- */
@@ -116,6 +117,7 @@ static void free_cell (struct hashed_cell *cell)
 {
     jobids_list_done (&cell->cell.ids);
     free (cell->cell.sets);
+    billable_more_free (&cell->cell.sum.more);
     free (cell);
 }
 
@@ -527,6 +529,7 @@ static void take_cells (struct taking *t)
         struct rollup_cell *to = &r->cell[i];
         cell[i]->index = i;
         *to = cell[i]->sum;
+        cell[i]->sum.more = NULL; /* it is the rollup's now */
         to->who = t->whos.place[to->who];
         to->kind = t->kinds.place[to->kind];
         to->jobs = take_ids (r, work, cell[i]);

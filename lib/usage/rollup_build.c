@@ -4,13 +4,16 @@
 #include "base/memory.h"
 #include "evidence/runaway.h"
 #include "usage/usage_interval.h"
+#include "usage/billable.h"
 #include "usage/rollup_private.h"
+#include "usage/usage_private.h"
 
 #define NO_DAY SIZE_MAX
 
 struct rollup_builder {
     char *cluster;
     usage_interval_cuts_t cuts;
+    billable_terms_t terms; /* site NULL: what is billed is what is allocated */
     period_t *day;
     size_t day_count;
     int64_t *changes; /* where days begin, and pools */
@@ -251,6 +254,20 @@ static void take_stretch (const usage_interval_t *p, const device_kind_t *kind,
             kind->pool->name, usage, from_ms, to_ms, p->period);
 }
 
+static void take_billed (const usage_interval_t *p, const holding_t *h,
+                         mpq_srcptr more, mpq_srcptr credited, void *arg)
+{
+    rollup_builder_t *b = arg;
+
+    (void)credited;
+    if (mpq_sgn (more) != 0)
+        billable_more_add (&assembly_cell (b->assembly,
+                                           day_of (b, p->period.start), b->who,
+                                           number_of_kind (b, h->kind))
+                                ->sum.more,
+                           more);
+}
+
 /* --- facts in ---------------------------------------------------------- */
 
 /* As far as it lies in the days. */
@@ -304,6 +321,9 @@ void rollup_builder_add (rollup_builder_t *b, const segment_t *s,
     b->who = number_of_who (b, s, project);
     b->recorded = evidence && evidence->recorded;
     add_chunks (b, s, suspensions, count, project, false);
+    if (b->terms.site)
+        billable_each (b->terms, s, suspensions, count, project, take_billed,
+                       b);
     if (s->believed_end)
         add_quarantined (b, s, project);
     if (evidence)
@@ -369,14 +389,17 @@ int rollup_builder_each (rollup_builder_t *b, rollup_f callback, void *arg,
 
 /* --- life -------------------------------------------------------------- */
 
-rollup_builder_t *rollup_builder_new (const site_t *site, const char *cluster,
-                                      period_t days)
+rollup_builder_t *rollup_builder_new (const site_t *site,
+                                      const accounts_t *accounts,
+                                      const char *cluster, period_t days)
 {
     rollup_builder_t *b = xcalloc (1, sizeof (*b));
 
     b->cluster = xstrdup (cluster);
     make_days (b, site->zone, days);
     make_cuts (b, site, days);
+    if (billable_otherwise (site))
+        b->terms = (billable_terms_t){site, accounts, &b->cuts};
     b->assembly = assembly_new (b->day_count);
     b->capacity = capacity_new (site, b->cuts.kinds, days);
     return b;

@@ -4,6 +4,7 @@
 #include <uthash.h>
 
 #include "base/memory.h"
+#include "usage/billable.h"
 #include "usage/rollup_private.h"
 
 static const char magic[4] = {'G', 'L', 'R', ROLLUP_VERSION};
@@ -16,6 +17,7 @@ static const char magic[4] = {'G', 'L', 'R', ROLLUP_VERSION};
 #define CELL_SEGMENTS 0x10
 #define CELL_JOBS 0x20
 #define CELL_MEASURED 0x40
+#define CELL_MORE 0x80
 
 /* Quarters of an hour since 1970: further ones are no time. */
 #define LOAD_START_MAX (INT64_C (1) << 40)
@@ -130,6 +132,22 @@ static void put_measured (buffer_t *out, const measured_t *m)
     varint_add (out, m->energy_rules);
 }
 
+/* The length with the sign in the lowest bit, then the bytes, low ones first. */
+static void put_integer (buffer_t *out, const mpz_t value)
+{
+    size_t length = mpz_sgn (value) ? (mpz_sizeinbase (value, 2) + 7) / 8 : 0;
+
+    varint_add (out, length << 1 | (mpz_sgn (value) < 0));
+    mpz_export (buffer_reserve (out, length + 1), NULL, -1, 1, 0, 0, value);
+    out->length += length;
+}
+
+static void put_fraction (buffer_t *out, const mpq_t value)
+{
+    put_integer (out, mpq_numref (value));
+    put_integer (out, mpq_denref (value));
+}
+
 static unsigned cell_flags (const struct rollup_cell *c)
 {
     return (c->gres_seconds ? CELL_GRES : 0)
@@ -138,7 +156,8 @@ static unsigned cell_flags (const struct rollup_cell *c)
            | (c->suspended_unknown ? CELL_SUSPENDED_UNKNOWN : 0)
            | (c->present || c->begun ? CELL_SEGMENTS : 0)
            | (c->jobs.count ? CELL_JOBS : 0)
-           | (c->has_measured ? CELL_MEASURED : 0);
+           | (c->has_measured ? CELL_MEASURED : 0)
+           | (c->more && mpq_sgn (*c->more) ? CELL_MORE : 0);
 }
 
 static void put_cell (buffer_t *out, const struct rollup_cell *c)
@@ -165,6 +184,8 @@ static void put_cell (buffer_t *out, const struct rollup_cell *c)
     }
     if (flags & CELL_MEASURED)
         put_measured (out, &c->measured);
+    if (flags & CELL_MORE)
+        put_fraction (out, *c->more);
 }
 
 static void put_cells (struct writer *w, const rollup_t *r)
@@ -204,22 +225,6 @@ static void put_halves (buffer_t *out, const rollup_t *r)
         varint_add (out, h->ends);
         varint_add (out, h->gres_seconds);
     }
-}
-
-/* The length with the sign in the lowest bit, then the bytes, low ones first. */
-static void put_integer (buffer_t *out, const mpz_t value)
-{
-    size_t length = mpz_sgn (value) ? (mpz_sizeinbase (value, 2) + 7) / 8 : 0;
-
-    varint_add (out, length << 1 | (mpz_sgn (value) < 0));
-    mpz_export (buffer_reserve (out, length + 1), NULL, -1, 1, 0, 0, value);
-    out->length += length;
-}
-
-static void put_fraction (buffer_t *out, const mpq_t value)
-{
-    put_integer (out, mpq_numref (value));
-    put_integer (out, mpq_denref (value));
 }
 
 static void put_reserved (struct writer *w, const rollup_capacity_t *c)
@@ -457,9 +462,41 @@ static void get_jobs (struct reader *r, jobids_t *jobs)
         r->at = NULL;
 }
 
+static void get_integer (struct reader *r, mpz_t value)
+{
+    uint64_t head = get (r);
+    const uint8_t *bytes = get_bytes (r, head >> 1);
+
+    if (bytes)
+        mpz_import (value, (size_t)(head >> 1), -1, 1, 0, 0, bytes);
+    if (head & 1)
+        mpz_neg (value, value);
+}
+
+static void get_fraction (struct reader *r, mpq_t value)
+{
+    get_integer (r, mpq_numref (value));
+    get_integer (r, mpq_denref (value));
+    if (mpz_sgn (mpq_denref (value)) <= 0) {
+        mpz_set_ui (mpq_denref (value), 1);
+        r->at = NULL;
+    }
+    mpq_canonicalize (value);
+}
+
+static void get_more (struct reader *r, mpq_t **ret_more)
+{
+    mpq_t more;
+
+    mpq_init (more);
+    get_fraction (r, more);
+    billable_more_add (ret_more, more);
+    mpq_clear (more);
+}
+
 static void get_cell (struct reader *r, struct rollup_cell *c)
 {
-    uint64_t flags = get_below (r, 2 * CELL_MEASURED);
+    uint64_t flags = get_below (r, 2 * CELL_MORE);
 
     c->kind = (size_t)get_below (r, r->rollup->kind_count);
     if (flags & CELL_GRES)
@@ -479,6 +516,8 @@ static void get_cell (struct reader *r, struct rollup_cell *c)
     c->has_measured = flags & CELL_MEASURED;
     if (c->has_measured)
         get_measured (r, &c->measured);
+    if (flags & CELL_MORE)
+        get_more (r, &c->more);
 }
 
 static void get_cells (struct reader *r)
@@ -531,28 +570,6 @@ static void get_halves (struct reader *r)
         h->ends = (unsigned)get_below (r, HALF_BEGIN | HALF_END);
         h->gres_seconds = get (r);
     }
-}
-
-static void get_integer (struct reader *r, mpz_t value)
-{
-    uint64_t head = get (r);
-    const uint8_t *bytes = get_bytes (r, head >> 1);
-
-    if (bytes)
-        mpz_import (value, (size_t)(head >> 1), -1, 1, 0, 0, bytes);
-    if (head & 1)
-        mpz_neg (value, value);
-}
-
-static void get_fraction (struct reader *r, mpq_t value)
-{
-    get_integer (r, mpq_numref (value));
-    get_integer (r, mpq_denref (value));
-    if (mpz_sgn (mpq_denref (value)) <= 0) {
-        mpz_set_ui (mpq_denref (value), 1);
-        r->at = NULL;
-    }
-    mpq_canonicalize (value);
 }
 
 /* `all`: of all pools; room is made for so many. */

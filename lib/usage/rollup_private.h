@@ -51,6 +51,7 @@ struct rollup_cell {
     jobids_t jobs;
     measured_t measured;
     bool has_measured;
+    mpq_t *more; /* billed beyond gres_seconds (usage_part_t); NULL: none */
 };
 
 /* Segments that hold these kinds, two or more, ascending. */

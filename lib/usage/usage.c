@@ -127,23 +127,6 @@ bool usage_part_hold (usage_part_t *part, const usage_interval_t *p,
     return true;
 }
 
-void usage_part_bill (usage_part_t *part, mpq_srcptr more)
-{
-    if (!part->more) {
-        part->more = xcalloc (1, sizeof (*part->more));
-        mpq_init (*part->more);
-    }
-    mpq_add (*part->more, *part->more, more);
-}
-
-void usage_part_clear (usage_part_t *part)
-{
-    if (part->more)
-        mpq_clear (*part->more);
-    free (part->more);
-    part->more = NULL;
-}
-
 static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
 {
     usage_t *u = arg;
@@ -166,8 +149,8 @@ static void take_billed (const usage_interval_t *p, const holding_t *h,
 
     (void)credited;
     if (mpq_sgn (more) != 0 && usage_passes (u, &s))
-        usage_part_bill (
-            usage_part_get (&usage_cell_get (u, &s)->cell, h->kind), more);
+        billable_more_add (
+            &usage_part_get (&usage_cell_get (u, &s)->cell, h->kind)->more, more);
 }
 
 static void take_unknown (const usage_interval_t *p, void *arg)
@@ -246,7 +229,8 @@ void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,
     u->cluster = usage_intern (u, s->cluster);
     usage_interval_each (&u->cuts, &sink, s, suspensions, count, project);
     if (u->billable_otherwise)
-        billable_each (u, s, suspensions, count, project, take_billed, u);
+        billable_each (usage_billable_terms (u), s, suspensions, count, project,
+                       take_billed, u);
 }
 
 void usage_measure (usage_t *u, const segment_t *s, const project_t *project,
@@ -406,7 +390,7 @@ void usage_free (usage_t *u)
         HASH_DEL (u->cells, cell);
         usage_cell_forget (cell);
         for (size_t i = 0; i < cell->cell.part_count; i++)
-            usage_part_clear (&cell->cell.part[i]);
+            billable_more_free (&cell->cell.part[i].more);
         free (cell->cell.part);
         free (cell);
     }

@@ -34,7 +34,7 @@ typedef struct {
     uint64_t placed_gres_seconds;
     measured_t measured; /* only after usage_measure () */
     /* Price seconds that are billed beyond those allocated, or below 0 (billable.h);
-     * NULL: none. Of segments; no rollup tells it. */
+     * NULL: none. */
     mpq_t *more;
 } usage_part_t;
 

@@ -110,9 +110,6 @@ void usage_key_ids (usage_t *usage, const usage_subject_t *subject,
 size_t usage_cut (const usage_t *usage, int64_t instant);
 struct cell *usage_cell_get (usage_t *usage, const usage_subject_t *subject);
 usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
-/* Adds what is billed beyond what is allocated. */
-void usage_part_bill (usage_part_t *part, mpq_srcptr more);
-void usage_part_clear (usage_part_t *part);
 /* Adds what the interval holds; false: it is not known how much of it was
  * suspended. */
 bool usage_part_hold (usage_part_t *part, const usage_interval_t *interval,
@@ -127,7 +124,13 @@ measured_t *usage_place (usage_t *usage, const usage_subject_t *subject,
 typedef void (*billable_f) (const usage_interval_t *interval,
                             const holding_t *holding, mpq_srcptr more,
                             mpq_srcptr credited, void *arg);
-void billable_each (usage_t *usage, const segment_t *segment,
+typedef struct {
+    const site_t *site;
+    const accounts_t *accounts;
+    const usage_interval_cuts_t *cuts;
+} billable_terms_t;
+billable_terms_t usage_billable_terms (const usage_t *usage);
+void billable_each (billable_terms_t terms, const segment_t *segment,
                     const suspension_t *suspensions, size_t count,
                     const project_t *project, billable_f callback, void *arg);
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "usage/billable.h"
 #include "usage/rollup_private.h"
 #include "usage/usage_private.h"
 
@@ -277,6 +278,8 @@ static void add_part (struct cell *to, const device_kind_t *kind,
 
     part->gres_seconds += from->gres_seconds;
     part->suspended_gres_seconds += from->suspended_gres_seconds;
+    if (from->more)
+        billable_more_add (&part->more, *from->more);
     if (from->suspended_unknown)
         to->cell.suspended_known = false;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "usage/billable.h"
 #include "usage/usage_private.h"
 
 /* One of the last interval; those of earlier intervals are complete. */
@@ -61,7 +62,7 @@ static void take_billed (const usage_interval_t *p, const holding_t *h,
 
     (void)credited;
     if (slice && mpq_sgn (more) != 0)
-        usage_part_bill (&slice->part, more);
+        billable_more_add (&slice->part.more, more);
 }
 
 /* No device: nothing of which a slice could tell. */
@@ -82,7 +83,7 @@ static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
 static void forget_slices (usage_t *u)
 {
     for (size_t i = 0; i < u->slice_count; i++)
-        usage_part_clear (&u->slices[i].part);
+        billable_more_free (&u->slices[i].part.more);
     u->slice_count = 0;
 }
 
@@ -106,7 +107,8 @@ int usage_each_slice (usage_t *u, const segment_t *s,
     forget_slices (u);
     usage_interval_each (&u->cuts, &sink, s, suspensions, count, project);
     if (u->billable_otherwise)
-        billable_each (u, s, suspensions, count, project, take_billed, u);
+        billable_each (usage_billable_terms (u), s, suspensions, count, project,
+                       take_billed, u);
     usage_interval_measure (&u->cuts, &sink, s, project, evidence);
     for (size_t i = 0; i < u->slice_count; i++)
         if (callback (&u->slices[i], arg, error) < 0)

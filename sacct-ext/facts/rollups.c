@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include <openssl/evp.h>
 
 #include "facts/facts.h"
@@ -5,19 +7,60 @@
 
 /* --- the digest -------------------------------------------------------- */
 
-int rollups_digest (store_t *store, const site_t *site, const char *cluster,
-                    uint8_t ret_digest[STORE_DIGEST_SIZE], gl_error_t *error)
+static int digest_of (const buffer_t *text, uint8_t ret[STORE_DIGEST_SIZE])
+{
+    return EVP_Digest (text->data, text->length, ret, NULL, EVP_sha256 (), NULL)
+                   == 1
+               ? 0
+               : -1;
+}
+
+int rollups_basis (store_t *store, const site_t *site, const char *cluster,
+                   rollups_basis_t *ret_basis, gl_error_t *error)
 {
     BUFFER_AUTO text = BUFFER_INIT;
 
+    *ret_basis = (rollups_basis_t){store, site, cluster, NULL, {0}};
     site_usage_text (site, &text);
     if (facts_clocks (store, cluster, NULL, &text, error) < 0)
         return -1;
-    if (EVP_Digest (text.data, text.length, ret_digest, NULL, EVP_sha256 (),
-                    NULL)
-        != 1)
+    if (digest_of (&text, ret_basis->digest) < 0)
         return gl_error (error, "SHA-256 is not available");
+    if (site_prices_by_team (site)
+        && !(ret_basis->accounts = facts_accounts (store, error)))
+        return -1;
     return 0;
+}
+
+void rollups_basis_clear (rollups_basis_t *basis)
+{
+    accounts_free (basis->accounts);
+    basis->accounts = NULL;
+}
+
+void rollups_digest (const rollups_basis_t *basis, period_t span,
+                     uint8_t ret_digest[STORE_DIGEST_SIZE])
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    memcpy (ret_digest, basis->digest, STORE_DIGEST_SIZE);
+    site_billable_text (basis->site, basis->accounts, span, &text);
+    if (text.length == 0)
+        return;
+    buffer_add (&text, basis->digest, STORE_DIGEST_SIZE);
+    digest_of (&text, ret_digest); /* it was available before */
+}
+
+bool rollups_is_right (const rollups_basis_t *basis,
+                       const store_rollup_t *stored)
+{
+    period_t unit = zone_unit (basis->site->zone, stored->unit, stored->start);
+    uint8_t digest[STORE_DIGEST_SIZE];
+
+    if (unit.start != stored->start || unit.end != stored->end)
+        return false;
+    rollups_digest (basis, unit, digest);
+    return memcmp (digest, stored->digest, sizeof (digest)) == 0;
 }
 
 /* --- from facts -------------------------------------------------------- */
@@ -47,13 +90,15 @@ static void take_unmatched (int64_t instant, const evidence_counts_t *counts,
     rollup_builder_unmatched (c->builder, instant, counts);
 }
 
-int rollups_compute_chunk (store_t *store, const site_t *site,
-                           const char *cluster, int64_t as_of, period_t days,
-                           rollup_f callback, void *arg,
+int rollups_compute_chunk (const rollups_basis_t *basis, int64_t as_of,
+                           period_t days, rollup_f callback, void *arg,
                            uint64_t *ret_segments, gl_error_t *error)
 {
+    store_t *store = basis->store;
+    const site_t *site = basis->site;
+    const char *cluster = basis->cluster;
     bool one = zone_unit (site->zone, CALENDAR_DAY, days.start).end >= days.end;
-    struct computing c = {rollup_builder_new (site, cluster, days), 0,
+    struct computing c = {rollup_builder_new (site, basis->accounts, cluster, days), 0,
                           one ? UINT64_MAX : 2 * CHUNK_SEGMENTS};
     capacity_t *capacity = rollup_builder_capacity (c.builder);
     store_query_t query = {.cluster = cluster,
@@ -74,16 +119,16 @@ int rollups_compute_chunk (store_t *store, const site_t *site,
 }
 
 /* Of days that are too many at once, one after the other. */
-static int compute_each (store_t *store, const site_t *site,
-                         const char *cluster, int64_t as_of, period_t days,
-                         rollup_f callback, void *arg, gl_error_t *error)
+static int compute_each (const rollups_basis_t *basis, int64_t as_of,
+                         period_t days, rollup_f callback, void *arg,
+                         gl_error_t *error)
 {
     while (days.start < days.end) {
         period_t day = period_clip (
-            zone_unit (site->zone, CALENDAR_DAY, days.start), days);
+            zone_unit (basis->site->zone, CALENDAR_DAY, days.start), days);
         uint64_t segments;
-        if (rollups_compute_chunk (store, site, cluster, as_of, day, callback,
-                                   arg, &segments, error)
+        if (rollups_compute_chunk (basis, as_of, day, callback, arg, &segments,
+                                   error)
             < 0)
             return -1;
         days.start = day.end;
@@ -91,25 +136,14 @@ static int compute_each (store_t *store, const site_t *site,
     return 0;
 }
 
-int rollups_compute (store_t *store, const site_t *site, const char *cluster,
-                     int64_t as_of, period_t days, rollup_f callback, void *arg,
-                     gl_error_t *error)
+int rollups_compute (const rollups_basis_t *basis, int64_t as_of, period_t days,
+                     rollup_f callback, void *arg, gl_error_t *error)
 {
     uint64_t segments;
-    int rc = rollups_compute_chunk (store, site, cluster, as_of, days,
-                                    callback, arg, &segments, error);
+    int rc = rollups_compute_chunk (basis, as_of, days, callback, arg,
+                                    &segments, error);
 
-    if (rc != ROLLUPS_TOO_MANY)
-        return rc;
-    return compute_each (store, site, cluster, as_of, days, callback, arg,
-                         error);
-}
-
-/* --- kept --------------------------------------------------------------- */
-
-bool rollups_is_unit (const site_t *site, const store_rollup_t *s)
-{
-    period_t unit = zone_unit (site->zone, s->unit, s->start);
-
-    return unit.start == s->start && unit.end == s->end;
+    return rc != ROLLUPS_TOO_MANY
+               ? rc
+               : compute_each (basis, as_of, days, callback, arg, error);
 }

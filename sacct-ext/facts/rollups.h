@@ -61,14 +61,29 @@ bool rollups_answer (const rollups_query_t *query);
 int rollups_each (store_t *store, const rollups_query_t *query,
                   rollup_f callback, void *arg, gl_error_t *error);
 
-/* Those of one cluster, by days, computed from the facts alone. */
-int rollups_compute (store_t *store, const site_t *site, const char *cluster,
-                     int64_t as_of, period_t days, rollup_f callback, void *arg,
-                     gl_error_t *error);
+/* What the cluster's rollups depend on in addition to the facts of their own span:
+ * the configuration, and the clocks of nodes that are far off. Clear it. */
+typedef struct {
+    store_t *store;
+    const site_t *site;
+    const char *cluster;
+    accounts_t *accounts; /* NULL: nothing depends on them */
+    uint8_t digest[STORE_DIGEST_SIZE]; /* SHA-256 of what is the same for all */
+} rollups_basis_t;
+int rollups_basis (store_t *store, const site_t *site, const char *cluster,
+                   rollups_basis_t *ret_basis, gl_error_t *error);
+void rollups_basis_clear (rollups_basis_t *basis);
 
-/* SHA-256 of what the cluster's rollups depend on beside the facts of their own
- * span: the configuration, and the clocks of nodes that are far off. */
-int rollups_digest (store_t *store, const site_t *site, const char *cluster,
-                    uint8_t ret_digest[STORE_DIGEST_SIZE], gl_error_t *error);
+/* SHA-256 of what one of the span depends on. */
+void rollups_digest (const rollups_basis_t *basis, period_t span,
+                     uint8_t ret_digest[STORE_DIGEST_SIZE]);
+/* It is a day or a month of the site's zone, which was not always this zone, and was
+ * made on this basis. */
+bool rollups_is_right (const rollups_basis_t *basis,
+                       const store_rollup_t *stored);
+
+/* Days, computed from the facts alone. */
+int rollups_compute (const rollups_basis_t *basis, int64_t as_of, period_t days,
+                     rollup_f callback, void *arg, gl_error_t *error);
 
 #endif /* !GL_ROLLUPS_H */

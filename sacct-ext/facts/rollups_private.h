@@ -21,12 +21,8 @@
 /* One chunk of days of a cluster up to its as-of, in their order; how many segments
  * it had is told in any case. One day may have any number; -1, or ROLLUPS_TOO_MANY
  * of several days. */
-int rollups_compute_chunk (store_t *store, const site_t *site,
-                           const char *cluster, int64_t as_of, period_t days,
-                           rollup_f callback, void *arg,
+int rollups_compute_chunk (const rollups_basis_t *basis, int64_t as_of,
+                           period_t days, rollup_f callback, void *arg,
                            uint64_t *ret_segments, gl_error_t *error);
-
-/* It is a day or a month of the site's zone: it was not always this zone. */
-bool rollups_is_unit (const site_t *site, const store_rollup_t *stored);
 
 #endif /* !GL_ROLLUPS_PRIVATE_H */

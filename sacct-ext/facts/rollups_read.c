@@ -60,8 +60,8 @@ struct reading {
     const rollups_query_t *query;
     const site_t *site;
     const char *cluster;
+    rollups_basis_t basis;
     int64_t as_of;
-    uint8_t digest[STORE_DIGEST_SIZE];
     rollup_f callback;
     void *arg;
 };
@@ -70,8 +70,7 @@ struct reading {
 static rollup_t *take_right (const struct reading *r,
                              const store_rollup_t *stored, period_t within)
 {
-    if (memcmp (stored->digest, r->digest, sizeof (r->digest)) != 0
-        || !rollups_is_unit (r->site, stored) || stored->start < within.start
+    if (!rollups_is_right (&r->basis, stored) || stored->start < within.start
         || stored->end > within.end)
         return NULL;
     return rollup_decode (stored->body, stored->length, NULL);
@@ -92,8 +91,8 @@ static int compute_missing (struct reading *r, period_t missing,
         for (size_t i = 0; i < CHUNK_DAYS_MAX && some.end < missing.end; i++)
             some.end = zone_unit (r->site->zone, CALENDAR_DAY, some.end).end;
         some = period_clip (some, missing);
-        if (rollups_compute (r->store, r->site, r->cluster, r->as_of, some,
-                             r->callback, r->arg, error)
+        if (rollups_compute (&r->basis, r->as_of, some, r->callback, r->arg,
+                             error)
             < 0)
             return -1;
         missing.start = some.end;
@@ -126,7 +125,7 @@ static int read_last_day (struct reading *r, const store_rollup_t *stored,
 
     if (cut.day && rollup_held_until (cut.day) <= cut.end
         && r->as_of <= cut.end) {
-        b = rollup_builder_new (r->site, r->cluster, rest);
+        b = rollup_builder_new (r->site, NULL, r->cluster, rest);
         capacity_set_as_of (rollup_builder_capacity (b), r->cluster, r->as_of);
         rc = facts_capacity (r->store, &query, rollup_builder_capacity (b),
                              error);
@@ -243,11 +242,11 @@ int rollups_each (store_t *store, const rollups_query_t *query,
                             .as_of = q->clusters[i].as_of,
                             .callback = callback,
                             .arg = arg};
-        int rc;
-        if (rollups_digest (store, q->site, r.cluster, r.digest, error) < 0)
-            return -1;
-        rc = days ? read_by_days (&r, query->period, error)
-                  : read_by_months (&r, error);
+        int rc = rollups_basis (store, q->site, r.cluster, &r.basis, error);
+        if (rc == 0)
+            rc = days ? read_by_days (&r, query->period, error)
+                      : read_by_months (&r, error);
+        rollups_basis_clear (&r.basis);
         if (rc < 0)
             return -1;
     }

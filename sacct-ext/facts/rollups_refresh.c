@@ -14,7 +14,7 @@ struct refresh {
     store_t *store;
     const site_t *site;
     const char *cluster;
-    uint8_t digest[STORE_DIGEST_SIZE];
+    rollups_basis_t basis;
     int64_t as_of;
     period_t extent; /* whole days with facts */
     rollups_progress_f progress;
@@ -41,7 +41,7 @@ static int put (struct refresh *r, calendar_unit_t unit, const rollup_t *rollup,
                              .end = rollup_period (rollup).end};
 
     rollup_encode (rollup, &body);
-    memcpy (stored.digest, r->digest, sizeof (stored.digest));
+    rollups_digest (&r->basis, rollup_period (rollup), stored.digest);
     stored.body = body.data;
     stored.length = body.length;
     return store_put_rollup (r->store, &stored, error);
@@ -76,8 +76,7 @@ static int list_kept (struct refresh *r, calendar_unit_t unit,
 
     r->kept_count = 0;
     while (iter && (more = store_iter_next (iter, &stored, error)) > 0) {
-        if (memcmp (stored.digest, r->digest, sizeof (r->digest)) != 0
-            || !rollups_is_unit (r->site, &stored))
+        if (!rollups_is_right (&r->basis, &stored))
             continue;
         if (r->kept_count == size || !r->kept) {
             size = size * 2 + 64;
@@ -107,8 +106,8 @@ static int keep_chunk (store_t *store, void *arg, gl_error_t *error)
     r->too_many = false;
     if (store_as_of (store, r->cluster, &r->as_of, error) < 0)
         return -1;
-    rc = rollups_compute_chunk (store, r->site, r->cluster, r->as_of, r->chunk,
-                                put_day, r, &r->chunk_segments, error);
+    rc = rollups_compute_chunk (&r->basis, r->as_of, r->chunk, put_day, r,
+                                &r->chunk_segments, error);
     r->too_many = rc == ROLLUPS_TOO_MANY;
     return rc == 0 ? 0 : -1;
 }
@@ -233,8 +232,7 @@ static int read_days (struct refresh *r, struct month *m, gl_error_t *error)
 
     while (iter && (more = store_iter_next (iter, &stored, error)) > 0) {
         rollup_t *day = NULL;
-        if (stored.start == m->end
-            && !memcmp (stored.digest, r->digest, sizeof (r->digest)))
+        if (stored.start == m->end && rollups_is_right (&r->basis, &stored))
             day = rollup_decode (stored.body, stored.length, NULL);
         if (!day) {
             more = 0;
@@ -318,12 +316,13 @@ static int refresh_cluster (struct refresh *r, gl_error_t *error)
     int rc = -1;
 
     if (find_extent (r, error) == 0
-        && rollups_digest (r->store, r->site, r->cluster, r->digest, error) == 0
+        && rollups_basis (r->store, r->site, r->cluster, &r->basis, error) == 0
         && keep_days (r, error) == 0) {
         /* a month is as large as all its days */
         store_shrink (r->store);
         rc = keep_months (r, error);
     }
+    rollups_basis_clear (&r->basis);
     free (r->kept);
     return rc;
 }

@@ -12,7 +12,7 @@ struct checking {
     const report_query_t *query;
     const report_cluster_t *cluster;
     reconcile_t *reconcile;
-    uint8_t digest[STORE_DIGEST_SIZE];
+    rollups_basis_t basis;
     const store_rollup_t *kept; /* in hand */
     rollup_t **day;             /* of the month in hand */
     size_t day_count;
@@ -77,7 +77,7 @@ static void forget_days (struct checking *c)
 
 static bool is_valid (const struct checking *c, const store_rollup_t *kept)
 {
-    return memcmp (kept->digest, c->digest, sizeof (c->digest)) == 0;
+    return rollups_is_right (&c->basis, kept);
 }
 
 static int load_days (struct checking *c, gl_error_t *error)
@@ -123,7 +123,7 @@ static int check_month (struct checking *c, gl_error_t *error)
 static int check_day (struct checking *c, gl_error_t *error)
 {
     return rollups_compute (
-        c->store, c->query->site, c->cluster->name, c->cluster->as_of,
+        &c->basis, c->cluster->as_of,
         (period_t){c->kept->start, c->kept->end}, take_day, c, error);
 }
 
@@ -158,10 +158,14 @@ int reconcile_rollups (store_t *store, const report_query_t *query,
                          .query = query,
                          .cluster = cluster,
                          .reconcile = reconcile};
+    int rc
+        = rollups_basis (store, query->site, cluster->name, &c.basis, error);
 
     reconcile_side (reconcile, SIDE_ROLLUPS);
-    if (rollups_digest (store, query->site, cluster->name, c.digest, error) < 0
-        || check_unit (&c, CALENDAR_DAY, check_day, error) < 0)
-        return -1;
-    return check_unit (&c, CALENDAR_MONTH, check_month, error);
+    if (rc == 0)
+        rc = check_unit (&c, CALENDAR_DAY, check_day, error);
+    if (rc == 0)
+        rc = check_unit (&c, CALENDAR_MONTH, check_month, error);
+    rollups_basis_clear (&c.basis);
+    return rc;
 }

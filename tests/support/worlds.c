@@ -85,6 +85,69 @@ static void make_power (site_t *site)
     }
 }
 
+static void choose_number (struct world *w, mpq_t number, const char *text)
+{
+    if (world_below (w, 2))
+        mpq_set_str (number, text, 10);
+}
+
+/* Of some jobs in addition to the one of their line. */
+static void add_rate_of_jobs (struct world *w, const char *pool)
+{
+    site_rate_t *rate = book_rate (w->site, pool, NULL, "2.11", MIG_MAX);
+
+    switch (world_below (w, 4)) {
+    case 0:
+        rate->gpus[0] = 2 + (int64_t)world_below (w, 2);
+        rate->gpus[1] = INT64_MAX;
+        break;
+    case 1:
+        rate->reservation = xstrdup ("course");
+        break;
+    case 2:
+        rate->class = xstrdup ("industry");
+        break;
+    default:
+        rate->partition = xstrdup ("gpu");
+    }
+    if (world_below (w, 3) == 0)
+        rate->valid.end = world_day (w, world_below (w, 60));
+    choose_number (w, rate->minimum, "1/4");
+    choose_number (w, rate->minimum_gpu_hours, "1/3");
+}
+
+/* What is billed is not what is allocated. */
+static void make_prices (struct world *w)
+{
+    static const bill_basis_t bases[]
+        = {BILL_GPUS, BILL_DOMINANT, BILL_MAX, BILL_SUM, BILL_SUM_OR_MEMORY};
+    site_pool_t *pool = &w->site->pools[world_below (w, 2)];
+    site_rate_t *rate = book_rate (w->site, "h100", NULL, "1.90", MIG_MAX);
+    site_policy_t *policy = &w->site->policy;
+
+    pool->bill = ONE_OF (w, bases);
+    pool->cpus_per_gpu = 12;
+    pool->memory_per_gpu = 100000;
+    mpq_set_ui (pool->gpu_weight, 7, 1);
+    choose_number (w, pool->cpu_weight, "1/3");
+    choose_number (w, pool->memory_weight, "2/11");
+    choose_number (w, rate->per_cpu_hour, "3/100");
+    choose_number (w, rate->per_gb_hour, "1/250");
+    choose_number (w, rate->included_cpus, "8");
+    choose_number (w, rate->included_gb, "64");
+    choose_number (w, rate->minimum, "1/7");
+    for (uint64_t i = world_below (w, 3); i > 0; i--)
+        add_rate_of_jobs (w, i == 1 ? "h100" : "mig");
+    if (world_below (w, 4) == 0)
+        policy->minimum = 3600;
+    if (world_below (w, 4) == 0)
+        policy->increment = 900;
+    if (world_below (w, 4) == 0)
+        policy->grace = 3600;
+    if (world_below (w, 2))
+        w->site->teams[0].class = xstrdup ("industry");
+}
+
 static void make_site (struct world *w)
 {
     site_t *site = w->site;
@@ -125,6 +188,8 @@ static void make_site (struct world *w)
         rate->valid.start = world_day (w, world_below (w, 60));
     if (world_below (w, 2))
         site->policy.credit_cap = 1 + (int64_t)world_below (w, 200000);
+    if (world_below (w, 2))
+        make_prices (w);
 }
 
 /* --- facts ------------------------------------------------------------- */
@@ -205,6 +270,7 @@ static void add_segment (struct world *w, uint64_t id, int64_t start)
     struct fact *f = &w->fact[w->count++];
     size_t shape = world_below (w, GL_ARRAY_SIZE (shapes));
     const uint64_t lengths[] = {60, 7200, 5 * 86400};
+    const uint64_t counts[] = {1, 16, 33, 200};
     int64_t end = start + 1 + (int64_t)world_below (w, ONE_OF (w, lengths));
     bool open = world_below (w, 12) == 0;
 
@@ -234,8 +300,9 @@ static void add_segment (struct world *w, uint64_t id, int64_t start)
         .gres = shapes[shape][0],
         .nodelist = shapes[shape][1],
         .gpu_asked = true,
-        .cpus = COUNT_UNKNOWN,
-        .memory_mb = COUNT_UNKNOWN,
+        .cpus = world_below (w, 6) ? ONE_OF (w, counts) : COUNT_UNKNOWN,
+        .memory_mb = 1000 * ONE_OF (w, counts),
+        .reservation = world_below (w, 5) ? NULL : "course",
         .nodes = COUNT_UNKNOWN,
         .array_task = TASK_NONE,
         .het_offset = TASK_NONE,

@@ -55,7 +55,7 @@ static int take_day (const rollup_t *rollup, void *arg, gl_error_t *error)
 
 static void build (const struct world *w, period_t days, struct list *list)
 {
-    rollup_builder_t *b = rollup_builder_new (w->site, "lab", days);
+    rollup_builder_t *b = rollup_builder_new (w->site, NULL, "lab", days);
     gl_error_t error;
 
     world_give_site (w, rollup_builder_capacity (b));
@@ -327,7 +327,7 @@ static void build_until (struct world *w, period_t period, struct list *list)
         return;
     assert_true (rollup_held_until (list->rollup[list->count - 1])
                  <= period.end);
-    b = rollup_builder_new (w->site, "lab", (period_t){period.end, last.end});
+    b = rollup_builder_new (w->site, NULL, "lab", (period_t){period.end, last.end});
     world_give_site (w, rollup_builder_capacity (b));
     rollup_builder_each (b, end_early, list->rollup[list->count - 1], &error);
     rollup_builder_free (b);

@@ -1,6 +1,7 @@
 /* What a report reads of rollups, some kept and some not. */
 #include <string.h>
 
+#include "support/book.h"
 #include "support/store_fixture.h"
 #include "support/test.h"
 
@@ -169,14 +170,17 @@ static int right_days (store_t *store, const site_t *site)
 {
     store_iter_t *iter = store_iter_open (store, STORE_DAYS, NULL, &error);
     BUFFER_AUTO fresh = BUFFER_INIT;
+    rollups_basis_t basis;
     store_rollup_t kept;
     int days = 0;
+
+    OK (rollups_basis (store, site, "lab", &basis, &error));
 
     while (store_iter_next (iter, &kept, &error) == 1) {
         if (kept.start < FIRST)
             continue;
         buffer_clear (&fresh);
-        OK (rollups_compute (store, site, "lab", FIRST + 3 * DAY,
+        OK (rollups_compute (&basis, FIRST + 3 * DAY,
                              (period_t){kept.start, kept.end}, encode, &fresh,
                              &error));
         assert_int_equal (fresh.length, kept.length);
@@ -184,6 +188,7 @@ static int right_days (store_t *store, const site_t *site)
         days++;
     }
     store_iter_close (iter);
+    rollups_basis_clear (&basis);
     return days;
 }
 
@@ -208,6 +213,50 @@ TEST_CASE (inventory__comes_later__kept_days_are_right)
         fixture_done ();
     }
     zone_close (site.zone);
+}
+
+/* --- an end that becomes known ------------------------------------------ */
+
+static void put_seen (store_t *store, int64_t start, int64_t end, int64_t seen)
+{
+    segment_t s = fixture_segment (9);
+
+    s.gres = "gpu=1";
+    s.nodelist = "g001";
+    s.time_start = start;
+    s.time_end = end;
+    s.observed_at = seen;
+    s.state = end ? SEGMENT_COMPLETED : SEGMENT_RUNNING;
+    OK (store_begin (store, &error));
+    OK (store_put_segment (store, &s, NULL, &error));
+    OK (store_commit (store, &error));
+}
+
+/* What is billed of a job is decided by its end: of all its days if it is free. */
+TEST_CASE (end__becomes_known__kept_days_are_right)
+{
+    static const struct {
+        int64_t start, seen, end; /* after the first midnight */
+    } cases[] = {{-600, 300, 900}, {-7200, 0, 0}, {-7200, 300, 300}};
+    site_t *site = book_new ("UTC");
+    rollups_result_t result;
+
+    book_pool (site, "h100", "g001", 4);
+    site->policy.grace = 3600;
+    site->policy.minimum = 4 * 3600;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        store_t *store = fixture_open (fixture_store_url ());
+        int64_t midnight = FIRST + DAY;
+        put_seen (store, midnight + cases[i].start, 0,
+                  midnight + cases[i].seen);
+        OK (rollups_refresh (store, site, NULL, NULL, &result, &error));
+        put_seen (store, midnight + cases[i].start, midnight + cases[i].end,
+                  FIRST + 3 * DAY);
+        right_days (store, site);
+        store_close (store);
+        fixture_done ();
+    }
+    site_free (site);
 }
 
 TEST_MAIN (NULL, NULL)
