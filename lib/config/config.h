@@ -21,6 +21,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "site/export_layout.h"
 #include "site/site.h"
 
 /* A file of a site with thousands of pools has some 300 KiB; more than this is
@@ -39,13 +40,20 @@ int config_load_overlay (const char *path, const char *overlay,
 int config_load_text (const char *name, const char *text, size_t length,
                       site_t **ret_site, gl_error_t *error);
 
+/* A layout of `gpuledger export` (site/export_layout.h), of the same form. Whether its
+ * fields exist is not looked at. Yours: export_layout_free(). */
+int config_load_layout (const char *path, export_layout_t **ret_layout,
+                        gl_error_t *error);
+int config_load_layout_text (const char *name, const char *text, size_t length,
+                             export_layout_t **ret_layout, gl_error_t *error);
+
 /* Every kind and key with its help, all commented out: for
  * /etc/gpuledger/gpuledger.yaml. With `live` the examples are not commented
  * out: a small complete site. */
 void config_print_default (buffer_t *out, bool live);
 
 /* The same table as mdoc(7) source for gpuledger.yaml(5): one .Ss a kind, one
- * .It a key. */
+ * .It a key; and the keys of layouts. */
 void config_print_man (buffer_t *out);
 
 #endif /* !GL_CONFIG_CONFIG_H */

@@ -164,6 +164,21 @@ static int set_funding (const struct cursor *at, const schema_key_t *key,
     return 0;
 }
 
+/* Pairs of texts, one after the other. */
+static int set_map (const struct cursor *at, const schema_key_t *key,
+                    const tree_t *value)
+{
+    schema_key_t text = *key;
+
+    text.type = VALUE_LIST;
+    if (check_shape (at, key, value, TREE_MAPPING) < 0)
+        return -1;
+    for (size_t i = 0; i < value->count; i++)
+        if (set_text (at, &text, value->item[i]) < 0)
+            return -1;
+    return 0;
+}
+
 static int read_entries (const struct cursor *at, const schema_key_t *key,
                          const tree_t *list);
 
@@ -181,6 +196,8 @@ static int set_value (const struct cursor *at, const schema_key_t *key,
         return set_shares (at, key, value);
     case VALUE_FUNDING:
         return set_funding (at, key, value);
+    case VALUE_MAP:
+        return set_map (at, key, value);
     case VALUE_ENTRIES:
         return read_entries (at, key, value);
     default:
@@ -656,4 +673,55 @@ int config_load_text (const char *name, const char *text, size_t length,
     int rc = add_document (&loader, name, text, length);
 
     return finish (&loader, rc, ret_site);
+}
+
+/* ---- layouts ---- */
+
+static int read_layout (struct loader *loader, export_layout_t **ret_layout)
+{
+    const struct document *document = loader->document;
+    export_layout_t *layout = xcalloc (1, sizeof (*layout));
+    struct cursor at = {loader, NULL, schema_layout_kind (), layout, false};
+
+    at.file = layout->file = xstrdup (document->file);
+    layout->place = (place_t){layout->file, 0}; /* of no single key */
+    if (!document->tree || document->tree->type != TREE_MAPPING)
+        gl_error (loader->error,
+                  "%s:%d: a layout is a mapping (rows: ..., columns: ...)",
+                  layout->file, document->tree ? document->tree->line : 1);
+    else if (read_mapping (&at, document->tree, true) == 0) {
+        *ret_layout = layout;
+        return 0;
+    }
+    export_layout_free (layout);
+    return -1;
+}
+
+static int finish_layout (struct loader *loader, int rc,
+                          export_layout_t **ret_layout)
+{
+    if (rc == 0)
+        rc = read_layout (loader, ret_layout);
+    GL_FREE_EACH (loader->document, loader->document_count, it,
+                  tree_free (it->tree));
+    check_list_done (&loader->list);
+    site_free (loader->site);
+    return rc;
+}
+
+int config_load_layout (const char *path, export_layout_t **ret_layout,
+                        gl_error_t *error)
+{
+    struct loader loader = {.site = site_default (), .error = error};
+
+    return finish_layout (&loader, add_file (&loader, path), ret_layout);
+}
+
+int config_load_layout_text (const char *name, const char *text, size_t length,
+                             export_layout_t **ret_layout, gl_error_t *error)
+{
+    struct loader loader = {.site = site_default (), .error = error};
+
+    return finish_layout (&loader, add_document (&loader, name, text, length),
+                          ret_layout);
 }

@@ -111,10 +111,24 @@ static void add_value (buffer_t *out, const schema_key_t *key)
 
 static void add_items (buffer_t *out, const schema_kind_t *kind);
 
-static void add_item (buffer_t *out, const schema_key_t *key)
+static const schema_kind_t *entries_of (const schema_key_t *key)
 {
-    const schema_kind_t *entries
-        = key->type == VALUE_ENTRIES ? schema_entries (key) : NULL;
+    return key->type == VALUE_ENTRIES ? schema_entries (key) : NULL;
+}
+
+/* An earlier key of the kind has entries with the same keys. */
+static bool is_described (const schema_kind_t *kind, const schema_key_t *key)
+{
+    for (const schema_key_t *k = kind->keys; k < key; k++)
+        if (entries_of (k) && entries_of (k)->keys == entries_of (key)->keys)
+            return true;
+    return false;
+}
+
+static void add_item (buffer_t *out, const schema_kind_t *kind,
+                      const schema_key_t *key)
+{
+    const schema_kind_t *entries = entries_of (key);
 
     buffer_printf (out, ".It Ic %s\n", key->name);
     add_roff (out, key->help);
@@ -123,7 +137,7 @@ static void add_item (buffer_t *out, const schema_key_t *key)
         buffer_printf (out, "Must be a name in\n.Ic %s .\n", key->refers);
     if (key->flags & SCHEMA_REQUIRED)
         buffer_add_text (out, "Required.\n");
-    if (entries)
+    if (entries && !is_described (kind, key))
         add_items (out, entries);
 }
 
@@ -131,7 +145,7 @@ static void add_items (buffer_t *out, const schema_kind_t *kind)
 {
     buffer_add_text (out, ".Bl -tag -width Ds\n");
     for (size_t k = 0; k < kind->key_count; k++)
-        add_item (out, &kind->keys[k]);
+        add_item (out, kind, &kind->keys[k]);
     buffer_add_text (out, ".El\n");
 }
 
@@ -146,4 +160,7 @@ void config_print_man (buffer_t *out)
         buffer_add_text (out, kinds[i]->size ? "A list.\n" : "One mapping.\n");
         add_items (out, kinds[i]);
     }
+    buffer_printf (out, ".Ss %s\n", schema_layout_kind ()->name);
+    add_roff (out, schema_layout_kind ()->help);
+    add_items (out, schema_layout_kind ());
 }

@@ -42,10 +42,9 @@ const schema_kind_t *const *schema_kinds (size_t *ret_count)
 
 /* Lists within an entry of another kind. */
 static const schema_kind_t *const nested[] = {
-    &schema_tariff_times,
-    &schema_asset_changes,
-    &schema_rate_tiers,
-    &schema_deposits,
+    &schema_tariff_times,   &schema_asset_changes,  &schema_rate_tiers,
+    &schema_deposits,       &schema_layout_only,    &schema_layout_first,
+    &schema_layout_columns, &schema_layout_trailer,
 };
 
 const schema_kind_t *schema_entries (const schema_key_t *key)
@@ -55,6 +54,11 @@ const schema_kind_t *schema_entries (const schema_key_t *key)
             return nested[i];
     }
     return NULL;
+}
+
+const schema_kind_t *schema_layout_kind (void)
+{
+    return &schema_layout;
 }
 
 const schema_kind_t *schema_kind (const char *name)
@@ -107,6 +111,7 @@ const char *schema_type_text (value_type_t type)
         = "a number, or numbers from one to another (4, 2-4, 2+)",
         [VALUE_HOURS_OF_DAY] = "hours (07:00-22:00)",
         [VALUE_REVALUE] = "an amount or a share of the price",
+        [VALUE_MAP] = "values and what is written instead ({h100: 7410})",
         [VALUE_ENTRIES] = "a list of entries ([{from: 2029-01-01, ...}, ...])",
     };
 

@@ -12,37 +12,38 @@
 #include <stddef.h>
 
 typedef enum {
-    VALUE_TEXT,     /* char *                                       */
-    VALUE_LIST,     /* text_list_t: a list, or one text             */
-    VALUE_PATH,     /* char *: absolute                             */
-    VALUE_NAME,     /* char *: a node or a cluster                  */
-    VALUE_NODES,    /* char *: as Slurm writes them                 */
-    VALUE_NETWORK,  /* char *: 10.1.0.0/16                          */
-    VALUE_HOSTS,    /* as VALUE_LIST: HOST or HOST:PORT             */
-    VALUE_DECIMAL,  /* mpq_t: 1250.50                               */
-    VALUE_RATIO,    /* mpq_t: 0.1 or 10%                            */
-    VALUE_COUNT,    /* int64_t: 1 and up                            */
-    VALUE_MEGABYTES, /* int64_t: 1 to 2^30, a petabyte              */
-    VALUE_SECONDS,  /* int64_t: 1 to 600                            */
-    VALUE_DURATION, /* int64_t, seconds: 90s, 30m, 1h, 2d           */
-    VALUE_STATES,   /* uint32_t: a list of job states, or off       */
-    VALUE_DATE,     /* civil_t: 2024-03-01                          */
-    VALUE_FROM,     /* the start of a period_t: 2024-03-01          */
-    VALUE_TO,       /* its end, exclusive                           */
-    VALUE_SPAN,     /* int, months: 5y, 18m                         */
-    VALUE_MONTH,    /* int, 1 to 12: 07-01, the first day of it     */
-    VALUE_ZONE,     /* zone_t *                                     */
-    VALUE_CURRENCY, /* char[4] and digits of the site: USD          */
-    VALUE_WORD,     /* int: one of `words`                          */
-    VALUE_SHARES,   /* share_list_t: {POOL: SHARE, ...}             */
-    VALUE_FUNDING,  /* share_list_t: a name, or {NAME: SHARE, ...} */
-    VALUE_SALVAGE,  /* mpq_t of site_asset_t: an amount, or 10%     */
-    VALUE_SLICES,   /* two ints: 1/7                                */
-    VALUE_REVALUE,  /* of site_asset_change_t: an amount, or 10%    */
-    VALUE_DAYS,     /* unsigned, bit 0 Monday: mon-fri, sun          */
-    VALUE_NUMBERS,  /* two int64_t: 4, 2-4, 2+                      */
+    VALUE_TEXT,         /* char *                                       */
+    VALUE_LIST,         /* text_list_t: a list, or one text             */
+    VALUE_PATH,         /* char *: absolute                             */
+    VALUE_NAME,         /* char *: a node or a cluster                  */
+    VALUE_NODES,        /* char *: as Slurm writes them                 */
+    VALUE_NETWORK,      /* char *: 10.1.0.0/16                          */
+    VALUE_HOSTS,        /* as VALUE_LIST: HOST or HOST:PORT             */
+    VALUE_DECIMAL,      /* mpq_t: 1250.50                               */
+    VALUE_RATIO,        /* mpq_t: 0.1 or 10%                            */
+    VALUE_COUNT,        /* int64_t: 1 and up                            */
+    VALUE_MEGABYTES,    /* int64_t: 1 to 2^30, a petabyte              */
+    VALUE_SECONDS,      /* int64_t: 1 to 600                            */
+    VALUE_DURATION,     /* int64_t, seconds: 90s, 30m, 1h, 2d           */
+    VALUE_STATES,       /* uint32_t: a list of job states, or off       */
+    VALUE_DATE,         /* civil_t: 2024-03-01                          */
+    VALUE_FROM,         /* the start of a period_t: 2024-03-01          */
+    VALUE_TO,           /* its end, exclusive                           */
+    VALUE_SPAN,         /* int, months: 5y, 18m                         */
+    VALUE_MONTH,        /* int, 1 to 12: 07-01, the first day of it     */
+    VALUE_ZONE,         /* zone_t *                                     */
+    VALUE_CURRENCY,     /* char[4] and digits of the site: USD          */
+    VALUE_WORD,         /* int: one of `words`                          */
+    VALUE_SHARES,       /* share_list_t: {POOL: SHARE, ...}             */
+    VALUE_FUNDING,      /* share_list_t: a name, or {NAME: SHARE, ...} */
+    VALUE_SALVAGE,      /* mpq_t of site_asset_t: an amount, or 10%     */
+    VALUE_SLICES,       /* two ints: 1/7                                */
+    VALUE_REVALUE,      /* of site_asset_change_t: an amount, or 10%    */
+    VALUE_DAYS,         /* unsigned, bit 0 Monday: mon-fri, sun          */
+    VALUE_NUMBERS,      /* two int64_t: 4, 2-4, 2+                      */
     VALUE_HOURS_OF_DAY, /* two ints, minutes: 07:00-22:00            */
-    VALUE_ENTRIES,  /* a list within an entry: of the kind `refers`   */
+    VALUE_MAP,          /* text_list_t: name, value, name, value ...    */
+    VALUE_ENTRIES,      /* a list within an entry: of the kind `refers`   */
 } value_type_t;
 
 enum {
@@ -98,6 +99,9 @@ const schema_key_t *schema_key (const schema_kind_t *kind, const char *name);
 /* The kind of the entries in a value of VALUE_ENTRIES; its array and counter are
  * offsets in the entry that holds them. */
 const schema_kind_t *schema_entries (const schema_key_t *key);
+
+/* The keys of a layout (site/export_layout.h), which are none of gpuledger.yaml. */
+const schema_kind_t *schema_layout_kind (void);
 
 /* What a value of the type looks like: "a date (2024-03-01)". */
 const char *schema_type_text (value_type_t type);

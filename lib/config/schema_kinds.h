@@ -99,6 +99,13 @@ extern const schema_kind_t schema_rate_tiers;
 extern const schema_kind_t schema_settlement;
 extern const schema_kind_t schema_deposits;
 
+/* schema_layout.c: a layout of exports, in a file of its own */
+extern const schema_kind_t schema_layout;
+extern const schema_kind_t schema_layout_only;
+extern const schema_kind_t schema_layout_first;
+extern const schema_kind_t schema_layout_columns;
+extern const schema_kind_t schema_layout_trailer;
+
 /* schema_decide.c: what owning is compared with */
 extern const schema_kind_t schema_clouds;
 extern const schema_kind_t schema_analyses;

@@ -532,6 +532,7 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
         return set_revalue (key, text, entry, error);
     case VALUE_SHARES:
     case VALUE_FUNDING:
+    case VALUE_MAP:
     case VALUE_ENTRIES:
         break;
     }

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -12,6 +13,7 @@
 #include "render/focus.h"
 #include "render/focus_contract.h"
 #include "render/focus_invoice.h"
+#include "render/render_export.h"
 #include "render/render_journal.h"
 #include "render/render_opencost.h"
 #include "statement/journal.h"
@@ -391,14 +393,135 @@ static int make_opencost (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+/* --- layouts ----------------------------------------------------------- */
+
+struct laid_out {
+    cli_t *cli;
+    const export_layout_t *layout;
+    export_month_t of;
+    export_t *export;
+    output_stream_t *out;
+    buffer_t text;
+    bool failed; /* to write, told already */
+};
+
+static int flush_layout (struct laid_out *w, gl_error_t *error)
+{
+    int rc = output_write (w->cli, w->out, w->text.data, w->text.length);
+
+    buffer_clear (&w->text);
+    w->failed = rc < 0;
+    return rc < 0 ? gl_error (error, "the export is not complete") : 0;
+}
+
+static int take_export_row (const export_row_t *row, void *arg,
+                            gl_error_t *error)
+{
+    struct laid_out *w = arg;
+
+    if (render_export_row (w->export, row, &w->text, error) < 0)
+        return -1;
+    return w->text.length < CHUNK ? 0 : flush_layout (w, error);
+}
+
+static int take_item (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    return export_add_item (((struct laid_out *)arg)->export, row, error);
+}
+
+static int add_journal (struct laid_out *w, month_t *month, gl_error_t *error)
+{
+    journal_t *journal = journal_new (w->of.site);
+    int rc = add_to_journal (month, journal, error);
+
+    if (rc == 0)
+        rc = export_add_journal (w->export, journal, error);
+    journal_free (journal);
+    return rc;
+}
+
+static int add_export_rows (struct laid_out *w, month_t *month,
+                            gl_error_t *error)
+{
+    if (w->layout->rows == EXPORT_JOURNAL)
+        return add_journal (w, month, error);
+    if (w->layout->rows == EXPORT_POSTINGS)
+        return export_add_bill (w->export, month->bill, error);
+    return month_line_items (month, NULL, take_item, w, NULL, error);
+}
+
+static int write_layout (struct laid_out *w, month_t *month, gl_error_t *error)
+{
+    w->export = export_new (w->layout, &w->of, take_export_row, w, error);
+    if (!w->export || render_export_begin (w->export, &w->text, error) < 0)
+        return -1;
+    if (!month_is_uncharged (month) && add_export_rows (w, month, error) < 0)
+        return -1;
+    if (export_finish (w->export, error) < 0
+        || render_export_end (w->export, &w->text, error) < 0)
+        return -1;
+    return flush_layout (w, error);
+}
+
+static int lay_out_month (month_t *month, void *arg, gl_error_t *error)
+{
+    struct laid_out *w = arg;
+    char version[16], closed[ZONE_STAMP_SIZE];
+    export_month_t *of = &w->of;
+    int rc;
+
+    of->site
+        = month_is_uncharged (month) ? month->paper : month_site (month, error);
+    if (!of->site)
+        return -1;
+    of->month = month->name;
+    of->period = month->paper_period;
+    of->disputed = month->disputed;
+    of->state = month_is_provisional (month) ? "open" : "closed";
+    if (!month_is_provisional (month)) {
+        snprintf (version, sizeof (version), "%u", month->version);
+        of->version = version;
+        of->hash = month->hash;
+        of->closed = zone_unit_name (of->site->zone, CALENDAR_DAY,
+                                     month->closed, closed);
+    }
+    rc = write_layout (w, month, error);
+    export_free (w->export);
+    return rc;
+}
+
+int export_by_layout (cli_t *cli, const export_layout_t *layout,
+                      const report_query_t *query, export_team_t team,
+                      const output_t *output)
+{
+    struct laid_out w = {.cli = cli,
+                         .layout = layout,
+                         .of = {.team = team.name, .team_given = team.given}};
+    gl_error_t error;
+    int closed, rc = query_months_over (cli, query, "an export");
+
+    if (rc != CLI_OK)
+        return rc;
+    if (!(w.out = output_open (cli, output)))
+        return CLI_FAILED;
+    if (months_each (cli->store, query->site, query->period,
+                     &(month_how_t){.any_currency = true}, lay_out_month, &w,
+                     &error)
+        < 0)
+        rc = w.failed ? CLI_FAILED : cli_fail (cli, &error);
+    closed = output_close (cli, w.out, rc == CLI_OK);
+    buffer_done (&w.text);
+    return rc == CLI_OK ? closed : rc;
+}
+
 /* --- the list ---------------------------------------------------------- */
 
-enum { EXPORT_JOURNAL, EXPORT_OPENCOST, EXPORT_FOCUS };
+enum { FORM_JOURNAL, FORM_OPENCOST, FORM_FOCUS };
 
 static const export_t exports[] = {
-    [EXPORT_JOURNAL] = {"--journal", make_journal, NULL},
-    [EXPORT_OPENCOST] = {"--opencost", make_opencost, NULL},
-    [EXPORT_FOCUS] = {"--focus", NULL, export_focus},
+    [FORM_JOURNAL] = {"--journal", make_journal, NULL},
+    [FORM_OPENCOST] = {"--opencost", make_opencost, NULL},
+    [FORM_FOCUS] = {"--focus", NULL, export_focus},
 };
 
 static int take_export (cli_t *cli, void *into, const cli_option_t *option,
@@ -419,15 +542,15 @@ const cli_option_t export_options[] = {
     {0, "journal", NULL,
      "chargeback of full months as a double-entry journal for\n"
      "ledger and hledger",
-     .take = take_export, .code = EXPORT_JOURNAL},
+     .take = take_export, .code = FORM_JOURNAL},
     {0, "opencost", NULL,
      "chargeback of full months in the shape of OpenCost's\n"
      "allocations (JSON)",
-     .take = take_export, .code = EXPORT_OPENCOST},
+     .take = take_export, .code = FORM_OPENCOST},
     {0, "focus", "[=VERSION]",
      "chargeback of full months as FOCUS billing data by job\n"
      "and day: 1.2 (default), 1.3 or 1.4",
-     .take = take_export, .code = EXPORT_FOCUS},
+     .take = take_export, .code = FORM_FOCUS},
     {0, "focus-dataset", "NAME",
      "with --focus: cost-and-usage (default), invoice-detail,\n"
      "billing-period, contract-commitment or owner-cost",
@@ -459,7 +582,7 @@ int export_make (cli_t *cli, const export_options_t *options,
     output_stream_t *out;
     int rc, closed;
 
-    if (options->dataset && export != &exports[EXPORT_FOCUS])
+    if (options->dataset && export != &exports[FORM_FOCUS])
         return cli_usage (cli, "%s has no datasets: --focus-dataset goes with "
                           "--focus", export->name);
     /* what is booked in the end */

@@ -1,6 +1,6 @@
 /*
- * exports.h: what report chargeback writes for other programs: files of a form of
- * their own, made of the whole bill of whole months, so that what adds up here
+ * exports.h: what export and report chargeback write for other programs: files of a
+ * form of their own, made of the whole bill of whole months, so that what adds up here
  * adds up there.
  */
 #ifndef GL_EXPORTS_H
@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "month/month.h"
+#include "statement/export.h"
 #include "usage/query.h"
 
 typedef struct export export_t;
@@ -31,5 +32,17 @@ const char *export_name (const export_t *export);
  * filters. Returns an exit code; the reason has been told. */
 int export_make (cli_t *cli, const export_options_t *options,
                  const report_query_t *query, const output_t *output);
+
+/* Whose rows. */
+typedef struct {
+    bool given;       /* else those of all teams */
+    const char *name; /* NULL: of no team */
+} export_team_t;
+
+/* The query's month, of which it has all, in the form of a layout. Returns an exit
+ * code; the reason has been told. */
+int export_by_layout (cli_t *cli, const export_layout_t *layout,
+                      const report_query_t *query, export_team_t team,
+                      const output_t *output);
 
 #endif /* !GL_EXPORTS_H */

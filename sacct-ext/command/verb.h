@@ -13,6 +13,7 @@ extern const verb_t verb_credit;
 extern const verb_t verb_dispute;
 extern const verb_t verb_doctor;
 extern const verb_t verb_explain;
+extern const verb_t verb_export;
 extern const verb_t verb_import;
 extern const verb_t verb_ingest;
 extern const verb_t verb_init;
