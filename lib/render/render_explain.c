@@ -94,7 +94,7 @@ void render_explain_json (const explain_t *explain, buffer_t *out)
     json_t json = JSON_INIT (out);
 
     json_object (&json, NULL);
-    json_string (&json, "job", explain->job);
+    json_string (&json, explain->what, explain->name);
     json_array (&json, "segments");
     for (size_t i = 0; i < explain->segment_count; i++) {
         const explain_segment_t *segment = &explain->segment[i];

@@ -1,7 +1,7 @@
 /*
- * explain.h: how a job's charge came about, step by step: who told, when it
- * ran, its devices, whose it is, what that weighs, what it costs, and on which
- * line of which statement it stands, and in which rows of closed bills.
+ * explain.h: how a job's charge came about, step by step: its source and times, its
+ * devices and their weights, its project and team, its price, the line of the statement
+ * that has it, and the rows of closed months; and likewise a charge of another service.
  *
  * An explanation is data, as a report is: steps of lines with final texts.
  * Pure.
@@ -23,8 +23,9 @@ typedef struct {
 } explain_line_t;
 
 typedef struct {
-    const char *name; /* segment, project, devices, measured, charge,
-                         settlement, billed, decided */
+    const char
+        *name; /* segment, project, devices, measured, charge, settlement,
+                         billed, decided; of another service: service, import */
     char *title;
     explain_line_t *line;
     size_t line_count;
@@ -38,12 +39,13 @@ typedef struct {
 } explain_segment_t;
 
 typedef struct {
-    char *job; /* as asked for */
+    const char *what; /* "job", or "charge" of another service; for good */
+    char *name;       /* as asked for */
     explain_segment_t *segment;
     size_t segment_count;
 } explain_t;
 
-explain_t *explain_new (const char *job);
+explain_t *explain_new (const char *what, const char *name);
 /* Accepts NULL. */
 void explain_free (explain_t *explain);
 
@@ -75,5 +77,33 @@ void explain_billable (explain_t *explain, const char *month,
 void explain_decided (explain_t *explain, const site_t *site,
                       const segment_t *segment, const posting_t *row,
                       const char *who, int64_t when);
+
+/* An import that had a charge of another service. */
+typedef struct {
+    const service_t *service;
+    int64_t time;
+    const char *who;
+    int64_t undone; /* when it was taken back; 0: it is in force */
+    const char *undone_by;
+} explain_import_t;
+
+/* A charge of another service as its imports had it, the oldest one first; at least one. */
+void explain_service (explain_t *explain, const site_t *site,
+                      const explain_import_t *imports, size_t count);
+
+/* A month's bill. */
+typedef struct {
+    const bill_t *bill;
+    const char *month;
+    bool closed;
+    int digits; /* of its currency */
+    const explain_import_t
+        *import; /* that the month's row is of; NULL: unknown */
+} explain_bill_t;
+
+/* Of the charge that was added last: its rows on the bill, and those of settlement.
+ * `reference`: "SOURCE:REFERENCE". */
+void explain_service_billed (explain_t *explain, const explain_bill_t *bill,
+                             const char *reference);
 
 #endif /* !GL_REPORT_EXPLAIN_H */

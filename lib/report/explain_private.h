@@ -2,9 +2,9 @@
  * explain_private.h: how the files of an explanation write its lines:
  *
  *   explain.c           the steps, of a segment and what it is charged
- *   explain_billable.c    rows of closed bills
  *   explain_evidence.c  what the nodes saw
- *   explain_value.c     steps and lines themselves
+ *   explain_service.c   charges of other services
+ *   explain_value.c     steps and lines themselves, and rows of closed months
  *
  * Names of steps and lines are borrowed for good or copied, as each says; texts
  * for the call. Nothing here fails.

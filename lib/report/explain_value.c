@@ -8,11 +8,12 @@
 #include "base/memory.h"
 #include "report/explain_private.h"
 
-explain_t *explain_new (const char *job)
+explain_t *explain_new (const char *what, const char *name)
 {
     explain_t *explain = xcalloc (1, sizeof (*explain));
 
-    explain->job = xstrdup (job);
+    explain->what = what;
+    explain->name = xstrdup (name);
     return explain;
 }
 
@@ -38,7 +39,7 @@ void explain_free (explain_t *explain)
         return;
     GL_FREE_EACH (explain->segment, explain->segment_count, it,
                   free_segment (it));
-    free (explain->job);
+    free (explain->name);
     free (explain);
 }
 
@@ -191,7 +192,10 @@ static void add_settlement (explain_segment_t *segment, const posting_t *row,
                                                         : "paid for",
                       row->counterparty ? row->counterparty : "the site");
     explain_line (step, COLUMN_MONEY, "amount",
-                  "amount of that rule, of all jobs of the account and project",
+                  row->pool ? "amount of that rule, of all jobs of the account "
+                              "and project"
+                            : "amount of that rule, of all services of the "
+                              "account and project",
                   exact_units_text (row->charge_units, digits));
 }
 
@@ -205,7 +209,8 @@ void explain_settlement (explain_segment_t *segment, const bill_t *bill,
         char *title;
         if (rows[i].kind != BILL_SETTLEMENT || !same_line (&rows[i], line))
             continue;
-        title = xasprintf ("Settlement of %s in %s, rule %s", line->pool,
+        title = xasprintf ("Settlement of %s in %s, rule %s",
+                           line->pool ? line->pool : "other services",
                            line->month, rows[i].reference);
         if (has_step (segment, had, title))
             free (title);

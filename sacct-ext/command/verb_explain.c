@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "cli/output.h"
+#include "command/explain_charge.h"
 #include "command/verb.h"
 #include "facts/facts.h"
 #include "ledger/settlement.h"
@@ -49,7 +50,8 @@ static int parse_job (cli_t *cli, const char *text, struct job *job)
         || (job->mark && number_u64_text (text + length + 1, &job->part) < 0))
         return cli_usage (cli,
                           "'%s' is no job: write JOBID, JOBID_TASK or "
-                          "JOBID+OFFSET",
+                          "JOBID+OFFSET; a charge of another service is "
+                          "SOURCE:REFERENCE",
                           text);
     return CLI_OK;
 }
@@ -188,8 +190,8 @@ static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
     return 0;
 }
 
-static int write_explanation (cli_t *cli, const output_t *output,
-                              const explain_t *explain)
+int write_explanation (cli_t *cli, const output_t *output,
+                       const explain_t *explain)
 {
     BUFFER_AUTO out = BUFFER_INIT;
 
@@ -219,7 +221,7 @@ static int explain_job (cli_t *cli, struct search *search,
     }
     search->billing = billing;
     search->periods = periods;
-    search->explain = explain_new (search->job->text);
+    search->explain = explain_new ("job", search->job->text);
     if (rc == CLI_OK
         && (job_rows_read (search->rows, cli->store, cli->site, periods,
                            search->life, &error)
@@ -303,8 +305,13 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;
     if (optind != argc - 1)
-        return cli_usage (cli, "give one job: JOBID, JOBID_TASK or "
-                               "JOBID+OFFSET");
+        return cli_usage (cli, "give one job (JOBID, JOBID_TASK or "
+                               "JOBID+OFFSET), or one charge of another "
+                               "service (SOURCE:REFERENCE)");
+    if (strchr (argv[optind], ':'))
+        return request.job.cluster
+                   ? cli_usage (cli, "-M is for jobs: leave it out")
+                   : explain_charge (cli, argv[optind], &request.output);
     rc = parse_job (cli, argv[optind], &request.job);
     return rc == CLI_OK ? explain (cli, &request.job, &request.output) : rc;
 }
@@ -319,8 +326,8 @@ static const cli_option_t options[] = {
 const verb_t verb_explain = {
     .name = "explain",
     .run = run,
-    .synopsis = "JOBID[_TASK|+OFFSET] [OPTION]...",
-    .summary = "how a job's charge is computed, step by step",
+    .synopsis = "{JOBID[_TASK|+OFFSET] | SOURCE:REFERENCE} [OPTION]...",
+    .summary = "how the charge of a job or another service is computed",
     .options = options,
     .example = "gpuledger explain 4711",
 };

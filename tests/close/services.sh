@@ -219,13 +219,40 @@ result $? "FOCUS, corrected: $(grep '^rules' out); $(grep '^invariants' out)"
 gl "$url" import --undo 3 && said "import 3 is taken back: 3 charges of other services"
 result $? "the revision is taken back"
 is "$(correction)" "" "and its correction with it"
+gl "$url" import --charges revised.csv
+json explain netapp:v-10
+is "$(field '.segments[].steps[] | .title, (.facts | [.row, .team, .source, .before, .after, .due] |
+        map(select(.)) | join(" "))')" \
+    "Imported row
+vision
+Import 4, in force
+revised.csv:2
+Import 3, taken back
+revised.csv:2
+Import 2, replaced by a later one
+charges.csv:2
+On the bill of 2026-10, which is closed
+2026-10/$(echo "SELECT number FROM closed_posting WHERE reference = 'netapp:v-10'" | sql "$url") vision 250.00
+Correction on the bill of 2026-11, which is not closed
+vision 250.00 270.00 20.00" "explain has the imports of a charge, its row and its correction"
+json explain flexlm:77
+is "$(field '.segments[].steps[].facts | [.product, .amount, .reason] | map(select(.)) | join(" ")')" \
+    "99.999 100.00
+100.00
+100.00
+100.00
+it owns account nlp on 2026-10-15" "and why the team of an account has it"
+gl "$url" explain flexlm:7
+[ $? -eq 1 ] && said "no import had a charge flexlm:7; did you mean 'flexlm:77'?"
+result $? "explain: an unknown charge"
+gl "$url" import --undo 4
 sed 's/2026-10,vision,,storage/2026-11,,nlp,storage/' charges.csv >moved.csv
 gl "$url" import --charges moved.csv &&
     said "moved.csv:2: netapp:v-10: date was 2026-10-01 and is 2026-11-01; team was vision and is empty; account was empty and is nlp" &&
     said "1 row of closed months"
 result $? "a row that leaves a closed month is named, with what changed"
 is "$(correction)" "service 2026-10 250.00 0.00 -250.00" "its old team gets it back"
-gl "$url" import --undo 4
+gl "$url" import --undo 5
 gl "$url" import --undo 2
 is "$(correction)" "service 2026-10 250.00 0.00 -250.00" \
     "without the first import the closed row is given back"
