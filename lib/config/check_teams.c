@@ -144,7 +144,7 @@ static int check_rule (const site_institution_t *rule, gl_error_t *error)
 
     return wrong ? gl_error (error,
                              "%s:%d: '%s' in `email_domains` is no domain; "
-                             "write what stands behind the @, as in x.edu",
+                             "write the part behind the @, as in x.edu",
                              rule->place.file, rule->place.line, *wrong)
                  : 0;
 }
