@@ -38,12 +38,13 @@ bool render_shows_notes (render_format_t format)
 
 size_t render_tables (const report_t *report)
 {
-    return report->section_count ? report->section_count : 1;
+    return report->section_count && !report->grouped ? report->section_count
+                                                     : 1;
 }
 
 render_rows_t render_rows (const report_t *report, size_t table)
 {
-    bool sections = report->section_count > 0;
+    bool sections = report->section_count > 0 && !report->grouped;
     render_rows_t rows = {.order = xcalloc (report->order_count + 1,
                                             sizeof (*rows.order))};
     size_t end = sections ? report_section_end (report, table)

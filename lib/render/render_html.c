@@ -181,6 +181,23 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
     buffer_printf (out, "</%s>", tag);
 }
 
+/* Of several rows; a cell that is not there is empty. */
+static void add_sums (buffer_t *out, const report_t *report,
+                      const render_rows_t *rows, char *const *cells)
+{
+    if (!cells)
+        return;
+    buffer_add_text (out, "<tr>");
+    for (size_t i = 0; i < rows->order_count; i++) {
+        size_t at = rows->order[i];
+        if (cells[at])
+            add_cell (out, report, at, cells[at], i == 0);
+        else
+            buffer_add_text (out, "<td></td>");
+    }
+    buffer_add_text (out, "</tr>\n");
+}
+
 static void add_rows (buffer_t *out, const report_t *report,
                       const render_rows_t *rows)
 {
@@ -190,23 +207,8 @@ static void add_rows (buffer_t *out, const report_t *report,
             add_cell (out, report, rows->order[i],
                       report_cell (report, row, rows->order[i]), i == 0);
         buffer_add_text (out, "</tr>\n");
+        add_sums (out, report, rows, report_subtotal (report, row));
     }
-}
-
-static void add_rest (buffer_t *out, const report_t *report,
-                      const render_rows_t *rows)
-{
-    if (!rows->rest)
-        return;
-    buffer_add_text (out, "<tr>");
-    for (size_t i = 0; i < rows->order_count; i++) {
-        size_t at = rows->order[i];
-        if (rows->rest[at])
-            add_cell (out, report, at, rows->rest[at], i == 0);
-        else
-            buffer_add_text (out, "<td></td>");
-    }
-    buffer_add_text (out, "</tr>\n");
 }
 
 static void add_totals (buffer_t *out, const report_t *report,
@@ -248,7 +250,7 @@ static void add_table (buffer_t *out, const report_t *report,
     }
     buffer_add_text (out, "</tr></thead>\n<tbody>\n");
     add_rows (out, report, rows);
-    add_rest (out, report, rows);
+    add_sums (out, report, rows, rows->rest);
     buffer_add_text (out, "</tbody>\n");
     add_totals (out, report, rows);
     buffer_add_text (out, "</table></div>\n");
@@ -266,7 +268,7 @@ static void add_tables (buffer_t *out, const report_t *report)
 {
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
-        bool section = report->section_count > 0;
+        bool section = report->section_count > 0 && !report->grouped;
         bool folded = section && report->section[i].folded;
         buffer_add_text (out, folded ? "<details>\n<summary>" : "<section>\n");
         buffer_printf (out, "<h2 id=\"t%zu\"%s>", i,

@@ -149,9 +149,14 @@ static size_t add_rows (struct libscols_table *table, const report_t *report,
 {
     size_t lines = 0;
 
-    for (size_t row = rows->first; row < rows->first + rows->shown; row++)
+    for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
+        char *const *subtotal
+            = rows->total ? report_subtotal (report, row) : NULL;
         lines += add_row (table, report, rows,
                           report->cell + row * report->column_count);
+        if (subtotal)
+            lines += add_row (table, report, rows, subtotal);
+    }
     if (rows->rest)
         lines += add_row (table, report, rows, rows->rest);
     if (rows->total)
@@ -261,7 +266,7 @@ static void add_tables (const report_t *report,
         BUFFER_AUTO title = BUFFER_INIT;
         if (options->width > 0)
             render_fit (report, &rows, options->width);
-        if (report->section_count > 0) {
+        if (report->section_count > 0 && !report->grouped) {
             add_text (&title, report->section[i].title);
             if (i > 0)
                 buffer_add_char (out, '\n');

@@ -376,6 +376,80 @@ void report_section_fold (report_t *report)
     report->section[report->section_count - 1].folded = true;
 }
 
+/* --- groups --------------------------------------------------------------- */
+
+static bool adds_up (const report_t *report, size_t column)
+{
+    column_type_t type = report->column[column].type;
+
+    return report->total && report->total[column]
+           && (type == COLUMN_MONEY || type == COLUMN_HOURS
+               || type == COLUMN_ENERGY);
+}
+
+/* Cells are final texts, with as many digits each. */
+static void put_sum (report_t *report, size_t first, size_t column)
+{
+    const char *total = report->total[column], *point = strchr (total, '.');
+    mpq_t sum, value;
+    bool any = false;
+
+    mpq_inits (sum, value, NULL);
+    for (size_t row = first; row < report->row_count; row++) {
+        const char *cell = report_cell (report, row, column);
+        if (strcmp (report_cell (report, row, 0),
+                    report_cell (report, first, 0))
+            != 0)
+            break;
+        if (!cell || exact_parse (cell, value, NULL) < 0)
+            continue;
+        mpq_add (sum, sum, value);
+        any = true;
+    }
+    if (any)
+        report_put_exact (report, column, sum,
+                          point ? (int)strlen (point + 1) : 0);
+    mpq_clears (sum, value, NULL);
+}
+
+static void add_group (report_t *report, size_t first)
+{
+    report_section (report, "", "");
+    report->section[report->section_count - 1].first = first;
+    report_section_totals (report);
+    report_put_text (report, 0, report_cell (report, first, 0));
+    if (report->column[1].type == COLUMN_TEXT)
+        report_put_text (report, 1, "Total");
+    for (size_t column = 1; column < report->column_count; column++)
+        if (adds_up (report, column))
+            put_sum (report, first, column);
+}
+
+void report_group (report_t *report)
+{
+    size_t rows = report->row_count;
+
+    if (rows == 0
+        || !strcmp (report_cell (report, 0, 0),
+                    report_cell (report, rows - 1, 0)))
+        return;
+    for (size_t row = 0; row < rows; row++)
+        if (row == 0
+            || strcmp (report_cell (report, row - 1, 0),
+                       report_cell (report, row, 0))
+                   != 0)
+            add_group (report, row);
+    report->grouped = true;
+}
+
+char *const *report_subtotal (const report_t *report, size_t row)
+{
+    for (size_t i = 0; report->grouped && i < report->section_count; i++)
+        if (report_section_end (report, i) == row + 1)
+            return report->section[i].total;
+    return NULL;
+}
+
 size_t report_section_end (const report_t *report, size_t section)
 {
     return section + 1 < report->section_count

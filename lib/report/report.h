@@ -196,6 +196,7 @@ typedef struct {
                     section */
     report_section_t *section; /* none: the rows are one table */
     size_t section_count;
+    bool grouped; /* they are groups of the rows of one table: report_group() */
     char **total; /* one per column, NULL where a total has no meaning */
     report_total_t *named_total;
     size_t named_total_count;
@@ -330,6 +331,13 @@ void report_chart_rows (report_t *report, const char *title,
 /* Order the rows bytewise by their key cells, left to right; an absent key
  * sorts by the text that is printed for it. */
 void report_sort (report_t *report);
+
+/* Rows with one text in the first column, which follow one another, become a group with
+ * a subtotal of what adds up: money, hours, energy. For people alone, and until the rows
+ * are put into another order or limited. One group is none. */
+void report_group (report_t *report);
+/* The subtotal behind a row; NULL: the row is not the last of a group. */
+char *const *report_subtotal (const report_t *report, size_t row);
 
 /* What a reader wants of the rows, once all of them are there (report_order.c).
  * The rows of a section stay in it, and totals are those of all rows. */

@@ -174,6 +174,15 @@ static int add_field (const report_t *report, struct order *order,
 /* Sums of the rows beyond some number are of other rows from now on. */
 static void drop_rests (report_t *report)
 {
+    for (size_t i = 0; report->grouped && i < report->section_count; i++) {
+        report_section_t *group = &report->section[i];
+        free (group->title);
+        free (group->help);
+        free (group->total);
+    }
+    if (report->grouped)
+        report->section_count = 0;
+    report->grouped = false;
     for (size_t i = 0; i < report->section_count; i++) {
         free (report->section[i].rest);
         report->section[i].rest = NULL;
@@ -220,6 +229,7 @@ void report_limit_rows (report_t *report, size_t limit)
 {
     size_t all = report->row_count, kept = 0;
 
+    drop_rests (report);
     if (report->section_count == 0)
         kept = keep_rows (report, 0, all, limit, 0);
     for (size_t i = 0; i < report->section_count; i++) {
@@ -229,7 +239,6 @@ void report_limit_rows (report_t *report, size_t limit)
         kept = keep_rows (report, first, end, limit, kept);
     }
     report->rows_shown = 0;
-    drop_rests (report);
     if (kept == all)
         return;
     report->row_count = kept;

@@ -471,6 +471,8 @@ report_t *chargeback_make (const report_query_t *query,
     cube_sum (c.rows, 0, cube_count (c.rows), &c.whole);
     fill (&c, bills, count, usage);
     report_sort (c.report);
+    if (query->by.count > 1 && query->by.id[0] == KEY_INSTITUTION)
+        report_group (c.report);
     clear (&c);
     if (c.lost > 0) {
         report_free (c.report);

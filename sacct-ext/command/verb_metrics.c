@@ -231,6 +231,7 @@ static int add_measure (struct metrics *m, const report_t *report,
                         const struct measure *measure)
 {
     size_t column = column_of (report, measure->column);
+    size_t team = column_of (report, "team"), pool = column_of (report, "pool");
     int digits = measure->digits == MONEY ? m->cli->site->currency_digits
                                           : measure->digits;
     int rc = CLI_OK;
@@ -242,8 +243,8 @@ static int add_measure (struct metrics *m, const report_t *report,
         const char *cell = report_cell (report, i, column);
         if (!cell)
             continue;
-        exposition_label (&m->e, "team", report_cell (report, i, 0));
-        exposition_label (&m->e, "pool", report_cell (report, i, 1));
+        exposition_label (&m->e, "team", report_cell (report, i, team));
+        exposition_label (&m->e, "pool", report_cell (report, i, pool));
         rc = add_decimal (m, cell, measure->factor, 1, digits);
     }
     return rc;

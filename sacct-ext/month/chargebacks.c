@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "facts/facts.h"
@@ -539,6 +540,23 @@ static int gather_all (struct making *m, gl_error_t *error)
     return m->bill_count == computed;
 }
 
+/* Teams under theirs, where a site has any. */
+static void add_institutions (report_query_t *query)
+{
+    const site_t *site = query->site;
+    key_list_t *by = &query->by;
+    bool any = GL_ANY (site->teams, site->team_count, it, it->institution);
+
+    if (!any || by->count == 0 || by->id[0] != KEY_TEAM)
+        return;
+    for (size_t i = 0; i < by->count; i++)
+        if (by->id[i] == KEY_INSTITUTION)
+            return;
+    memmove (by->id + 1, by->id, by->count * sizeof (*by->id));
+    by->id[0] = KEY_INSTITUTION;
+    by->count++;
+}
+
 static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 {
     int rc;
@@ -551,6 +569,7 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
         return -1;
     if (uses_closings (m))
         sites_query (&m->sites, &m->view);
+    add_institutions (&m->view);
     m->usage = usage_report_new (&m->view);
     rc = gather_all (m, error);
     if (rc < 0)

@@ -9,7 +9,8 @@
 #include "report/heading.h"
 #include "store/store.h"
 
-/* Yours: report_free(). */
+/* By team first, and where teams have institutions by institution before it. Yours:
+ * report_free(). */
 int chargebacks_make (store_t *store, const report_query_t *query,
                       report_t **ret_report, gl_error_t *error);
 

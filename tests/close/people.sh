@@ -91,6 +91,14 @@ result $? "an institution has the sum of its teams"
 sums cost_center
 grep -q '^CC-1|' "$work/sums" && grep -q '^CC-201|' "$work/sums" && grep -q '^(none)|' "$work/sums"
 result $? "cost objects are cost centers"
+gl "$url" report chargeback --month 2026-10 -o institution,team,charge
+tail -n +4 "$work/out" | sed '/^$/,$d; s/^-*$/=/' | awk '$1 == "=" { sum = 1; next }
+    sum { all = $NF } $(NF - 1) == "Total" { t += $NF; n++ }
+    END { exit !(n == 2 && all > 0 && sprintf ("%.2f", t) == all) }'
+result $? "subtotals add up to the total"
+gl "$url" report chargeback --month 2026-10 --csv -n -o institution,team && cp "$work/out" "$work/rows.csv" &&
+    printf '%s\n' '(none),others' '"Uni, West",language' '"Uni, West",vision' | diff - "$work/rows.csv" >"$work/out"
+result $? "data has a column instead"
 gl "$url" report usage --month 2026-10 --by class -P -n -o class,jobs
 cp "$work/out" "$work/usage"
 printf '%s\n' '(none)|1' 'academic|4' | diff - "$work/usage" >"$work/out"

@@ -89,6 +89,29 @@ TEST_CASE (order_rows__sections__keep_their_rows)
     report_free (report);
 }
 
+TEST_CASE (group__rows_of_one_key__have_a_subtotal)
+{
+    static const char *const rows[]
+        = {"a=1.10", "a=-3.00", "a=", "b=0.05", "c=", NULL};
+    report_t *report = make (rows);
+
+    report_totals (report);
+    report_put_text (report, 1, "-1.85");
+    report_group (report);
+    assert_null (report_subtotal (report, 1));
+    assert_string_equal (report_subtotal (report, 2)[0], "a");
+    assert_string_equal (report_subtotal (report, 2)[1], "-1.90");
+    assert_string_equal (report_subtotal (report, 3)[1], "0.05");
+    assert_null (report_subtotal (report, 4)[1]);
+    /* of some of the rows, or scattered ones, they would say nothing */
+    expect (report, "-charge", "a b a a c");
+    assert_null (report_subtotal (report, 4));
+    report_group (report);
+    report_limit_rows (report, 1);
+    assert_null (report_subtotal (report, 0));
+    report_free (report);
+}
+
 TEST_CASE (limit_rows__as_many_as_there_are__says_nothing)
 {
     static const char *const rows[] = {"a=1", "b=2", NULL};
