@@ -29,8 +29,11 @@ static const change_info_t infos[CHANGE_COUNT] = {
     [CHANGE_SETTLEMENT]
     = {"settlement", "Settlement",
        "The change in grants, sponsors, prepaid money, fees and caps."},
-    [CHANGE_SERVICE]
-    = {"services", "Other services", "The change in charges of other services."},
+    [CHANGE_SERVICE] = {"services", "Other services",
+                        "The change in charges of other services."},
+    [CHANGE_ENTITLEMENT]
+    = {"entitlement", "Entitlements",
+       "The change in the amount that entitlements cover."},
 };
 
 const change_info_t *change_info (change_id_t id)
@@ -40,7 +43,7 @@ const change_info_t *change_info (change_id_t id)
 
 bool variance_is_said (const variance_t *variance, change_id_t id)
 {
-    return id < CHANGE_PURCHASE || mpz_sgn (variance->part[id]) != 0;
+    return id <= CHANGE_PRICE || mpz_sgn (variance->part[id]) != 0;
 }
 
 void variance_init (variance_t *variance)
@@ -70,6 +73,7 @@ struct cell {
     mpq_t hourless;  /* z */
     mpq_t idle;
     mpz_t due;
+    mpz_t entitled; /* negative: what an entitlement covers of it */
 };
 
 static const char *kind_word (unsigned kind)
@@ -88,6 +92,7 @@ static const field_t cell_fields[] = {
     FIELD ("hourless", EXACT, struct cell, hourless),
     FIELD ("idle", EXACT, struct cell, idle),
     FIELD ("due", UNITS, struct cell, due),
+    FIELD ("entitled", UNITS, struct cell, entitled),
 };
 static const fields_t fields = FIELDS ("cell", struct cell, cell_fields);
 
@@ -118,7 +123,8 @@ static void add_row (cube_t *cells, const bill_t *bill, const posting_t *row,
         cell.profile = xstrdup (row->profile);
         cell.cpus = mpq_sgn (row->cpu_seconds) != 0;
         mpq_set (cell.allocated, posting_seconds (row));
-        mpq_set_z (cell.charged, row->charge_units);
+        mpz_set (cell.entitled, row->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
+        mpz_sub (mpq_numref (cell.charged), row->charge_units, cell.entitled);
         mpq_sub (cell.charged, cell.charged, cell.idle);
     }
     cube_add (cells, &cell);
@@ -232,6 +238,8 @@ static void split_others (const struct split *s, variance_t *variance)
         mpz_ptr part = variance->part[parts[change->kind]];
         if (parts[change->kind])
             mpz_add (part, part, change->due);
+        mpz_add (variance->part[CHANGE_ENTITLEMENT],
+                 variance->part[CHANGE_ENTITLEMENT], change->entitled);
     }
 }
 

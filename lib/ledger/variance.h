@@ -5,8 +5,9 @@
  * (1) month,
  *
  *   q_i  GPU time used         a_i  charged for it, without the part for idle
- *   Q    sum of the q_i             time (bill_idle.h); all of it in a pool
- *                                 that has a published rate
+ *   Q    sum of the q_i             time (bill_idle.h; all of it in a pool
+ *                                 that has a published rate), and before what an
+ *                                 entitlement covers is taken off
  *   A    sum of the a_i
  *   z    charged where no time was allocated (q_i = 0), which is in no a_i
  *
@@ -21,6 +22,8 @@
  *                + z1 - z0
  *   idle         what idle time was charged, in prices at full cost and in rows
  *                of its own
+ *   entitlement  what entitlements cover, now less before: hours beyond one are
+ *                more volume, not a higher price
  *   credits, corrections, taxes, purchases, settlement   as they stand on the statements
  *
  * Where no time was allocated in the earlier month, all of A1 - A0 is volume. The
@@ -44,9 +47,10 @@ typedef enum {
     CHANGE_CREDIT,
     CHANGE_CORRECTION,
     CHANGE_TAX,
-    CHANGE_PURCHASE, /* from here on: shown only where there is one */
+    CHANGE_PURCHASE,
     CHANGE_SETTLEMENT,
     CHANGE_SERVICE,
+    CHANGE_ENTITLEMENT,
     CHANGE_COUNT,
 } change_id_t;
 
@@ -64,7 +68,7 @@ typedef struct {
     mpz_t part[CHANGE_COUNT];
 } variance_t;
 
-/* Statements say this part. */
+/* Statements show this part: volume, mix and price, and what is not 0. */
 bool variance_is_said (const variance_t *variance, change_id_t id);
 
 void variance_init (variance_t *variance);

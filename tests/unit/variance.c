@@ -165,6 +165,114 @@ TEST_CASE (idle__subsidised__in_the_same_part)
     bill_free (bill);
 }
 
+/* --- what a person would say ------------------------------------------------ */
+
+/* A line of charges: list price, and what an entitlement and a subsidy take off. */
+static void add_line (bill_t *bill, const char *month, const char *pool,
+                      long hours, long list, long entitled, long subsidy)
+{
+    posting_t *row = add_charge (bill, month, pool, NULL, "t", hours, list);
+
+    mpz_set_si (row->adjustment_units[ADJUSTMENT_ENTITLEMENT], entitled);
+    mpz_set_si (row->adjustment_units[ADJUSTMENT_SUBSIDY], subsidy);
+    mpz_set_si (row->charge_units, list + entitled + subsidy);
+}
+
+struct said {
+    const char *what;
+    struct {
+        const char *pool;
+        long hours, list, entitled, subsidy;
+    } before[2], after[2];
+    bill_kind_t other; /* of the later month; BILL_CHARGE: none */
+    long amount;
+    long wanted[CHANGE_COUNT];
+};
+
+static bill_t *month_said (const char *month, const struct said *said,
+                           bool after)
+{
+    bill_t *bill = bill_new ();
+
+    for (size_t i = 0; i < 2; i++) {
+        __typeof__ (&said->before[0]) line
+            = after ? (const void *)&said->after[i] : &said->before[i];
+        if (line->pool) {
+            add_pool (bill, month, line->pool, 1, 1)->has_rate = true;
+            add_line (bill, month, line->pool, line->hours, line->list,
+                      line->entitled, line->subsidy);
+        }
+    }
+    return bill;
+}
+
+TEST_CASE (split__ten_months__the_cause_that_a_person_names)
+{
+    static const struct said cases[] = {
+        {.what = "the rate rises from 2.00 to 2.50",
+         .before = {{"a", 100, 20000, 0, 0}},
+         .after = {{"a", 100, 25000, 0, 0}},
+         .wanted = {[CHANGE_PRICE] = 5000}},
+        {.what = "all of 1,000 hours are covered, then 1,000 of 6,000, at 2.85",
+         .before = {{"a", 1000, 285000, -285000, 0}},
+         .after = {{"a", 6000, 1710000, -285000, 0}},
+         .wanted = {[CHANGE_VOLUME] = 1425000}},
+        {.what = "the entitlement ends",
+         .before = {{"a", 1000, 285000, -285000, 0}},
+         .after = {{"a", 1000, 285000, 0, 0}},
+         .wanted = {[CHANGE_ENTITLEMENT] = 285000}},
+        {.what = "a new GPU at 4.00, in place of half the hours at 2.00",
+         .before = {{"a", 100, 20000, 0, 0}},
+         .after = {{"a", 50, 10000, 0, 0}, {"b", 50, 20000, 0, 0}},
+         .wanted = {[CHANGE_MIX] = 10000}},
+        {.what = "more hours on the new GPU, at 4.00 and not at 2.00",
+         .before = {{"a", 100, 20000, 0, 0}},
+         .after = {{"a", 100, 20000, 0, 0}, {"b", 50, 20000, 0, 0}},
+         .wanted = {[CHANGE_VOLUME] = 10000, [CHANGE_MIX] = 10000}},
+        {.what = "twice the hours",
+         .before = {{"a", 100, 20000, 0, 0}},
+         .after = {{"a", 200, 40000, 0, 0}},
+         .wanted = {[CHANGE_VOLUME] = 20000}},
+        {.what = "twice the hours, half of each paid by a subsidy",
+         .before = {{"a", 100, 20000, 0, -10000}},
+         .after = {{"a", 200, 40000, 0, -20000}},
+         .wanted = {[CHANGE_VOLUME] = 10000}},
+        {.what = "the subsidy ends",
+         .before = {{"a", 100, 20000, 0, -10000}},
+         .after = {{"a", 100, 20000, 0, 0}},
+         .wanted = {[CHANGE_PRICE] = 10000}},
+        {.what = "a credit, once",
+         .before = {{"a", 100, 20000, 0, 0}},
+         .after = {{"a", 100, 20000, 0, 0}},
+         .other = BILL_CREDIT,
+         .amount = -5000,
+         .wanted = {[CHANGE_CREDIT] = -5000}},
+        {.what = "a grant pays",
+         .before = {{"a", 100, 20000, 0, 0}},
+         .after = {{"a", 100, 20000, 0, 0}},
+         .other = BILL_SETTLEMENT,
+         .amount = -20000,
+         .wanted = {[CHANGE_SETTLEMENT] = -20000}},
+        {.what = "a fee for storage",
+         .before = {{"a", 100, 20000, 0, 0}},
+         .after = {{"a", 100, 20000, 0, 0}},
+         .other = BILL_SERVICE,
+         .amount = 2000,
+         .wanted = {[CHANGE_SERVICE] = 2000}},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        bill_t *before = month_said ("2026-09", &cases[i], false);
+        bill_t *after = month_said ("2026-10", &cases[i], true);
+        if (cases[i].other != BILL_CHARGE)
+            add_other (after, cases[i].other, "2026-10", "t", cases[i].amount);
+        print_message ("%s\n", cases[i].what);
+        check_split (before, after, cases[i].wanted);
+        bill_free (before);
+        bill_free (after);
+    }
+}
+
 TEST_CASE (split__nothing_before_or_after__volume)
 {
     bill_t *empty = bill_new (), *some = bill_new ();
@@ -207,6 +315,9 @@ static bill_t *any_month (const char *month)
         mpq_canonicalize (row->price_seconds);
         if (pick (3) == 0)
             mpz_set_si (row->list_units, pick (3000000));
+        if (pick (3) == 0)
+            mpz_set_si (row->adjustment_units[ADJUSTMENT_ENTITLEMENT],
+                        -pick (2000000));
         if (pick (5) == 0)
             row->profile = xstrdup ("1g.10gb");
     }
