@@ -14,7 +14,9 @@
 #include "cli/query_options.h"
 #include "command/verb.h"
 #include "command/verb_report.h"
+#include "ledger/cube.h"
 #include "month/budgets.h"
+#include "month/month.h"
 #include "month/periods.h"
 #include "site/site.h"
 
@@ -179,6 +181,11 @@ static const struct measure {
      "Corrections of earlier months, and manual credits, that are billed in "
      "the month",
      1, MONEY},
+    {"settlement", "slurm_gpuledger_month_settlement",
+     "What rules of settlement add to the month's charges, or take from them",
+     1, MONEY},
+    {"service", "slurm_gpuledger_month_service",
+     "Charges of other services in the month", 1, MONEY},
     {"cost", "slurm_gpuledger_month_cost",
      "Cost of the allocated GPU time of the month to date", 1, MONEY},
     {"jobs", "slurm_gpuledger_month_jobs", "Jobs with time in the month", 1, 0},
@@ -286,6 +293,53 @@ static int add_charges (struct metrics *m, const report_query_t *query)
         rc = add_coverage (m, report);
     report_free (report);
     return rc;
+}
+
+/* --- what is due --------------------------------------------------------- */
+
+static void add_due_row (struct metrics *m, const posting_t *row)
+{
+    mpq_t value;
+
+    mpq_init (value);
+    mpq_set_z (value, row->charge_units);
+    mpz_ui_pow_ui (mpq_denref (value), 10,
+                   (unsigned long)m->cli->site->currency_digits);
+    mpq_canonicalize (value);
+    exposition_label (&m->e, "team",
+                      row->team ? row->team : key_info (KEY_TEAM)->absent);
+    exposition_label (&m->e, "pool",
+                      row->pool ? row->pool : key_info (KEY_POOL)->absent);
+    exposition_label (&m->e, "kind", bill_kind_word (row->kind));
+    exposition_exact (&m->e, value, m->cli->site->currency_digits);
+    mpq_clear (value);
+}
+
+/* As statements say it, with taxes. A pool without a price has no series. */
+static int add_due (struct metrics *m)
+{
+    cube_t *due = cube_new (&bill_fields[BILL_POSTINGS], "team,pool,kind");
+    month_t *month;
+    gl_error_t error;
+    size_t count;
+
+    if (month_read (m->cli->store, m->cli->site, m->month, NULL, &month, &error)
+        < 0) {
+        cube_free (due);
+        return cli_fail (m->cli, &error);
+    }
+    const posting_t *rows = postings (month->bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i]))
+            cube_add (due, &rows[i]);
+    exposition_family (&m->e, "slurm_gpuledger_month_due", EXPOSITION_GAUGE,
+                       "What statements of the month ask for, by kind of "
+                       "charge; their sum is the amount due, with taxes");
+    for (size_t i = 0; i < cube_count (due); i++)
+        add_due_row (m, cube_row (due, i));
+    cube_free (due);
+    month_free (month);
+    return CLI_OK;
 }
 
 /* --- tags -------------------------------------------------------------- */
@@ -579,6 +633,8 @@ static int make (struct metrics *m)
     if (rc == CLI_OK && m->as_of > 0)
         rc = of_month (m, "team,pool", add_charges);
     if (rc == CLI_OK && m->as_of > 0)
+        rc = add_due (m);
+    if (rc == CLI_OK && m->as_of > 0)
         rc = of_month (m, "team,project", add_tags);
     if (rc == CLI_OK && m->as_of > 0)
         rc = add_budgets (m);
@@ -621,11 +677,11 @@ const verb_t verb_metrics = {
     .synopsis = "[OPTION]...",
     .summary = "write the month to date as metrics for Prometheus",
     .help
-    = "Charges by team and pool, budgets and their forecasts, the share of "
-      "time without a\nproject, coverage, and up to when each cluster is "
-      "known: in the form that the\ntextfile collector of node_exporter "
-      "reads. The month is the one that the last sync\nis in. Run it after "
-      "each sync.",
+    = "Charges by team and pool, what each team owes by kind of charge, "
+      "budgets and their\nforecasts, the share of time without a project, "
+      "coverage, and up to when each\ncluster is known: in the form that the "
+      "textfile collector of node_exporter reads.\nThe month is the one that "
+      "the last sync is in. Run it after each sync.",
     .options = options,
     .example = "gpuledger metrics --output "
                "/var/lib/prometheus/node-exporter/gpuledger-ledger.prom",

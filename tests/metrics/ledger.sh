@@ -15,6 +15,11 @@ cp "$abs_top_srcdir/tests/cli/golden/money.yaml" money.yaml
 # a cluster that was never synchronised
 sed -i 's/^clusters:.*/clusters: [{name: lab}, {name: "new\\"lab"}]/' money.yaml
 echo 'close: {untagged: 15%}' >>money.yaml
+cat >>money.yaml <<'END'
+settlement:
+  - {name: start-up, rule: grant, teams: [vision], amount: 100, per: month, from: 2026-11-01}
+  - {name: dean, rule: sponsor, teams: [language], payer: vision, share: 50%, from: 2026-11-01}
+END
 lab () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
 prom=$work/textfile/gpuledger-ledger.prom
 
@@ -44,6 +49,13 @@ JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Partition|NodeList
 END
 lab import --cluster lab --as-of 2026-11-09T00:00 jobs.text >>log 2>&1
 result $? "jobs of the open month"
+cat >charges.csv <<'END'
+month,team,service,quantity,unit,unit_price,amount,currency,source,reference
+2026-11,language,storage,12.5,TB-months,20,250.00,USD,netapp,l-11
+2026-11,vision,storage,-1,TB-months,20,-20.00,USD,netapp,v-11
+END
+lab import --charges charges.csv >>log 2>&1
+result $? "charges of another service"
 mkdir -m 700 spool
 begin=$(date -ud 2026-11-04T05:00Z +%s)
 {
@@ -85,8 +97,8 @@ sum ()
 
 # --- the reports' figures
 lab report chargeback --month 2026-11 --by team,pool --json >report.json
-for measure in charge credit correction cost; do
-    wanted=$(jq -r ".totals.$measure" report.json)
+for measure in charge credit correction cost settlement service; do
+    wanted=$(jq -r ".totals | .$measure // .${measure}s" report.json)
     [ "$wanted" != null ]
     result $? "the report has a $measure"
     # the report's total cost is that of the pools
@@ -103,6 +115,17 @@ for measure in charge credit correction cost; do
     sed 's/^/# /' diff.text
     result $rc "$measure: a series for each row, and none for an empty cell"
 done
+is "$(grep '^slurm_gpuledger_month_due{' "$prom" | grep -v 'kind="tax"' |
+    awk '{sum += $NF} END {printf "%.2f", sum}')" \
+    "$(jq '[.totals | .charge, .credit, .correction, .settlement, .services |
+        tonumber * 100] | add | round / 100' report.json | awk '{printf "%.2f", $1}')" \
+    "the kinds of charges add up to the totals of the report"
+lab statement language --month 2026-11 --json >statement.json
+is "$(grep '^slurm_gpuledger_month_due{team="language"' "$prom" |
+    awk '{sum += $NF} END {printf "%.2f", sum}')" "$(jq -r .totals.due statement.json)" \
+    "and with taxes those of a team to what its statement asks for"
+is "$(sed -n 's/^slurm_gpuledger_month_due{.*kind="\([a-z]*\)".*/\1/p' "$prom" | sort -u | tr '\n' ' ')" \
+    "charge credit service settlement tax " "each kind has a series"
 jq -r '.rows[] | [.team, .pool, .jobs, .gpu_hours, .idle_gpu_hours,
     .active_gpu_hours, .energy_kwh] | @tsv' report.json >rows
 while IFS='	' read -r team pool jobs hours idle active energy; do
