@@ -95,7 +95,8 @@ void explain_service (explain_t *explain, const site_t *site,
 typedef struct {
     const bill_t *bill;
     const char *month;
-    bool closed;
+    const char *state; /* "closed", "not closed" */
+    bool numbered;     /* its rows have numbers */
     int digits; /* of its currency */
     const explain_import_t
         *import; /* that the month's row is of; NULL: unknown */

@@ -134,10 +134,10 @@ static void add_billed (explain_segment_t *segment, const explain_bill_t *b,
         segment, "billed",
         xasprintf ("%s %s, which is %s",
                    correction ? "Correction on the bill of" : "On the bill of",
-                   b->month, b->closed ? "closed" : "not closed"));
+                   b->month, b->state));
 
     explain_line (step, COLUMN_DATE, "month", "month", xstrdup (b->month));
-    if (b->closed)
+    if (b->numbered)
         explain_format (step, "row", "row", "%s/%zu", b->month, at + 1);
     explain_text (step, "team", "team", row->team ? row->team : "(none)");
     if (b->import && !b->import->service->team)

@@ -102,7 +102,10 @@ static int add_month (month_t *m, void *arg, gl_error_t *error)
     struct charge *c = arg;
     const explain_bill_t bill = {.bill = m->bill,
                                  .month = m->name,
-                                 .closed = !month_is_provisional (m),
+                                 .state = month_is_provisional (m)
+                                              ? "not closed"
+                                              : "closed",
+                                 .numbered = !month_is_provisional (m),
                                  .digits = m->paper->currency_digits,
                                  .import = import_of (c, m->name)};
 
