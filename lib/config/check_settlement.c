@@ -184,14 +184,23 @@ static int check_deposits (const site_t *site, const site_settlement_t *rule,
 static int check_same_name (const site_t *site, const site_settlement_t *rule,
                             gl_error_t *error)
 {
-    for (const site_settlement_t *r = site->settlement; r < rule; r++)
-        if (!strcmp (r->name, rule->name) && r->rule != rule->rule)
+    for (const site_settlement_t *r = site->settlement; r < rule; r++) {
+        if (strcmp (r->name, rule->name) != 0)
+            continue;
+        if (r->rule != rule->rule)
             return gl_error (error,
                              "%s:%d: '%s' is a %s here and a %s at %s:%d; give "
                              "it another name",
                              rule->place.file, rule->place.line, rule->name,
                              rule_names[rule->rule], rule_names[r->rule],
                              r->place.file, r->place.line);
+        if (r->step != rule->step)
+            return gl_error (error,
+                             "%s:%d: '%s' has another `step` at %s:%d; write "
+                             "the same one in each of its entries",
+                             rule->place.file, rule->place.line, rule->name,
+                             r->place.file, r->place.line);
+    }
     return 0;
 }
 

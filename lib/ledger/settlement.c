@@ -271,18 +271,18 @@ static void count_each (const struct settling *s, const struct payer *p,
 static int settle_fee (struct settling *s, const struct payer *p,
                        gl_error_t *error)
 {
-    bool again = balance_of_month (s, p->team) != NULL;
-    bill_balance_t *b = balance_begin (s, p->team, true);
-    mpq_t amount, count;
+    bill_balance_t *b = balance_of_month (s, p->team);
+    mpq_t amount, count, before;
     mpz_t units;
 
     (void)error;
-    mpq_inits (amount, count, NULL);
+    mpq_inits (amount, count, before, NULL);
     mpz_init (units);
-    if (!again)
-        mpq_swap (amount, b->added);
-    else if (s->rule->prorated && s->rule->per == SETTLE_MONTH)
-        settlement_amount (s, true, amount);
+    if (b)
+        mpq_set (before, b->added);
+    b = balance_begin (s, p->team, true);
+    mpq_sub (amount, b->added, before);
+    mpq_swap (b->added, before);
     count_each (s, p, count);
     mpq_mul (amount, amount, s->rule->quantity);
     mpq_mul (amount, amount, count);
@@ -293,7 +293,7 @@ static int settle_fee (struct settling *s, const struct payer *p,
     settlement_add_fee (s, p->team, units);
     if (mpz_sgn (units) > 0)
         settlement_add_charge (s, SETTLE_OF_FEES, p->team, NULL, units);
-    mpq_clears (amount, count, NULL);
+    mpq_clears (amount, count, before, NULL);
     mpz_clear (units);
     return 0;
 }

@@ -35,19 +35,36 @@ char *settlement_month (int month)
     return xasprintf ("%04d-%02d", month / 12, month % 12 + 1);
 }
 
-/* Another entry of its name goes on after the month. */
-static bool continues (const struct settling *s)
+/* Another entry of its name, or it, is for the team in the period. */
+static bool is_in_force (const struct settling *s, const char *team,
+                         period_t period)
 {
     const site_t *site = s->how->site;
-    int64_t next = s->how->period.end;
 
     for (size_t i = 0; i < site->settlement_count; i++) {
         const site_settlement_t *r = &site->settlement[i];
-        if (!strcmp (r->name, s->rule->name) && r->valid.start <= next
-            && r->valid.end > next)
+        if (!strcmp (r->name, s->rule->name)
+            && period_overlaps (r->valid, period)
+            && (!team || settlement_is_team (s, r, period, team)))
             return true;
     }
     return false;
+}
+
+/* On the first day after the month. */
+static bool continues (const struct settling *s, const char *team)
+{
+    int64_t next = s->how->period.end;
+
+    return is_in_force (s, team, (period_t){next, next + 1});
+}
+
+/* Later in the month. */
+static bool goes_on (const struct settling *s, const char *team)
+{
+    return s->part.end < s->how->period.end
+           && is_in_force (s, team,
+                           (period_t){s->part.end, s->how->period.end});
 }
 
 static bool is_balance (const bill_balance_t *b, const char *month,
@@ -94,58 +111,71 @@ const bill_balance_t *balance_of_last (struct settling *s, const char *team)
     return NULL;
 }
 
-/* Of the amount of a period what counts: by what is left of its first one. */
-static void prorate (const struct settling *s, bool first, mpq_t amount)
-{
-    const site_settlement_t *rule = s->rule;
-    int month = settlement_month_number (s->how->month);
-    mpq_t factor;
-
-    if (!rule->prorated || !first || rule->per == SETTLE_ONCE)
-        return;
-    mpq_init (factor);
-    if (rule->per == SETTLE_MONTH)
-        exact_set_i64 (factor, s->part.end - s->part.start,
-                       s->how->period.end - s->how->period.start);
-    else
-        exact_set_i64 (factor,
-                       period_start (s->how, rule) + months_of_period (rule)
-                           - month,
-                       months_of_period (rule));
-    mpq_mul (amount, amount, factor);
-    mpq_clear (factor);
-}
-
 bool settlement_counts_hours (const site_settlement_t *rule)
 {
     return mpq_sgn (rule->gpu_hours) > 0;
 }
 
-/* In the balance's unit. Money is rounded to what can be paid. */
+/* Money is rounded to what can be paid. */
+static void round_amount (const struct settling *s, mpq_t amount)
+{
+    mpz_t units;
+
+    if (settlement_counts_hours (s->rule))
+        return;
+    mpz_init (units);
+    settlement_to_units (s, amount, units);
+    settlement_of_units (s, units, amount);
+    mpz_clear (units);
+}
+
+/* Of the amount what counts up to a day of the month. */
+static void amount_until (const struct settling *s, mpq_srcptr amount,
+                          int64_t until, mpq_t ret_amount)
+{
+    period_t month = s->how->period;
+
+    exact_set_i64 (ret_amount, until - month.start, month.end - month.start);
+    mpq_mul (ret_amount, ret_amount, amount);
+    round_amount (s, ret_amount);
+}
+
+/* By what is left of the first period: of a month, its days. */
+static void prorate (const struct settling *s, mpq_t amount)
+{
+    const site_settlement_t *rule = s->rule;
+    int month = settlement_month_number (s->how->month);
+    mpq_t until, from;
+
+    mpq_inits (until, from, NULL);
+    if (rule->per == SETTLE_MONTH) {
+        amount_until (s, amount, s->part.end, until);
+        amount_until (s, amount, s->part.start, from);
+        mpq_sub (amount, until, from);
+    } else {
+        exact_set_i64 (
+            from, period_start (s->how, rule) + months_of_period (rule) - month,
+            months_of_period (rule));
+        mpq_mul (amount, amount, from);
+    }
+    mpq_clears (until, from, NULL);
+}
+
 void settlement_amount (const struct settling *s, bool first, mpq_t ret_amount)
 {
     static const unsigned long hour = 3600;
     mpq_t scale;
 
-    mpq_init (scale);
     if (settlement_counts_hours (s->rule)) {
+        mpq_init (scale);
         mpq_set_ui (scale, hour, 1);
         mpq_mul (ret_amount, s->rule->gpu_hours, scale);
+        mpq_clear (scale);
     } else
         mpq_set (ret_amount, s->rule->amount);
-    prorate (s, first, ret_amount);
-    if (!settlement_counts_hours (s->rule)) {
-        mpz_t units;
-        mpz_init (units);
-        exact_round (units, ret_amount, s->how->site->currency_digits);
-        mpq_set_z (ret_amount, units);
-        mpz_ui_pow_ui (mpq_numref (scale), 10,
-                       (unsigned long)s->how->site->currency_digits);
-        mpz_set_ui (mpq_denref (scale), 1);
-        mpq_div (ret_amount, ret_amount, scale);
-        mpz_clear (units);
-    }
-    mpq_clear (scale);
+    if (first && s->rule->prorated && s->rule->per != SETTLE_ONCE)
+        prorate (s, ret_amount);
+    round_amount (s, ret_amount);
 }
 
 /* The month counts, of the first ones of a team. */
@@ -158,6 +188,42 @@ bool balance_is_active (const struct settling *s, const bill_balance_t *b)
                       < s->rule->first_months);
 }
 
+/* The amount by days: of an entry of the rule's name for its part of the month. */
+static void add_part (struct settling *s, const site_settlement_t *entry,
+                      bill_balance_t *b)
+{
+    struct settling part = *s;
+    mpq_t amount;
+
+    part.rule = entry;
+    part.part = period_clip (entry->valid, s->how->period);
+    mpq_init (amount);
+    settlement_amount (&part, true, amount);
+    mpq_add (b->added, b->added, amount);
+    mpq_clear (amount);
+}
+
+static bool is_by_days (const struct settling *s, bool first)
+{
+    return first && s->rule->prorated && s->rule->per == SETTLE_MONTH;
+}
+
+/* Likewise of its earlier entries, under which the team used nothing. */
+static void add_earlier (struct settling *s, bill_balance_t *b)
+{
+    const site_t *site = s->how->site;
+
+    for (size_t i = 0; s->again && i < site->settlement_count; i++) {
+        const site_settlement_t *r = &site->settlement[i];
+        period_t part = period_clip (r->valid, s->how->period);
+        if (!strcmp (r->name, s->rule->name)
+            && r->valid.start < s->rule->valid.start && part.end > part.start
+            && r->prorated && r->per == SETTLE_MONTH
+            && (!b->team || settlement_is_team (s, r, part, b->team)))
+            add_part (s, r, b);
+    }
+}
+
 /* The balance of the month, begun from the last one; NULL: the team has none, as
  * it never used anything. Valid until the next. */
 bill_balance_t *balance_begin (struct settling *s, const char *team, bool used)
@@ -167,8 +233,11 @@ bill_balance_t *balance_begin (struct settling *s, const char *team, bool used)
     GL_AUTOFREE char *period = NULL;
     bool first = !last || !last->period;
 
-    if (b)
+    if (b) {
+        if (is_by_days (s, first) && balance_is_active (s, b))
+            add_part (s, s->rule, b);
         return b;
+    }
     if (!last && !used)
         return NULL;
     b = bill_append (s->bill, BILL_BALANCES);
@@ -192,6 +261,8 @@ bill_balance_t *balance_begin (struct settling *s, const char *team, bool used)
         && (first || strcmp (last->period, period) != 0)
         && s->rule->rule != SETTLE_PREPAID)
         settlement_amount (s, first, b->added);
+    if (is_by_days (s, first) && mpq_sgn (b->added) > 0)
+        add_earlier (s, b);
     b->period = balance_is_active (s, b) ? xstrdup (period)
                 : last                   ? xstrdup (last->period)
                                          : NULL;
@@ -233,9 +304,9 @@ bool balance_ends (const struct settling *s, const bill_balance_t *b)
 {
     int next = settlement_month_number (s->how->month) + 1;
 
-    if (!s->how->ended)
+    if (!s->how->ended || goes_on (s, b->team))
         return false;
-    if (!continues (s)
+    if (!continues (s, b->team)
         || (s->rule->first_months > 0 && b->since
             && next - settlement_month_number (b->since)
                    >= s->rule->first_months))
@@ -278,7 +349,7 @@ void balance_end (struct settling *s, bill_balance_t *b)
 {
     bool last = balance_ends (s, b);
     bool over = last
-                && (!continues (s) || s->rule->unused == SETTLE_EXPIRES
+                && (!continues (s, b->team) || s->rule->unused == SETTLE_EXPIRES
                     || s->rule->unused == SETTLE_EXPIRES_EVENLY
                     || s->rule->first_months > 0);
 

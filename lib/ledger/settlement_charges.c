@@ -191,18 +191,18 @@ void settlement_clear (struct settling *s)
 
 /* --- the charges that a rule is for --------------------------------------- */
 
-/* The teams of the rule, in the part of the month in which it is in force. */
-static bool is_team (const struct settling *s, const char *name)
+bool settlement_is_team (const struct settling *s,
+                         const site_settlement_t *rule, period_t part,
+                         const char *name)
 {
     const site_t *site = s->how->site;
-    const site_settlement_t *rule = s->rule;
 
     if (!settlement_has (&rule->teams, name)
         || (rule->payer && !strcmp (rule->payer, name)))
         return false;
     for (size_t i = 0; i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];
-        if (!strcmp (team->name, name) && period_overlaps (team->valid, s->part)
+        if (!strcmp (team->name, name) && period_overlaps (team->valid, part)
             && settlement_has (&rule->classes, team->class))
             return true;
     }
@@ -230,11 +230,14 @@ static bool is_whole (const struct settling *s)
            && s->part.end >= s->how->period.end;
 }
 
-/* Of a cell what lies in the part of the month. */
-static void clip_cell (struct cell *c, cube_t *const *cubes)
+/* Of a cell what lies in the part of the month. A charge that a rule made has no
+ * day: it is due at the end of the month. */
+static void clip_cell (struct cell *c, cube_t *const *cubes, bool to_end)
 {
     const posting_t *in = c->own ? NULL : cube_find (cubes[c->of], c->key);
 
+    if (c->own && to_end)
+        return;
     if (!in) {
         mpz_set_ui (c->due, 0);
         mpq_set_ui (c->due_seconds, 0, 1);
@@ -257,7 +260,7 @@ static int clip_cells (struct settling *s, gl_error_t *error)
         return -1;
     group (part, s->how->month, cubes);
     for (size_t i = 0; i < s->count; i++)
-        clip_cell (&s->cell[i], cubes);
+        clip_cell (&s->cell[i], cubes, s->part.end >= s->how->period.end);
     for (size_t i = 0; i < SETTLE_OF_FEES; i++)
         cube_free (cubes[i]);
     bill_free (part);
@@ -270,7 +273,7 @@ bool *settlement_teams (const struct settling *s)
     bool *chosen = xcalloc (s->team_count + 1, sizeof (*chosen));
 
     for (size_t i = 0; i < s->team_count; i++)
-        chosen[i] = is_team (s, s->team[i]);
+        chosen[i] = settlement_is_team (s, s->rule, s->part, s->team[i]);
     return chosen;
 }
 

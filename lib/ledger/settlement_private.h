@@ -69,6 +69,10 @@ void settlement_clear (struct settling *s);
 void settlement_add_charge (struct settling *s, settle_of_t of,
                             const char *team, const char *pool,
                             const mpz_t units);
+/* The rule is for the team, in the part of a month. */
+bool settlement_is_team (const struct settling *s,
+                         const site_settlement_t *rule, period_t part,
+                         const char *name);
 /* The teams that the rule is for, by their index. Yours to free. */
 bool *settlement_teams (const struct settling *s);
 /* `due` of each cell: what is unpaid, where the rule is for it. */
@@ -134,7 +138,8 @@ int settlement_month_number (const char *month);
 char *settlement_month (int month);
 bool settlement_counts_hours (const site_settlement_t *rule);
 /* The amount of a period, in the balance's unit; of the first one by what is left
- * of it, where the rule says so. Money is rounded to what can be paid. */
+ * of it, where the rule says so. Money is rounded to what can be paid; amounts for
+ * parts of a month add up. */
 void settlement_amount (const struct settling *s, bool first, mpq_t ret_amount);
 void settlement_to_units (const struct settling *s, mpq_srcptr amount,
                           mpz_t units);

@@ -578,6 +578,79 @@ TEST_CASE (split__cost_objects__add_up_after_all_others)
            "10 = a added 1 used 1\n");
 }
 
+/* --- a rule in several entries -------------------------------------------- */
+
+TEST_CASE (minimum__two_entries_in_a_month__is_of_the_charges_of_both)
+{
+    check ("- {name: m, rule: minimum, amount: 100, teams: [a], to: "
+           "2026-10-11}\n"
+           "- {name: m, rule: minimum, amount: 100, teams: [a], from: "
+           "2026-10-11}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 3000, 3},
+                            {'c', "a", "h100", NULL, 1, 5000, 20})),
+           "10 fees site -20.00\n"
+           "10 minimum a 20.00\n"
+           "10 = a added 100 used 80 expired 20\n");
+}
+
+TEST_CASE (grant__two_entries_in_a_month__nothing_expires_between_them)
+{
+    check ("- {name: g, rule: grant, amount: 100, teams: [a], to: "
+           "2026-10-11}\n"
+           "- {name: g, rule: grant, amount: 100, teams: [a], from: "
+           "2026-10-11}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 3000, 3},
+                            {'c', "a", "h100", NULL, 1, 5000, 20})),
+           "10 granted site h100 80.00\n"
+           "10 grant a h100 -80.00\n"
+           "10 = a added 100 used 80 expired 20\n");
+}
+
+TEST_CASE (grant__prorated_in_two_entries__has_the_days_of_both)
+{
+    check ("- {name: g, rule: grant, amount: 31, prorated: yes, teams: [a], "
+           "from: 2026-10-06, to: 2026-10-11}\n"
+           "- {name: g, rule: grant, amount: 31, prorated: yes, teams: [a], "
+           "from: 2026-10-11}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 5000, 20})),
+           "10 granted site h100 26.00\n"
+           "10 grant a h100 -26.00\n"
+           "10 = a added 26 used 26\n");
+}
+
+TEST_CASE (fee__prorated_in_two_entries__by_days_in_its_first_month_alone)
+{
+    check ("- {name: f, rule: fee, amount: 0.05, prorated: yes, teams: [a], "
+           "to: 2026-10-16}\n"
+           "- {name: f, rule: fee, amount: 0.05, prorated: yes, teams: [a], "
+           "from: 2026-10-16, to: 2026-11-16}\n"
+           "- {name: f, rule: fee, amount: 0.05, prorated: yes, teams: [a], "
+           "from: 2026-11-16}\n",
+           SEQUENCE (NOTHING, NOTHING),
+           "10 fees site -0.05\n"
+           "10 fee a 0.05\n"
+           "10 = a added 0.05 used 0.05\n"
+           "11 fees site -0.05\n"
+           "11 fee a 0.05\n"
+           "11 = a added 0.05 used 0.05\n");
+}
+
+TEST_CASE (sponsor__part_of_a_month__pays_fees_at_its_end)
+{
+    check ("- {name: f, rule: fee, amount: 10, teams: [a]}\n"
+           "- {name: s, rule: sponsor, payer: b, teams: [a], to: 2026-10-11}\n"
+           "- {name: t, rule: sponsor, payer: c, teams: [a], from: "
+           "2026-10-11}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", NULL, 1, 3000, 3})),
+           "10 fees site -10.00\n"
+           "10 fee a 10.00\n"
+           "10 sponsor a>c -10.00\n"
+           "10 sponsor c>a 10.00\n"
+           "10 sponsor a>b h100 -30.00\n"
+           "10 sponsor b>a h100 30.00\n"
+           "10 = a added 10 used 10\n");
+}
+
 /* --- any rules ------------------------------------------------------------ */
 
 static uint64_t seed;
