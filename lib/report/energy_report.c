@@ -193,6 +193,13 @@ void energy_report_devices (energy_report_t *e, const evidence_counts_t *counts,
         = allocated.energy_stretches > 0 || unheld->energy_stretches > 0;
 }
 
+/* It has no GPU whose energy could be measured. */
+static bool is_of_cpus (const usage_cell_t *cell)
+{
+    return usage_cell_gres_seconds (cell) == 0
+           && usage_cell_cpu_seconds (cell) > 0;
+}
+
 report_t *energy_report_make (energy_report_t *e,
                               const evidence_counts_t *counts,
                               const measured_t *unheld)
@@ -205,6 +212,8 @@ report_t *energy_report_make (energy_report_t *e,
     report_key_columns (report, e->query);
     columns = add_columns (report);
     for (size_t i = 0; i < count; i++) {
+        if (is_of_cpus (&cells[i]))
+            continue;
         report_row (report);
         report_put_keys (report, e->query, cells[i].key);
         put_cell (report, &columns, &cells[i]);

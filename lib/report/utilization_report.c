@@ -307,10 +307,11 @@ static void prove_pool (report_t *report, const struct group *group,
     if (!proof->holds)
         report_note (
             report, NOTE_WARNING,
-            "%s: more devices are allocated than the pool has. Compare "
-            "'nodes', 'gres' and 'gpus_per_node' of the pool with "
-            "slurm.conf.",
-            title);
+            "%s: more is allocated than the pool has. Compare %s of the pool "
+            "with slurm.conf.",
+            title,
+            of_cpus ? "'nodes' and 'cpus_per_node'"
+                    : "'nodes', 'gres' and 'gpus_per_node'");
 }
 
 static int by_id (const struct kept *a, const struct kept *b)
@@ -448,8 +449,8 @@ static void note_cpus (report_t *report, const utilization_t *u)
                      "hours.");
     else if (site_counts_cpus (u->query->site))
         report_note (report, NOTE_INFORMATION,
-                     "Pools of CPUs are not in this report: ask for them with "
-                     "--pool.");
+                     "Pools of CPUs are not in this report: they have one of "
+                     "their own, with --pool and their names alone.");
 }
 
 static void finish (utilization_t *u, report_t *report,

@@ -21,7 +21,7 @@ static void pool_sum_init (struct pool_sum *sum, const char *pool)
     mpz_inits (sum->cost, sum->full, sum->recoverable, sum->disposal,
                sum->in_period, sum->outside, sum->credited_outside,
                sum->purchased, sum->settled, NULL);
-    mpq_init (sum->excess);
+    mpq_inits (sum->excess[0], sum->excess[1], NULL);
     sum->credits = cube_new (&bill_fields[BILL_POSTINGS], "what");
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_inits (sum->remainder[i], sum->idle[i], NULL);
@@ -32,7 +32,7 @@ void pool_sum_clear (struct pool_sum *sum)
     mpz_clears (sum->cost, sum->full, sum->recoverable, sum->disposal,
                 sum->in_period, sum->outside, sum->credited_outside,
                 sum->purchased, sum->settled, NULL);
-    mpq_clear (sum->excess);
+    mpq_clears (sum->excess[0], sum->excess[1], NULL);
     cube_free (sum->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++)
         mpz_clears (sum->remainder[i], sum->idle[i], NULL);
@@ -74,8 +74,10 @@ static void add_remainder (struct pool_sum *sum, const posting_t *row)
         mpz_add (sum->disposal, sum->disposal, row->charge_units);
     else
         add_class (sum->remainder, row->what, row->charge_units);
-    if (!strcmp (row->what, remainder_info (REMAINDER_EXCESS)->word))
-        mpq_add (sum->excess, sum->excess, posting_seconds (row));
+    if (strcmp (row->what, remainder_info (REMAINDER_EXCESS)->word) != 0)
+        return;
+    mpq_add (sum->excess[0], sum->excess[0], row->gpu_seconds);
+    mpq_add (sum->excess[1], sum->excess[1], row->cpu_seconds);
 }
 
 void chargeback_pool_row (struct chargeback *c, const posting_t *row)
@@ -113,7 +115,8 @@ static void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
              from->credited_outside);
     mpz_add (to->purchased, to->purchased, from->purchased);
     mpz_add (to->settled, to->settled, from->settled);
-    mpq_add (to->excess, to->excess, from->excess);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (to->excess); i++)
+        mpq_add (to->excess[i], to->excess[i], from->excess[i]);
     cube_add_cube (to->credits, from->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_add (to->remainder[i], to->remainder[i], from->remainder[i]);
@@ -257,20 +260,38 @@ static char *hours_beyond (mpq_srcptr excess)
     return hours;
 }
 
-static void warn_capacity (report_t *report, const char *pool,
-                           mpq_srcptr excess)
+static void warn_capacity (report_t *report, const struct pool_sum *sum)
 {
-    GL_AUTOFREE char *hours = hours_beyond (excess);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (sum->excess); i++) {
+        GL_AUTOFREE char *hours = hours_beyond (sum->excess[i]);
+        if (hours)
+            report_note (report, NOTE_WARNING,
+                         "Pool %s: %s %s hours are allocated beyond its "
+                         "capacity, so that charges are wrong. Compare %s of "
+                         "the pool with slurm.conf, and look for jobs that "
+                         "were imported twice (under another cluster or time "
+                         "zone).",
+                         sum->pool, hours, i ? "CPU" : "GPU",
+                         i ? "'nodes' and 'cpus_per_node'"
+                           : "'nodes', 'gres' and 'gpus_per_node'");
+    }
+}
 
-    if (!hours)
-        return;
-    report_note (
-        report, NOTE_WARNING,
-        "Pool %s: %s GPU hours are allocated beyond its capacity, so that "
-        "charges are wrong. Compare 'nodes', 'gres' and "
-        "'gpus_per_node' of the pool with slurm.conf, and look for jobs "
-        "that were imported twice (under another cluster or time zone).",
-        pool, hours);
+/* False: jobs hold more than there is. GPU hours and CPU hours apart. */
+static bool prove_capacity (report_proof_t *proof, const struct pool_sum *sum)
+{
+    static const char *const titles[]
+        = {"GPU hours allocated beyond the capacity",
+           "CPU hours allocated beyond the capacity"};
+    bool within = true;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (titles); i++) {
+        GL_AUTOFREE char *hours = hours_beyond (sum->excess[i]);
+        if (hours)
+            report_proof_line (proof, titles[i], hours);
+        within = within && !hours;
+    }
+    return within;
 }
 
 /* The classes that `margin` selects: amounts below 0 are shown above 0, in
@@ -299,7 +320,6 @@ static void add_proof (struct chargeback *c, const char *title,
                        const struct pool_sum *sum)
 {
     report_proof_t *proof = report_proof (c->report, title);
-    GL_AUTOFREE char *beyond = hours_beyond (sum->excess);
     mpz_t rest;
 
     mpz_init_set (rest, sum->cost);
@@ -315,10 +335,7 @@ static void add_proof (struct chargeback *c, const char *title,
     mpz_sub (rest, rest, sum->settled);
     prove_classes (c, proof, sum, false, rest);
     report_proof_money (proof, "difference", rest, c->digits);
-    if (beyond)
-        report_proof_line (proof, "GPU hours allocated beyond the capacity",
-                           beyond);
-    proof->holds = !beyond && mpz_sgn (rest) == 0;
+    proof->holds = prove_capacity (proof, sum) && mpz_sgn (rest) == 0;
     mpz_clear (rest);
 }
 
@@ -471,7 +488,7 @@ static void prove_pools (struct chargeback *c)
         if (is_shown (c, sum) && sum->complete)
             add_proof (c, title, sum);
         if (is_shown (c, sum))
-            warn_capacity (c->report, sum->pool, sum->excess);
+            warn_capacity (c->report, sum);
     }
 }
 

@@ -53,7 +53,9 @@ struct pool_sum {
     mpz_t credited_outside;
     mpz_t settled; /* by rules of settlement */
     mpz_t remainder[REMAINDER_COUNT];
-    mpq_t excess; /* GPU-seconds allocated to jobs beyond the capacity; at most 0 */
+    mpq_t
+        excess[2]; /* GPU-seconds, and CPU-seconds, allocated to jobs beyond the
+                        capacity; at most 0 */
     bool complete; /* every month has a cost */
     bool silent;   /* no month has a cost or a rate */
 };

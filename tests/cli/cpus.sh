@@ -217,4 +217,23 @@ ledger cpus statement chem --month 2026-11 --csv \
 grep '^R1' csv >got
 is "a late job is a correction in hours of CPUs" \
     "R1,cpu,,100.000000,1.65,4.65,3.00"
+
+# More than the pools have, of each: GPU hours and CPU hours are separate.
+cat >much.txt <<'END'
+JobIDRaw|JobID|Submit|Start|End|State|AllocTRES|User|Account|NodeList|Partition|QOS|Suspended
+9|9|2026-11-05T20:00:00|2026-11-05T22:00:00|2026-11-05T23:00:00|COMPLETED|cpu=100000,mem=4G,node=1|ada|chem|c2|cpu|normal|00:00:00
+10|10|2026-11-05T20:00:00|2026-11-05T22:00:00|2026-11-05T23:00:00|COMPLETED|cpu=1,gres/gpu=50000,gres/gpu:h100=50000,node=1|bob|vision|g1|gpu|normal|00:00:00
+END
+ledger cpus import --cluster lab much.txt >got
+ledger cpus report chargeback --month 2026-11 --by pool --json |
+    jq -r '.proof[] | select(.title | test("All pools")) | .lines[] |
+        select(.label | test("^[GC]PU hours")) | .label + " " + .value' >got
+is "hours beyond the capacity are not added up" \
+    "GPU hours allocated beyond the capacity 49992.000000
+CPU hours allocated beyond the capacity 99978.000000"
+ledger cpus report chargeback --month 2026-11 --by pool >got
+has "and what to compare is named" "Compare 'nodes' and 'cpus_per_node' of the pool"
+ledger cpus report energy --month 2026-11 --by account --csv -o account >got
+is "CPUs are not in the energy of GPUs" "account
+vision"
 echo "1..$tests"
