@@ -28,14 +28,14 @@ int focus_version_parse (const char *text, focus_version_t *ret_version)
     return -1;
 }
 
-
-focus_t *focus_new (const site_t *site, period_t month, bool provisional,
-                    focus_version_t version,
+focus_t *focus_new (const site_t *site, const site_t *book, period_t month,
+                    bool provisional, focus_version_t version,
                     focus_customer_t customer)
 {
     focus_t *f = xcalloc (1, sizeof (*f));
 
     f->site = site;
+    f->book = book;
     f->month = month;
     f->provisional = provisional;
     f->customer = customer;

@@ -37,9 +37,10 @@ typedef struct {
 
 typedef struct focus focus_t;
 
-/* `month`: the billing period. `site` must outlive it. */
-focus_t *focus_new (const site_t *site, period_t month, bool provisional,
-                    focus_version_t version,
+/* `month`: the billing period. `site`: who issues it, and its zone and currency; `book`:
+ * the configuration that priced it, with pools and teams. Both must outlive it. */
+focus_t *focus_new (const site_t *site, const site_t *book, period_t month,
+                    bool provisional, focus_version_t version,
                     focus_customer_t customer);
 /* Accepts NULL. */
 void focus_free (focus_t *focus);

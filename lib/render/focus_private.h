@@ -122,6 +122,8 @@ enum { FOCUS_COLUMNS (AS_ENUM) FOCUS_COLUMN_COUNT };
 /* The file that is being written, and its row. */
 struct focus {
     const site_t *site;
+    const site_t *book;      /* with pools and teams */
+    const site_team_t *team; /* of the last row */
     period_t month;
     char month_name[ZONE_STAMP_SIZE];
     bool provisional;

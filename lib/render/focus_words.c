@@ -92,12 +92,12 @@ static bool is_entitlement (const line_item_t *row)
 
 const char *focus_resource (const focus_t *f, const char *pool)
 {
-    return site_pool_of_cpus (f->site, pool) ? "CPU" : "GPU";
+    return site_pool_of_cpus (f->book, pool) ? "CPU" : "GPU";
 }
 
 const char *focus_hours (const focus_t *f, const char *pool)
 {
-    return site_pool_of_cpus (f->site, pool) ? "CPU-Hours" : "GPU-Hours";
+    return site_pool_of_cpus (f->book, pool) ? "CPU-Hours" : "GPU-Hours";
 }
 
 void focus_put_resource (focus_t *f, const line_item_t *row)
@@ -112,7 +112,7 @@ void focus_put_resource (focus_t *f, const line_item_t *row)
         focus_put (f, C_ResourceType,
                    row->profile                             ? "MIG job"
                    : focus_is_part (row)                    ? "GPU shard job"
-                   : site_pool_of_cpus (f->site, row->pool) ? "CPU job"
+                   : site_pool_of_cpus (f->book, row->pool) ? "CPU job"
                                                             : "GPU job");
     } else if (focus_is_idle_time (row) && is_reserved (row)
                && row->reservation) {
@@ -158,7 +158,7 @@ static void add_slug (buffer_t *out, const char *text)
 
 static const char *meter (const focus_t *f, const line_item_t *row)
 {
-    if (site_pool_of_cpus (f->site, row->pool))
+    if (site_pool_of_cpus (f->book, row->pool))
         return row->kind == LINE_ITEM_IDLE || row->kind == LINE_ITEM_CAPACITY
                    ? "CPU idle time"
                : is_entitlement (row) ? "Entitled CPU time"
@@ -267,7 +267,7 @@ void focus_put_sku (focus_t *f, const line_item_t *row)
         return;
     }
     buffer_add_text (id,
-                     site_pool_of_cpus (f->site, row->pool) ? "cpu-" : "gpu-");
+                     site_pool_of_cpus (f->book, row->pool) ? "cpu-" : "gpu-");
     add_slug (id, row->gpu ? row->gpu : "any");
     if (row->profile) {
         buffer_add_text (id, "-mig-");
@@ -374,7 +374,8 @@ void focus_put_description (focus_t *f, const line_item_t *row)
 
 static bool is_own_tag (const char *key, size_t length)
 {
-    static const char *const own[] = {"team", "project", "cost-center"};
+    static const char *const own[]
+        = {"team", "project", "cost-center", "institution", "class"};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (own); i++)
         if (strlen (own[i]) == length && !strncmp (own[i], key, length))
@@ -397,9 +398,18 @@ static void put_label (json_t *json, const char *key, size_t key_length,
     put_member (json, name, text);
 }
 
+/* As the month's bill has it. */
+static const site_team_t *team_of (focus_t *f, const line_item_t *row)
+{
+    if (!row->team || !f->team || strcmp (f->team->name, row->team) != 0)
+        f->team = team_within (f->book, row->team, f->month);
+    return f->team;
+}
+
 void focus_put_tags (focus_t *f, const line_item_t *row)
 {
     json_t json = {&f->cell[C_Tags], JSON_INLINE, true};
+    const site_team_t *team = team_of (f, row);
     const char *at = row->labels, *key, *value;
     size_t key_length, value_length;
 
@@ -407,6 +417,8 @@ void focus_put_tags (focus_t *f, const line_item_t *row)
     put_member (&json, "team", row->team);
     put_member (&json, "project", row->project);
     put_member (&json, "cost-center", row->cost_center);
+    put_member (&json, "institution", team ? team->institution : NULL);
+    put_member (&json, "class", team ? team->class : NULL);
     while (at && labels_next (&at, &key, &key_length, &value, &value_length))
         put_label (&json, key, key_length, value, value_length);
     json_end_object (&json);
@@ -508,7 +520,7 @@ void focus_put_own (focus_t *f, const line_item_t *row)
     if (row->slice_end) {
         focus_put_time (f, C_x_SliceStart, row->slice_start);
         focus_put_time (f, C_x_SliceEnd, row->slice_end);
-        if (!site_pool_of_cpus (f->site, row->pool))
+        if (!site_pool_of_cpus (f->book, row->pool))
             focus_put_units (f, C_x_GpuHours, row->gpu_hours, LINE_ITEM_DIGITS);
         focus_put_units (f, C_x_FullCost, row->full_cost, LINE_ITEM_DIGITS);
     }

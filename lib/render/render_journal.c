@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "render/escape.h"
 #include "render/render_journal.h"
@@ -91,11 +92,21 @@ static void declare_accounts (const journal_t *journal, buffer_t *out)
     free (names);
 }
 
+/* Some sites alone have these tags. */
+static bool is_declared (const journal_t *journal, journal_tag_t tag)
+{
+    if (tag == JOURNAL_TAG_CPU_HOURS)
+        return site_counts_cpus (journal->site);
+    if (tag != JOURNAL_TAG_INSTITUTION && tag != JOURNAL_TAG_CLASS)
+        return true;
+    return GL_ANY (journal->transaction, journal->count, it, it->tag[tag]);
+}
+
 static void declare (const journal_t *journal, buffer_t *out)
 {
     buffer_printf (out, "\ncommodity %s\n\n", journal->site->currency);
     for (size_t i = 0; i < JOURNAL_TAG_COUNT; i++)
-        if (i != JOURNAL_TAG_CPU_HOURS || site_counts_cpus (journal->site))
+        if (is_declared (journal, (journal_tag_t)i))
             buffer_printf (out, "tag %s\n",
                            journal_tag_name ((journal_tag_t)i));
     buffer_add_char (out, '\n');

@@ -50,6 +50,8 @@ typedef enum {
     JOURNAL_TAG_POOL,
     JOURNAL_TAG_TEAM,
     JOURNAL_TAG_COST_CENTER,
+    JOURNAL_TAG_INSTITUTION,
+    JOURNAL_TAG_CLASS,
     JOURNAL_TAG_PERIOD, /* open, closed */
     JOURNAL_TAG_HASH,   /* of the closed period */
     JOURNAL_TAG_GPU_HOURS,

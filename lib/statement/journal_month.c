@@ -223,14 +223,6 @@ static void choose_rows (struct journal_month *m)
         qsort (m->rows, m->count, sizeof (*m->rows), compare_dues);
 }
 
-static const char *cost_center_of (const struct journal_month *m,
-                                   const char *team)
-{
-    const site_team_t *entry = team_in_month (m->site, team, m->month);
-
-    return entry ? entry->cost_center : NULL;
-}
-
 static bool is_disputed (const struct journal_month *m, const posting_t *row)
 {
     size_t count;
@@ -306,13 +298,18 @@ static struct journal_account other_side (const struct journal_month *m,
 static void post_team (const struct journal_month *m, size_t from, size_t to)
 {
     const char *team = m->rows[from]->team;
+    const site_team_t *entry = team_in_month (m->site, team, m->month);
     journal_transaction_t *t
         = journal_begin (m, team ? xasprintf ("Charges of %s to %s", m->month, team)
                          : xasprintf ("Charges of %s to no team", m->month));
     size_t first;
 
     t->tag[JOURNAL_TAG_TEAM] = xstrdup (team);
-    t->tag[JOURNAL_TAG_COST_CENTER] = xstrdup (cost_center_of (m, team));
+    t->tag[JOURNAL_TAG_COST_CENTER]
+        = xstrdup (key_of_team (KEY_COST_CENTER, entry));
+    t->tag[JOURNAL_TAG_INSTITUTION]
+        = xstrdup (key_of_team (KEY_INSTITUTION, entry));
+    t->tag[JOURNAL_TAG_CLASS] = xstrdup (key_of_team (KEY_CLASS, entry));
     for (size_t i = from, next; i < to; i = next) {
         for (next = i + 1;
              next < to && compare_dues (&m->rows[i], &m->rows[next]) == 0

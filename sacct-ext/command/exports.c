@@ -193,13 +193,12 @@ static int write_dataset (struct writer *w, month_t *month, gl_error_t *error)
     w->bill = month->bill;
     w->period = month->paper_period;
     w->updated = month_updated (month, w->query);
-    w->book = NULL;
-    if (w->dataset->customer == FOCUS_ORGANISATION
-        && !(w->book = month_site (month, error)))
+    w->book = month_site (month, error);
+    if (!w->book && w->dataset->customer == FOCUS_ORGANISATION)
         return -1;
-    w->focus = focus_new (month->paper, month->paper_period,
-                          month_is_provisional (month), w->version,
-                          w->dataset->customer);
+    w->focus = focus_new (month->paper, w->book ? w->book : month->paper,
+                          month->paper_period, month_is_provisional (month),
+                          w->version, w->dataset->customer);
     w->dataset->begin (w);
     w->begun = true;
     if (!month_is_uncharged (month))

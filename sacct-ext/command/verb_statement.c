@@ -21,6 +21,8 @@ struct request {
     output_t output;
     const char *team; /* as it was written: "(none)" is no team */
     const char *all;  /* folder of all teams' statements; NULL: one team */
+    const char
+        *institution; /* its page, of all of its teams; NULL: one team's */
     bool jobs;
 };
 
@@ -51,6 +53,32 @@ static int print_statement (cli_t *cli, struct request *request)
     rc = statements_make (&statement, &report, &error) == 0
              ? output_report (cli, &request->output, report)
              : cli_fail (cli, &error);
+    report_free (report);
+    return rc;
+}
+
+static int print_institution (cli_t *cli, struct request *request)
+{
+    store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
+    const char *name
+        = strcmp (request->institution, key_info (KEY_INSTITUTION)->absent)
+              ? request->institution
+              : NULL;
+    report_query_t query;
+    report_t *report = NULL;
+    gl_error_t error;
+    int rc;
+
+    if (!store)
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                "pool", &query);
+    if (rc == CLI_OK)
+        rc = query_month_single (cli, &request->options, &query, "a statement");
+    if (rc == CLI_OK)
+        rc = statements_institution (store, &query, name, &report, &error) < 0
+                 ? cli_fail (cli, &error)
+                 : output_report (cli, &request->output, report);
     report_free (report);
     return rc;
 }
@@ -192,6 +220,8 @@ static int run (cli_t *cli, int argc, char **argv)
 
     if (cli_options (cli, argc, argv, &request) < 0)
         rc = cli->exit_code;
+    else if (request.all && request.institution)
+        rc = cli_usage (cli, "--all and --institution exclude each other");
     else if (request.all && (optind < argc || request.output.file))
         rc = cli_usage (cli, "--all writes the statements of all teams: give "
                              "no team and no --output");
@@ -199,6 +229,11 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli_usage (cli, "--all needs the name of a folder");
     else if (request.all)
         rc = write_all (cli, &request);
+    else if (request.institution && (optind < argc || request.jobs))
+        rc = cli_usage (cli, "--institution is the sum of its teams: give no "
+                             "team and no --jobs");
+    else if (request.institution)
+        rc = print_institution (cli, &request);
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give the name of one team, or '%s'",
                         key_info (KEY_TEAM)->absent);
@@ -219,6 +254,10 @@ static const cli_option_t options[] = {
      "those of all teams, into this folder: TEAM.html, TEAM.csv and\n"
      "TEAM.json, or the one format that is given",
      CLI_AT (struct request, all)},
+    {0, "institution", "NAME",
+     "what the teams of an institution have to pay, and the sum;\n"
+     "'(none)': those of none",
+     CLI_AT (struct request, institution)},
     {0, "jobs", NULL, "with the jobs that each line of the charges is made of",
      CLI_AT (struct request, jobs)},
     CLI_GROUP (output_options, struct request, output),
@@ -228,7 +267,7 @@ static const cli_option_t options[] = {
 const verb_t verb_statement = {
     .name = "statement",
     .run = run,
-    .synopsis = "TEAM|--all DIR [OPTION]...",
+    .synopsis = "TEAM|--institution NAME|--all DIR [OPTION]...",
     .summary = "one team's page of a month",
     .help
     = "The team's GPU time, its price, the amount due, and the difference to "
@@ -238,5 +277,6 @@ const verb_t verb_statement = {
     .options = options,
     .example = "gpuledger statement vision --month 2026-10 --html --output "
                "vision.html\n"
+               "gpuledger statement --institution 'University of Oslo'\n"
                "gpuledger statement --all statements --month 2026-10",
 };

@@ -3,16 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "ledger/bill_idle.h"
 #include "month/bills.h"
 #include "month/budgets.h"
 #include "month/month.h"
 #include "month/statements.h"
+#include "statement/institution.h"
 #include "statement/statement.h"
 #include "usage/usage.h"
 
 /* What the page is made of. */
+#define STATEMENT_ID_SIZE 80
+
 struct making {
     store_t *store;
     report_query_t query;
@@ -25,7 +30,7 @@ struct making {
     statement_jobs_t *jobs;
     statement_day_t *days;
     size_t day_count;
-    char id[80];
+    char id[STATEMENT_ID_SIZE];
     char head[MONTH_HASH_SIZE];
 };
 
@@ -205,21 +210,22 @@ static size_t disputed_of (const month_t *month, const char *team)
 
 /* MONTH- and the begin of the hash of its rows: another content has another
  * name. */
-static int name_statement (struct making *m, gl_error_t *error)
+static int name_statement (const bill_t *bill, const char *month,
+                           const char *team, char ret_id[STATEMENT_ID_SIZE],
+                           gl_error_t *error)
 {
     unsigned char digest[EVP_MAX_MD_SIZE];
     BUFFER_AUTO text = BUFFER_INIT;
-    int n = snprintf (m->id, sizeof (m->id), "%s-", m->s.month);
+    int n = snprintf (ret_id, STATEMENT_ID_SIZE, "%s-", month);
 
-    statement_text (m->s.bill, m->s.team, &text);
+    statement_text (bill, team, &text);
     if (EVP_Digest (buffer_text (&text), text.length, digest, NULL,
                     EVP_sha256 (), NULL)
         != 1)
         return gl_error (error, "libcrypto cannot make a SHA-256");
     for (int i = 0; i < 8; i++)
-        n += snprintf (m->id + n, sizeof (m->id) - (size_t)n, "%02x",
+        n += snprintf (ret_id + n, STATEMENT_ID_SIZE - (size_t)n, "%02x",
                        digest[i]);
-    m->s.id = m->id;
     return 0;
 }
 
@@ -267,10 +273,12 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
 
     fill (m, now, before);
     m->s.state = state;
+    m->s.id = m->id;
     if (budgets_of_team (m->store, m->query.site, m->s.team, &m->query, now,
                          &budgets, &count, error)
             == 0
-        && name_statement (m, error) == 0 && take_head (m, error) == 0) {
+        && name_statement (m->s.bill, m->s.month, m->s.team, m->id, error) == 0
+        && take_head (m, error) == 0) {
         m->s.budgets = budgets;
         m->s.budget_count = count;
         *ret_report = statement_make (&m->s, error);
@@ -357,5 +365,99 @@ int statements_make (const statements_query_t *query, report_t **ret_report,
     for (size_t i = 0; i < m.day_count; i++)
         mpz_clear (m.days[i].units);
     free (m.days);
+    return rc;
+}
+
+/* --- institutions ---------------------------------------------------------- */
+
+static bool is_institution (const site_t *site, const char *name)
+{
+    return !name
+           || GL_ANY (site->teams, site->team_count, it,
+                      text_same (it->institution, name))
+           || GL_ANY (site->institutions, site->institution_count, it,
+                      !strcmp (it->name, name));
+}
+
+static int no_institution (const site_t *site, const char *name,
+                           gl_error_t *error)
+{
+    nearest_t nearest = {.word = name};
+
+    for (size_t i = 0; i < site->institution_count; i++)
+        nearest_offer (&nearest, site->institutions[i].name);
+    for (size_t i = 0; i < site->team_count; i++)
+        if (site->teams[i].institution)
+            nearest_offer (&nearest, site->teams[i].institution);
+    if (nearest.name)
+        return gl_error (error,
+                         "there is no institution '%s'; did you mean '%s'?",
+                         name, nearest.name);
+    return gl_error (error,
+                     "there is no institution '%s': 'gpuledger report "
+                     "chargeback --by institution' lists them",
+                     name);
+}
+
+/* As the statements of a closed month: the facts up to its closing. */
+static int as_of_month (struct making *m, month_t *month, gl_error_t *error)
+{
+    report_query_t query = m->query;
+
+    if (month_query (month, &query, error) < 0)
+        return -1;
+    m->query.clusters = query.clusters;
+    m->query.cluster_count = query.cluster_count;
+    return 0;
+}
+
+static int make_institution (struct making *m, const month_t *month,
+                             institution_t *of, report_t **ret_report,
+                             gl_error_t *error)
+{
+    text_list_t teams = {.count = 0}, ids = {.count = 0};
+    int rc = 0;
+
+    institution_teams (of->site, of->name, month->name, month->bill, &teams);
+    for (size_t i = 0; i < teams.count && rc == 0; i++) {
+        bool none = !strcmp (teams.item[i], key_info (KEY_TEAM)->absent);
+        rc = name_statement (month->bill, month->name,
+                             none ? NULL : teams.item[i], m->id, error);
+        texts_add (&ids, m->id);
+    }
+    if (rc == 0)
+        *ret_report = institution_make (of, &teams, &ids);
+    texts_clear (&teams);
+    texts_clear (&ids);
+    return rc;
+}
+
+int statements_institution (store_t *store, const report_query_t *query,
+                            const char *name, report_t **ret_report,
+                            gl_error_t *error)
+{
+    struct making m = {.store = store, .query = *query};
+    GL_AUTOFREE char *state = NULL;
+    institution_t of = {.query = &m.query, .name = name};
+    month_t *month = NULL;
+    int rc = -1;
+
+    m.query.by.count = 0;
+    if (month_at (&m, query->period.start, NULL, &month, error) == 0
+        && check_reached (&m, month, error) == 0
+        && (of.site = month_site (month, error))
+        && as_of_month (&m, month, error) == 0) {
+        state = state_of (&m, month);
+        of.month = month->name;
+        of.bill = month->bill;
+        of.provisional = month_is_provisional (month);
+        of.state = state;
+        of.hash = *month->hash ? month->hash : NULL;
+        rc = is_institution (of.site, name)
+                     || is_institution (query->site, name)
+                 ? make_institution (&m, month, &of, ret_report, error)
+                 : no_institution (query->site, name, error);
+    }
+    month_free (month);
     return rc;
 }

@@ -20,4 +20,11 @@ typedef struct {
 int statements_make (const statements_query_t *query, report_t **ret_report,
                      gl_error_t *error);
 
+/* The page of an institution (statement/institution.h), NULL: of teams without one, in
+ * the query's month, whose statements add up to it. -1 with an error also where nobody
+ * knows such an institution: neither the month nor today's configuration. */
+int statements_institution (store_t *store, const report_query_t *query,
+                            const char *name, report_t **ret_report,
+                            gl_error_t *error);
+
 #endif /* !GL_STATEMENTS_H */

@@ -39,7 +39,9 @@ views='report chargeback --by institution
 report chargeback --by class,institution
 report chargeback --by cost_center --sort -charge
 report chargeback --by institution,pool,user --limit 2
-report chargeback --by team'
+report chargeback --by team
+statement --institution (none)
+statement --institution Uni,_West'
 
 # pages DIRECTORY: of October, but for what says that it is closed
 pages ()
@@ -48,11 +50,23 @@ pages ()
     echo "$views" | while read -r view; do
         for output in -P --csv --json --html; do
             # shellcheck disable=SC2086
-            gl "$url" $view --month 2026-10 $output || exit 1
-            sed -E '/2026-10 is closed: version 1, hash/d; /October.{1,2}2026 is closed/d; s/,$//' \
-                "$work/out" >"$1/$(echo "$view $output" | tr ' ,' '__')"
+            set -- "$1" $view
+            to=$1
+            shift
+            [ "$3" != Uni,_West ] || set -- statement --institution 'Uni, West'
+            gl "$url" "$@" --month 2026-10 $output || exit 1
+            plain "$work/out" >"$to/$(echo "$view $output" | tr ' ,' '__')"
+            set -- "$to"
         done
     done
+}
+
+# plain FILE: without what says that the month is closed
+plain ()
+{
+    sed -E '/2026-10 is closed: version 1, hash/d; /October.{1,2}2026 is closed/d; /Provisional: the month/d
+        /^ *"period hash":/d; s/closed [0-9][^,]*, version 1/not closed/; s/[0-9a-f]{64}//g
+        s/EUR, (provisional|closed)/EUR/; s/ · period hash [^<·]*//g; s/,$//' "$1"
 }
 
 # sums KEY [MONTHS]: lines of the key and what is due before taxes
@@ -108,6 +122,40 @@ gl "$url" statement language --month 2026-10 --json &&
         'Uni, West|Main St|academic|' ]
 result $? "a statement says whose it is"
 
+# institution NAME TEAM...: what it has to pay and its taxes are those of its teams
+institution ()
+{
+    name=$1
+    shift
+    for team; do
+        gl "$url" statement "$team" --month "${month:-2026-10}" --json &&
+            jq -r '[.totals.due, .totals.taxes // "0", ([.rows[] | select (.section == "charges") | .gpu_hours // 0 | tonumber] | add), .parameters.statement] | join (" ")' "$work/out"
+    done >"$work/teams"
+    gl "$url" statement --institution "$name" --month "${month:-2026-10}" --json &&
+        jq -r '[.totals.due, .totals.taxes // "0", .totals.gpu_hours, (.rows | length), (.rows | map (.statement) | join (" "))] | join (" ")' \
+            "$work/out" >"$work/institution"
+    cat "$work/institution" >>"$work/teams"
+    cp "$work/teams" "$work/out"
+    awk -v teams=$# 'NR <= teams { due += $1; tax += $2; id = id " " $4; next }
+        { exit !(sprintf ("%.2f", due) == $1 && $1 != 0 && $4 == teams && index ($0, id)) }' "$work/teams"
+}
+institution 'Uni, West' language vision && cp "$work/teams" "$work/uni"
+result $? "the statement of an institution is the sum of its teams'"
+awk 'NR == 3 { exit !($2 > 0 && $2 == tax) } { tax += $2 }' "$work/uni"
+result $? "with their taxes"
+gl "$url" statement --institution 'Uni, West' --month 2026-10 --json &&
+    [ "$(jq -r '.parameters["bill to"]' "$work/out")" = 'Main St' ]
+result $? "and names the address"
+institution '(none)' others
+result $? "that of none too"
+gl "$url" statement vision --institution 'Uni, West'
+[ $? -eq 2 ] && grep -q 'give no team' "$work/err" && gl "$url" statement --all "$work/all" --institution x
+[ $? -eq 2 ] && grep -q 'exclude each other' "$work/err"
+result $? "not with a team, or all of them"
+gl "$url" statement --institution Uni,West --month 2026-10
+[ $? -eq 1 ] && grep -q "there is no institution 'Uni,West'; did you mean 'Uni, West'" "$work/err"
+result $? "a wrong name of one"
+
 pages "$work/open"
 result $? "pages of the open month"
 close_it "$url" 2026-10 && pages "$work/closed" && diff -r "$work/open" "$work/closed" >"$work/out"
@@ -129,6 +177,9 @@ sums institution 2026-10..2026-11 && cp "$work/sums" "$work/both" &&
     [ "$(awk -F'|' '{ t += $2 } END { print t }' "$work/sums")" = \
         "$(awk -F'|' '{ t += $2 } END { print t }' "$work/both")" ]
 result $? "over both months the sums are the same"
+
+month=2026-11 institution 'Uni, West' sight vision
+result $? "corrections are of the institution of the month that bills them"
 
 [ "$(due vision 2026-10)" = "$(due sight 2026-10)" ] && [ "$(due eyes 2026-10)" = "$(due sight 2026-10)" ] &&
     [ "$(due eyes 2026-10)" != 0.00 ]

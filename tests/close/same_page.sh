@@ -19,7 +19,7 @@ trap 'exit 1' HUP INT TERM
 
 url=$(url_of lab)
 empty "$url"
-center=CC-1 rates=3.5540 site >"$work/site.yaml"
+center='CC-1, institution: Uni, class: academic' rates=3.5540 site >"$work/site.yaml"
 {
     october
     row 41 2026-10-03T00:00:00 2026-10-03T09:00:00 COMPLETED 8 ann vision
@@ -34,10 +34,13 @@ report chargeback --by account,qos,gpu
 report chargeback --by user --team vision
 report chargeback --by project,user,profile,month
 report chargeback --pool h100
+report chargeback --by institution
+report chargeback --by class,cost_center,pool
 report entitlements
 statement vision
 statement vision --jobs
-statement language'
+statement language
+statement --institution Uni'
 
 # pages DIRECTORY: a file for each view and output
 pages ()
@@ -101,8 +104,9 @@ same ()
     [ $wrong -eq 0 ]
 }
 
-pages "$work/open" && grep -q CC-1 "$work/open"/*journal && [ "$(find "$work/open" -type f | wc -l)" -eq 50 ]
-result $? "50 pages of the open month"
+pages "$work/open" && grep -q CC-1 "$work/open"/*journal && [ "$(find "$work/open" -type f | wc -l)" -eq 64 ] &&
+    grep -q '""institution"": ""Uni""' "$work/open"/*focus && grep -q 'institution: Uni' "$work/open"/*journal
+result $? "64 pages of the open month"
 mkdir "$work/job" "$work/job.later" && rate "$work/job" && grep -q 3.5540 "$work/job/explained"
 result $? "explain names the rate of a job"
 close_it "$url" 2026-10 && pages "$work/closed" && same "$work/closed"
@@ -111,7 +115,7 @@ grep -q 'is closed: version 1, hash' "$work/closed"/*html
 result $? "and each says so"
 
 # all that a page could follow
-price=999999 rates=9.9999 center=CC-9 site |
+price=999999 rates=9.9999 center='CC-9, institution: Else, class: other' site |
     sed 's/name: vision/name: pixels/; s/gpus_per_node: 8/gpus_per_node: 16/' >"$work/site.yaml"
 row 43 2026-10-10T00:00:00 2026-10-11T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
 import "$url" 2026-11-11T00:00:00 && gl "$url" tag 2 corpus
