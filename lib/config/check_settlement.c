@@ -204,6 +204,21 @@ static int check_same_name (const site_t *site, const site_settlement_t *rule,
     return 0;
 }
 
+static int check_outages (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->outage_count; i++) {
+        const site_outage_t *o = &site->outages[i];
+        if (o->source == OUTAGE_OF_SITE
+            && (o->valid.start == SITE_ALWAYS_START
+                || o->valid.end == SITE_ALWAYS_END))
+            return gl_error (error,
+                             "%s:%d: outage '%s' needs `from` and `to`, or "
+                             "`source: slurmdbd`",
+                             o->place.file, o->place.line, o->name);
+    }
+    return 0;
+}
+
 int check_settlement (const site_t *site, gl_error_t *error)
 {
     for (size_t i = 0; i < site->settlement_count; i++) {
@@ -214,5 +229,5 @@ int check_settlement (const site_t *site, gl_error_t *error)
             || check_same_name (site, rule, error) < 0)
             return -1;
     }
-    return 0;
+    return check_outages (site, error);
 }

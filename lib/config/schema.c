@@ -30,8 +30,8 @@ static const schema_kind_t *const kinds[] = {
     &schema_power,        &schema_tariffs,      &schema_meters,
     &schema_costs,        &schema_rates,        &schema_qos,
     &schema_entitlements, &schema_clouds,       &schema_analyses,
-    &schema_settlement,   &schema_taxes,        &schema_budgets,
-    &schema_profiles,
+    &schema_settlement,   &schema_outages,      &schema_taxes,
+    &schema_budgets,      &schema_profiles,
 };
 
 const schema_kind_t *const *schema_kinds (size_t *ret_count)
@@ -96,6 +96,8 @@ const char *schema_type_text (value_type_t type)
         [VALUE_DATE] = "a date (2026-03-10)",
         [VALUE_FROM] = "a date (2026-03-10)",
         [VALUE_TO] = "a date (2026-03-10)",
+        [VALUE_START] = "a date and time (2026-03-10 14:00)",
+        [VALUE_END] = "a date and time (2026-03-10 14:00)",
         [VALUE_SPAN] = "a span (5y or 18m)",
         [VALUE_MONTH] = "the first day of a month (07-01)",
         [VALUE_ZONE] = "a time zone (Europe/Oslo)",

@@ -29,6 +29,8 @@ typedef enum {
     VALUE_DATE,         /* civil_t: 2024-03-01                          */
     VALUE_FROM,         /* the start of a period_t: 2024-03-01          */
     VALUE_TO,           /* its end, exclusive                           */
+    VALUE_START,    /* as VALUE_FROM, with a time: 2024-03-01 14:00 */
+    VALUE_END,      /* its end, exclusive                           */
     VALUE_SPAN,         /* int, months: 5y, 18m                         */
     VALUE_MONTH,        /* int, 1 to 12: 07-01, the first day of it     */
     VALUE_ZONE,         /* zone_t *                                     */

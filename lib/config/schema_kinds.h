@@ -98,6 +98,7 @@ extern const schema_kind_t schema_rate_tiers;
 /* schema_settlement.c: who pays */
 extern const schema_kind_t schema_settlement;
 extern const schema_kind_t schema_deposits;
+extern const schema_kind_t schema_outages;
 
 /* schema_layout.c: a layout of exports, in a file of its own */
 extern const schema_kind_t schema_layout;

@@ -137,3 +137,35 @@ static const schema_key_t keys[] = {
 const schema_kind_t schema_settlement = DATED_KIND (
     "settlement", "Who pays, once charges are known: rules in steps.", keys,
     settlement, settlement_count, site_settlement_t);
+
+static const schema_word_t source_words[]
+    = {{"site", OUTAGE_OF_SITE}, {"slurmdbd", OUTAGE_OF_SLURMDBD}, {NULL, 0}};
+
+#define OUT(member) offsetof (site_outage_t, member)
+
+static const schema_key_t outage_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, OUT (name), NULL, NULL, NULL, "cooling",
+     "Name of the outage, the reason of its credits on statements."},
+    {"from", VALUE_START, 0, OUT (valid), NULL, NULL, NULL, "2026-10-05 14:00",
+     "When it began, in the ledger's time zone."},
+    {"to", VALUE_END, 0, OUT (valid), NULL, NULL, NULL, "2026-10-05 20:30",
+     "When it was over."},
+    {"pools", VALUE_LIST, 0, OUT (pools), NULL, "pools", NULL, "[h100]",
+     "GPUs of these pools only. Default every pool."},
+    {"nodes", VALUE_NODES, 0, OUT (nodes), NULL, NULL, NULL, NULL,
+     "Only jobs that had one of these nodes. Default every node."},
+    {"source", VALUE_WORD, 0, OUT (source), source_words, NULL, "site", NULL,
+     "site: all of the time from `from` to `to`. slurmdbd: in it, each time in "
+     "which slurmdbd has a node as down, for the jobs of that node. Default "
+     "site."},
+    {"killed", VALUE_STATES, 0, OUT (killed), NULL, NULL, NULL, NULL,
+     "A job that ended in one of these states (of sacct) within the outage is "
+     "credited its whole charge, others the share of the outage. Default "
+     "none."},
+    {"note", VALUE_TEXT, 0, OUT (note), NULL, NULL, NULL, NULL,
+     "A sentence about what happened."},
+};
+
+const schema_kind_t schema_outages
+    = DATED_KIND ("outages", "Times for which jobs are credited their charge.",
+                  outage_keys, outages, outage_count, site_outage_t);

@@ -197,22 +197,51 @@ static int set_date (const char *text, civil_t *field, gl_error_t *error)
     return 0;
 }
 
+/* "2026-10-05", "2026-10-05 14:00", with seconds, or with a T as sacct has it. */
+static int set_time (const char *text, civil_t *field, gl_error_t *error)
+{
+    const char *time = strpbrk (text, " T");
+    GL_AUTOFREE char *day
+        = xstrndup (text, time ? (size_t)(time - text) : strlen (text));
+    civil_t civil;
+    size_t length = time ? strlen (time) : 0;
+
+    if (set_date (day, &civil, error) < 0)
+        return -1;
+    if (time
+        && ((length != 6 && length != 9)
+            || calendar_two_digits (time + 1, &civil.hour) < 0 || time[3] != ':'
+            || calendar_two_digits (time + 4, &civil.minute) < 0
+            || (length == 9
+                && (time[6] != ':'
+                    || calendar_two_digits (time + 7, &civil.second) < 0))
+            || !civil_valid (&civil)))
+        return gl_error (error,
+                         "'%.60s' is not a time that exists; write e.g. "
+                         "2026-03-10 14:00",
+                         text);
+    *field = civil;
+    return 0;
+}
+
 static int set_limit (const site_t *site, const schema_key_t *key,
                       const char *text, period_t *valid, gl_error_t *error)
 {
+    bool timed = key->type == VALUE_START || key->type == VALUE_END;
     civil_t date;
 
-    if (set_date (text, &date, error) < 0)
+    if ((timed ? set_time (text, &date, error) : set_date (text, &date, error))
+        < 0)
         return -1;
-    if (key->type == VALUE_FROM)
+    if (key->type == VALUE_FROM || key->type == VALUE_START)
         valid->start = zone_instant (site->zone, &date);
     else
         valid->end = zone_instant (site->zone, &date);
     if (valid->end <= valid->start)
         return gl_error (error,
-                         "'%s' is not after `from`; `to` is the first day on "
+                         "'%s' is not after `from`; `to` is the first %s "
                          "which the entry no longer holds",
-                         text);
+                         text, timed ? "moment at" : "day on");
     return 0;
 }
 
@@ -507,6 +536,8 @@ int value_set (site_t *site, const schema_key_t *key, void *entry,
         return set_date (text, field, error);
     case VALUE_FROM:
     case VALUE_TO:
+    case VALUE_START:
+    case VALUE_END:
         return set_limit (site, key, text, field, error);
     case VALUE_SPAN:
         return value_span (text, field, error);

@@ -103,6 +103,7 @@ static void make_usage (billing_t *b)
     u->site = b->query->site;
     u->accounts = b->query->accounts;
     u->period = b->whole;
+    u->outages = b->outages;
     u->cuts = b->cuts;
     u->cut_count = b->cut_count;
     u->without_jobs = true;
@@ -257,6 +258,7 @@ billing_t *billing_new (const report_query_t *query)
     b->query = query;
     b->asked = whole_months (query);
     b->whole = with_earlier (query, b->asked);
+    b->outages = outages_new (query->site, b->whole);
     make_path (b);
     make_cuts (b);
     make_usage (b);
@@ -291,6 +293,7 @@ void billing_free (billing_t *b)
     usage_free (b->usage);
     usage_free (b->line_usage);
     capacity_free (b->capacity);
+    outages_free (b->outages);
     billing_inputs_free (b->inputs);
     billing_idle_free (b->idle);
     kinds_free (b->kinds);
@@ -622,10 +625,10 @@ static void take_credit (const billable_credit_t *credit, void *arg)
     *to = (struct credit){
         .pool_month = pm,
         .instant = credit->period.start,
-        .what = segment_state_name (s->state),
-        .reference = xasprintf ("%s/%llu/%lld", s->cluster,
-                                (unsigned long long)s->id_job,
-                                (long long)s->time_submit),
+        .what = credit->what,
+        .reference
+        = xasprintf ("%s/%llu/%lld", s->cluster, (unsigned long long)s->id_job,
+                     (long long)s->time_submit),
     };
     mpq_init (to->price_seconds);
     mpq_set (to->price_seconds, credit->price_seconds);
@@ -640,6 +643,11 @@ void billing_add_ended (billing_t *b, const segment_t *segment,
 
     billable_each_credit (b->usage, segment, suspensions, count, project,
                           take_credit, &c);
+}
+
+outages_t *billing_outages (const billing_t *b)
+{
+    return b->outages;
 }
 
 uint32_t billing_wants_ended (const billing_t *b)

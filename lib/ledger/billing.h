@@ -77,6 +77,11 @@ void billing_add_ended (billing_t *billing, const segment_t *segment,
                         const suspension_t *suspensions, size_t count,
                         const project_t *project);
 
+/* What jobs are credited for, with the node events that it wants before the first
+ * segment; of rollups, billing_add_ended() of each segment in its periods, once.
+ * NULL: nothing. */
+outages_t *billing_outages (const billing_t *billing);
+
 /* Demand is charged that meters may tell: then what they read in billing_period(),
  * by meter and time. Borrowed until billing_compute(). */
 bool billing_wants_meters (const billing_t *billing);

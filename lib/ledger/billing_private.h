@@ -26,6 +26,7 @@ struct billing {
     period_t asked; /* the months that the query touches, up to as-of */
     period_t whole; /* with earlier ones of the fiscal year, for tiers and for
                        what is carried of entitlements */
+    outages_t *outages; /* NULL: there are none */
     kinds_t *kinds;
     usage_query_t usage_query;
     usage_t *usage;

@@ -282,6 +282,14 @@ static void free_settlement (site_settlement_t *rule)
                 rule->low_balance, NULL);
 }
 
+static void free_outage (site_outage_t *outage)
+{
+    free (outage->name);
+    texts_clear (&outage->pools);
+    free (outage->nodes);
+    free (outage->note);
+}
+
 static void free_budget (site_budget_t *budget)
 {
     free (budget->name);
@@ -369,6 +377,7 @@ void site_free (site_t *site)
     FREE_ALL (site->analyses, site->analysis_count, free_analysis);
     FREE_ALL (site->taxes, site->tax_count, free_tax);
     FREE_ALL (site->settlement, site->settlement_count, free_settlement);
+    FREE_ALL (site->outages, site->outage_count, free_outage);
     FREE_ALL (site->budgets, site->budget_count, free_budget);
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);

@@ -517,6 +517,24 @@ typedef enum {
 } settle_of_t;
 extern const char *const settle_of_words[SETTLE_OF_COUNT];
 
+typedef enum {
+    OUTAGE_OF_SITE,     /* all of its time */
+    OUTAGE_OF_SLURMDBD, /* the time in it in which slurmdbd has a node as down */
+} outage_source_t;
+
+/* Time for which jobs are credited their charge. */
+typedef struct {
+    char *name;
+    text_list_t pools; /* empty: every pool */
+    char *nodes;       /* NULL: every node */
+    int source;        /* outage_source_t */
+    uint32_t killed; /* a job that ended so (segment_state_bit ()) within it is
+                          credited in full */
+    char *note;
+    period_t valid; /* its time, to the second */
+    place_t place;
+} site_outage_t;
+
 /* Money paid in advance, on a day. */
 typedef struct {
     civil_t on;
@@ -754,6 +772,8 @@ typedef struct site {
     size_t tax_count;
     site_settlement_t *settlement;
     size_t settlement_count;
+    site_outage_t *outages;
+    size_t outage_count;
     site_budget_t *budgets;
     size_t budget_count;
     site_network_t *networks;

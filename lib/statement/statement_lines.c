@@ -218,6 +218,22 @@ static void put_settlement (page_t *page, const posting_t *row)
         report_put_text (page->report, AT_REASON, buffer_text (&reason));
 }
 
+/* Of an outage: what happened, where its name is that of one entry. */
+static void put_outage (page_t *page, const posting_t *row)
+{
+    const site_t *site = page->s->site;
+    const char *note = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; row->kind == BILL_CREDIT && i < site->outage_count; i++)
+        if (row->what && !strcmp (site->outages[i].name, row->what)) {
+            note = site->outages[i].note;
+            count++;
+        }
+    if (count == 1 && note)
+        report_put_text (page->report, AT_REASON, note);
+}
+
 static void add_single (page_t *page, const struct single *kind,
                         const posting_t *row, size_t index, size_t number)
 {
@@ -238,6 +254,7 @@ static void add_single (page_t *page, const struct single *kind,
     put_idle_account (page, row);
     put_service (page, row);
     put_settlement (page, row);
+    put_outage (page, row);
     if (row->origin) {
         statement_put_units (page, AT_BEFORE, row->before_units);
         statement_put_units (page, AT_AFTER, row->after_units);

@@ -156,10 +156,13 @@ struct billed {
     bool free;      /* ended within the grace */
     int64_t all;    /* seconds that are billed; 0: it has not ended */
     int64_t added;  /* of these, where it ends */
-    bool credited;  /* given back: */
+    bool credited;  /* by policy: */
     int64_t from;   /* of the allocated seconds, those from here on */
     int64_t refund; /* of those added */
+    const outage_window_t *const *outage; /* that affect it */
+    size_t outage_count;
     billable_f callback;
+    struct crediting *crediting; /* instead: who gets what is credited */
     void *arg;
 };
 
@@ -208,6 +211,7 @@ static void judge (struct billed *b, const suspension_t *suspensions,
                               .period = {s->time_start, segment_end (s)}};
     int64_t allocated = seconds_of (b, &whole, whole.period.start), billed, back;
 
+    b->from = SITE_ALWAYS_END;
     if (s->time_end == 0)
         return;
     billed = billable_seconds (policy, allocated);
@@ -408,31 +412,52 @@ static void scale (mpq_ptr value, mpq_srcptr gpus, mpq_srcptr factor,
     mpq_mul (value, value, factor);
 }
 
-static void take_holding (const struct billed *b, const usage_interval_t *p,
+/* What of an interval on devices of one kind is billed. */
+struct priced {
+    const usage_interval_t *interval;
+    const holding_t *holding;
+    mpq_srcptr gpus;
+    mpq_t factor;
+    mpq_t lack;
+};
+
+static void take_credits (const struct billed *b, const struct priced *p);
+
+static void take_more (const struct billed *b, const struct priced *p)
+{
+    const usage_interval_t *interval = p->interval;
+    int64_t seconds = seconds_of (b, interval, interval->period.start);
+    int64_t billed = b->free ? 0 : seconds + (interval->ends ? b->added : 0);
+    mpq_t base, more;
+
+    mpq_inits (base, more, NULL);
+    exact_set_i64 (base, seconds, 1);
+    mpq_mul (base, base, p->gpus);
+    scale (more, p->gpus, p->factor, billed);
+    mpq_add (more, more, p->lack);
+    mpq_sub (more, more, base);
+    if (mpq_sgn (more) != 0)
+        b->callback (interval, p->holding, more, b->arg);
+    mpq_clears (base, more, NULL);
+}
+
+static void take_holding (const struct billed *b,
+                          const usage_interval_t *interval,
                           const struct allocated *allocated, size_t i)
 {
-    const holding_t *h = &allocated->holding[i];
-    int64_t seconds = seconds_of (b, p, p->period.start);
-    int64_t billed = b->free ? 0 : seconds + (p->ends ? b->added : 0);
-    int64_t back = b->credited
-                       ? seconds_of (b, p, b->from) + (p->ends ? b->refund : 0)
-                       : 0;
-    mpq_t factor, lack, base, more, credited;
+    struct priced p = {.interval = interval,
+                       .holding = &allocated->holding[i],
+                       .gpus = allocated->gpus[i]};
 
-    mpq_inits (factor, lack, base, more, credited, NULL);
-    find_factor (b, p, allocated, h->kind->pool, factor, lack);
-    mpq_mul (lack, lack, allocated->gpus[i]);
-    exact_set_i64 (base, seconds, 1);
-    mpq_mul (base, base, allocated->gpus[i]);
-    scale (more, allocated->gpus[i], factor, billed);
-    mpq_add (more, more, lack);
-    mpq_sub (more, more, base);
-    scale (credited, allocated->gpus[i], factor, back);
-    if (b->credited)
-        mpq_add (credited, credited, lack);
-    if (mpq_sgn (more) != 0 || mpq_sgn (credited) != 0)
-        b->callback (p, h, more, credited, b->arg);
-    mpq_clears (factor, lack, base, more, credited, NULL);
+    mpq_inits (p.factor, p.lack, NULL);
+    find_factor (b, interval, allocated, p.holding->kind->pool, p.factor,
+                 p.lack);
+    mpq_mul (p.lack, p.lack, p.gpus);
+    if (b->crediting)
+        take_credits (b, &p);
+    else
+        take_more (b, &p);
+    mpq_clears (p.factor, p.lack, NULL);
 }
 
 static void take_interval (const usage_interval_t *p, const holding_t *h,
@@ -454,6 +479,21 @@ static void take_interval (const usage_interval_t *p, const holding_t *h,
     free (allocated.gpus);
 }
 
+static void each_interval (struct billed *b, billable_terms_t terms,
+                           const suspension_t *suspensions, size_t count,
+                           const project_t *project)
+{
+    const usage_interval_sink_t sink = {.all = take_interval, .arg = b};
+
+    b->site = terms.site;
+    b->accounts = terms.accounts;
+    if (b->segment->time_start == 0)
+        return;
+    judge (b, suspensions, count);
+    usage_interval_each (terms.cuts, &sink, b->segment, suspensions, count,
+                         project);
+}
+
 billable_terms_t usage_billable_terms (const usage_t *usage)
 {
     return (billable_terms_t){usage->query->site, usage->query->accounts,
@@ -464,18 +504,9 @@ void billable_each (billable_terms_t terms, const segment_t *segment,
                     const suspension_t *suspensions, size_t count,
                     const project_t *project, billable_f callback, void *arg)
 {
-    struct billed b = {.site = terms.site,
-                       .accounts = terms.accounts,
-                       .segment = segment,
-                       .callback = callback,
-                       .arg = arg};
-    const usage_interval_sink_t sink = {.all = take_interval, .arg = &b};
+    struct billed b = {.segment = segment, .callback = callback, .arg = arg};
 
-    if (segment->time_start == 0)
-        return;
-    judge (&b, suspensions, count);
-    usage_interval_each (terms.cuts, &sink, segment, suspensions, count,
-                         project);
+    each_interval (&b, terms, suspensions, count, project);
 }
 
 /* --- sums --------------------------------------------------------------- */
@@ -505,23 +536,90 @@ struct crediting {
     void *arg;
 };
 
-static void tell_credit (const usage_interval_t *p, const holding_t *h,
-                         mpq_srcptr more, mpq_srcptr credited, void *arg)
+static bool is_of_pool (const outage_window_t *w, const holding_t *h)
 {
-    const struct crediting *c = arg;
+    return w->of->pools.count == 0
+           || (h->kind->pool
+               && texts_have (&w->of->pools, h->kind->pool->name));
+}
+
+/* The outage that credits the device at the instant, or at the end of the segment
+ * what is added there; NULL: none does. */
+static const char *outage_at (const struct billed *b, const holding_t *h,
+                              int64_t instant, bool added)
+{
+    for (size_t i = 0; i < b->outage_count; i++)
+        if (outage_killed (b->outage[i], b->segment)
+            && is_of_pool (b->outage[i], h))
+            return b->outage[i]->of->name;
+    for (size_t i = 0; i < b->outage_count && !added; i++)
+        if (period_has (b->outage[i]->period, instant)
+            && is_of_pool (b->outage[i], h))
+            return b->outage[i]->of->name;
+    return NULL;
+}
+
+/* Until when the same holds. */
+static int64_t same_until (const struct billed *b, int64_t instant, int64_t end)
+{
+    int64_t until = b->from > instant && b->from < end ? b->from : end;
+
+    for (size_t i = 0; i < b->outage_count; i++) {
+        period_t p = b->outage[i]->period;
+        int64_t next = p.start > instant ? p.start : p.end;
+        if (next > instant && next < until)
+            until = next;
+    }
+    return until;
+}
+
+static void tell_credit (const struct billed *b, const struct priced *p,
+                         const char *what, int64_t seconds, bool lack)
+{
+    const struct crediting *c = b->crediting;
     usage_t *u = c->usage;
-    usage_subject_t subject = usage_subject_of (p, h);
+    usage_subject_t subject = usage_subject_of (p->interval, p->holding);
     const char *keys[KEYS_MAX] = {NULL};
     uint32_t text[KEYS_MAX];
+    mpq_t credited;
 
-    (void)more;
-    if (mpq_sgn (credited) == 0 || !usage_passes (u, &subject))
+    if (!what || !usage_passes (u, &subject))
         return;
+    mpq_init (credited);
+    scale (credited, p->gpus, p->factor, seconds);
+    if (lack)
+        mpq_add (credited, credited, p->lack);
     usage_key_ids (u, &subject, text);
     for (size_t i = 0; i < u->query->by.count; i++)
         keys[i] = u->text_of[text[i]];
-    c->callback (&(billable_credit_t){keys, p->period, h->kind, credited},
-                 c->arg);
+    if (mpq_sgn (credited) != 0)
+        c->callback (&(billable_credit_t){keys, p->interval->period,
+                                          p->holding->kind, what, credited},
+                     c->arg);
+    mpq_clear (credited);
+}
+
+static void take_credits (const struct billed *b, const struct priced *p)
+{
+    const char *state = segment_state_name (b->segment->state);
+    usage_interval_t piece = *p->interval;
+
+    if (b->free)
+        return;
+    for (int64_t at = piece.period.start; at < p->interval->period.end;
+         at = piece.period.end) {
+        const char *what
+            = at >= b->from ? state : outage_at (b, p->holding, at, false);
+        piece.period.start = at;
+        piece.period.end = same_until (b, at, p->interval->period.end);
+        tell_credit (b, p, what, seconds_of (b, &piece, at), false);
+    }
+    if (!p->interval->ends)
+        return;
+    if (b->credited)
+        tell_credit (b, p, state, b->refund, true);
+    tell_credit (b, p, outage_at (b, p->holding, 0, true), b->added - b->refund,
+                 !b->credited);
 }
 
 void billable_each_credit (usage_t *usage, const segment_t *segment,
@@ -530,8 +628,11 @@ void billable_each_credit (usage_t *usage, const segment_t *segment,
                            void *arg)
 {
     struct crediting c = {usage, callback, arg};
+    struct billed b = {.segment = segment, .crediting = &c};
 
-    if (billable_is_credited (usage->query->site, segment))
-        billable_each (usage_billable_terms (usage), segment, suspensions, count,
-                       project, tell_credit, &c);
+    b.outage_count = outages_affect (usage->query->outages, segment, &b.outage);
+    if (b.outage_count > 0
+        || billable_is_credited (usage->query->site, segment))
+        each_interval (&b, usage_billable_terms (usage), suspensions, count,
+                       project);
 }

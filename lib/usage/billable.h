@@ -25,8 +25,11 @@
  *
  * So cutting a segment at any instants changes no sum. A segment that ended in
  * one of policy.credits is credited with its last billable seconds, at most
- * policy.credit_cap, in the months that contain them. Examples:
- * docs/guides/billing.md. Pure.
+ * policy.credit_cap, in the months that contain them. A segment that an outage
+ * affects (usage/outage.h) is credited with its seconds of the outage, or if that
+ * killed it with all that it is billed. No second is credited twice: the policy
+ * comes first, then outages that killed the segment, then others, by name.
+ * Examples: docs/guides/billing.md. Pure.
  */
 #ifndef GL_USAGE_BILLABLE_H
 #define GL_USAGE_BILLABLE_H
@@ -45,7 +48,7 @@ bool billable_otherwise (const site_t *site);
 /* Whether charges need each segment: rollups (usage/rollup.h) cannot tell. */
 bool billable_needs_segments (const site_t *site);
 
-/* Whether a segment is given something back. */
+/* Whether policy.credits gives a segment something back. */
 bool billable_is_credited (const site_t *site, const segment_t *segment);
 
 /* GPUs (priced), CPUs and MB of memory in a pool -> units; NULL: not known. `rate`
@@ -75,6 +78,7 @@ typedef struct {
     const char *const *key;
     period_t period;
     const device_kind_t *kind;
+    const char *what; /* the state of policy.credits, or the outage's name */
     mpq_srcptr price_seconds;
 } billable_credit_t;
 

@@ -151,6 +151,11 @@ static edge_kind_t outage_kind (uint32_t state)
                : EDGE_DOWN;
 }
 
+bool capacity_state_is_down (uint32_t state)
+{
+    return outage_kind (state) == EDGE_DOWN;
+}
+
 void capacity_add_event (capacity_t *c, const node_event_t *e)
 {
     struct cluster *cluster = cluster_get (c, e->cluster);

@@ -142,6 +142,9 @@ typedef struct {
 
 typedef struct capacity capacity_t;
 
+/* A node event of this state is `down`: not planned, not drained. */
+bool capacity_state_is_down (uint32_t state);
+
 /* Everything about `period`. `as_of` of each cluster is given with
  * capacity_set_as_of; a cluster never named is unknown throughout. */
 capacity_t *capacity_new (const site_t *site, kinds_t *kinds, period_t period);

@@ -255,11 +255,10 @@ static void take_stretch (const usage_interval_t *p, const device_kind_t *kind,
 }
 
 static void take_billed (const usage_interval_t *p, const holding_t *h,
-                         mpq_srcptr more, mpq_srcptr credited, void *arg)
+                         mpq_srcptr more, void *arg)
 {
     rollup_builder_t *b = arg;
 
-    (void)credited;
     if (mpq_sgn (more) != 0)
         billable_more_add (&assembly_cell (b->assembly,
                                            day_of (b, p->period.start), b->who,

@@ -142,12 +142,11 @@ static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
 }
 
 static void take_billed (const usage_interval_t *p, const holding_t *h,
-                         mpq_srcptr more, mpq_srcptr credited, void *arg)
+                         mpq_srcptr more, void *arg)
 {
     usage_t *u = arg;
     usage_subject_t s = usage_subject_of (p, h);
 
-    (void)credited;
     if (mpq_sgn (more) != 0 && usage_passes (u, &s))
         billable_more_add (
             &usage_part_get (&usage_cell_get (u, &s)->cell, h->kind)->more, more);

@@ -22,6 +22,7 @@
 #include "site/segment.h"
 #include "site/site.h"
 #include "usage/key.h"
+#include "usage/outage.h"
 
 /* What the cell holds of one kind. */
 typedef struct {
@@ -68,6 +69,7 @@ typedef struct {
     const int64_t *cuts;
     size_t cut_count;
     const accounts_t *accounts; /* for teams; may be NULL */
+    outages_t *outages;         /* what jobs are credited for; NULL: none */
     /* What does not pass these filters is not distinguished by these keys, a bit (1
      * << KEY) each: they are absent then. */
     const usage_filter_t *apart;

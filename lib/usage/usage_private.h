@@ -119,11 +119,11 @@ measured_t *usage_place (usage_t *usage, const usage_subject_t *subject,
                          bool known);
 
 /* By billable.c, interval by interval of a segment as usage_add() takes it:
- * devices of which more is billed than allocated (below 0: less), or some is given
- * back, both in price seconds. */
+ * devices of which more is billed than allocated (below 0: less), in price seconds.
+ */
 typedef void (*billable_f) (const usage_interval_t *interval,
                             const holding_t *holding, mpq_srcptr more,
-                            mpq_srcptr credited, void *arg);
+                            void *arg);
 typedef struct {
     const site_t *site;
     const accounts_t *accounts;

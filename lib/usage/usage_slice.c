@@ -56,11 +56,10 @@ static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
 }
 
 static void take_billed (const usage_interval_t *p, const holding_t *h,
-                         mpq_srcptr more, mpq_srcptr credited, void *arg)
+                         mpq_srcptr more, void *arg)
 {
     usage_slice_t *slice = find_slice (arg, p->period, h->kind);
 
-    (void)credited;
     if (slice && mpq_sgn (more) != 0)
         billable_more_add (&slice->part.more, more);
 }

@@ -6,6 +6,7 @@
 #include "month/bills.h"
 #include "month/services.h"
 #include "site/account.h"
+#include "usage/billable.h"
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {
@@ -37,6 +38,68 @@ static int take_ended (const fact_t *fact, void *arg, gl_error_t *error)
     return 0;
 }
 
+int bills_give_events (store_t *store, billing_t *billing, gl_error_t *error)
+{
+    outages_t *outages = billing_outages (billing);
+    store_query_t query
+        = {.start = billing_period (billing).start, .end = SITE_ALWAYS_END};
+    store_iter_t *iter;
+    node_event_t event;
+    int more = -1;
+
+    if (!outages_want_events (outages))
+        return 0;
+    iter = store_iter_open (store, STORE_EVENTS, &query, error);
+    while (iter && (more = store_iter_next (iter, &event, error)) > 0)
+        outages_add_event (outages, &event);
+    store_iter_close (iter);
+    return more;
+}
+
+/* Segments of the periods of outages, each once. */
+struct affected {
+    billing_t *billing;
+    const period_t *periods;
+    size_t at; /* whose segments come; those before had theirs */
+};
+
+static bool lies_in (const segment_t *s, period_t period)
+{
+    return s->time_start < period.end
+           && (s->time_end == 0 || s->time_end > period.start);
+}
+
+static int take_affected (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    const struct affected *a = arg;
+
+    if (billing_wants_ended (a->billing)
+        && billable_is_credited (billing_query (a->billing)->site,
+                                 fact->segment))
+        return 0;
+    for (size_t i = 0; i < a->at; i++)
+        if (lies_in (fact->segment, a->periods[i]))
+            return 0;
+    return take_ended (fact, a->billing, error);
+}
+
+static int add_affected (store_t *store, const site_t *site, billing_t *billing,
+                         gl_error_t *error)
+{
+    outages_t *outages = billing_outages (billing);
+    size_t count;
+    const period_t *periods = outages_periods (outages, &count);
+    int rc = 0;
+
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        struct affected a = {billing, periods, i};
+        store_query_t query = {
+            .start = periods[i].start, .end = periods[i].end, .gpu_only = true};
+        rc = facts_each (store, site, &query, take_affected, &a, error);
+    }
+    return rc;
+}
+
 int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
                      gl_error_t *error)
 {
@@ -46,9 +109,10 @@ int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
                            .gpu_only = true,
                            .ended = billing_wants_ended (billing)};
 
-    if (query.ended == 0)
-        return 0;
-    return facts_each (store, site, &query, take_ended, billing, error);
+    if (query.ended != 0
+        && facts_each (store, site, &query, take_ended, billing, error) < 0)
+        return -1;
+    return add_affected (store, site, billing, error);
 }
 
 int bills_finish (store_t *store, billing_t *billing, billing_pool_f each,
@@ -89,6 +153,8 @@ int bills_give_facts (store_t *store, billing_t *billing, gl_error_t *error)
     store_query_t facts
         = {.start = period.start, .end = period.end, .gpu_only = true};
 
+    if (bills_give_events (store, billing, error) < 0)
+        return -1;
     if (of_rollups (billing, period, &days))
         return rollups_each (store, &days, take_rollup, billing, error) < 0
                    ? -1

@@ -40,6 +40,9 @@ int bills_cluster (store_t *store, const site_t *site,
                    const store_cluster_t *from, report_cluster_t *ret_cluster,
                    gl_error_t *error);
 
+/* Before all facts: node events that outages are made of. */
+int bills_give_events (store_t *store, billing_t *billing, gl_error_t *error);
+
 /* All that the billing is made of: rollups where they can tell it. */
 int bills_give_facts (store_t *store, billing_t *billing, gl_error_t *error);
 
@@ -49,7 +52,7 @@ int bills_finish (store_t *store, billing_t *billing, billing_pool_f each,
                   void *arg, gl_error_t *error);
 
 /* To a billing of rollups, after the last one: what jobs are given back for how
- * they ended, which no rollup tells. */
+ * they ended and for outages, which no rollup tells. */
 int bills_add_ended (store_t *store, const site_t *site, billing_t *billing,
                      gl_error_t *error);
 

@@ -320,6 +320,8 @@ static int gather (struct making *m, const report_query_t *query,
         = {.query = query, .period = billing_period (m->billing)};
 
     days.cuts = billing_cuts (m->billing, &days.cut_count);
+    if (bills_give_events (m->store, m->billing, error) < 0)
+        return -1;
     if (!names_clusters (query) && !billing_wants_segments (m->billing)
         && rollups_answer (&days))
         return rollups_each (m->store, &days, take_rollup, m, error) < 0

@@ -147,6 +147,8 @@ struct world {
     segment_t segment[SEGMENTS_MAX];
     suspension_t hold[SEGMENTS_MAX]; /* start 0: none */
     size_t count;
+    node_event_t event[4];
+    size_t event_count;
 };
 
 static void add_gres (site_pool_t *pool, const char *type)
@@ -213,6 +215,8 @@ static billing_t *bill (const struct world *w, period_t period, const char *by,
     if (report_keys_parse (by, &query->by, &label, &error) < 0)
         fail_msg ("%s", error.text);
     billing = billing_new (query);
+    for (size_t i = 0; i < w->event_count; i++)
+        outages_add_event (billing_outages (billing), &w->event[i]);
     for (size_t i = 0; i < w->count; i++) {
         project_t project = {.project = ""};
         billing_add (billing, &w->segment[i], &w->hold[i],
@@ -536,6 +540,156 @@ TEST_CASE (credits__by_day__lie_on_their_days)
     world_done (&w);
 }
 
+static void add_name (text_list_t *list, const char *name)
+{
+    list->item = xreallocarray (list->item, list->count + 1, sizeof (char *));
+    list->item[list->count++] = xstrdup (name);
+}
+
+static site_outage_t *add_outage (struct world *w, const char *name,
+                                  int64_t start, int64_t seconds)
+{
+    site_outage_t *o = BOOK_NEW (w->site->outages, w->site->outage_count);
+
+    o->name = xstrdup (name);
+    o->valid = (period_t){start, start + seconds};
+    return o;
+}
+
+/* 2 GPUs for six hours at 10; two and a half of these are without cooling. */
+TEST_CASE (outages__of_a_pool__credit_its_time)
+{
+    struct world w;
+    site_outage_t *o;
+
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    book_rate (w.site, "mig", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 6 * HOUR,
+                 "gpu=2,gpu:h100=2", "g1");
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 6 * HOUR,
+                 "gpu=2,gpu:3g.40gb=2", "m1");
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start + 6 * HOUR, 6 * HOUR,
+                 "gpu=2,gpu:h100=2", "g1");
+    o = add_outage (&w, "cooling", w.period.start + 2 * HOUR, 5 * HOUR / 2);
+    check_credits (&w, "lab/1/1790812800 cooling -5000; "
+                       "lab/2/1790812800 cooling -2500");
+    add_name (&o->pools, "h100");
+    check_credits (&w, "lab/1/1790812800 cooling -5000");
+    /* Another one goes on for an hour, and counts once; by their names. */
+    add_outage (&w, "after", w.period.start + 4 * HOUR, 3 * HOUR / 2);
+    check_credits (&w, "lab/1/1790812800 after -3000; "
+                       "lab/1/1790812800 cooling -4000; "
+                       "lab/2/1790812800 after -1500");
+    check_month (&w, 10, "300.00", "-85.00");
+    world_done (&w);
+}
+
+/* Whoever has one of the nodes is affected with all GPUs. */
+TEST_CASE (outages__of_nodes__credit_their_jobs)
+{
+    struct world w;
+
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 6 * HOUR,
+                 "gpu=4,gpu:h100=4", "g[1-2]");
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 6 * HOUR,
+                 "gpu=2,gpu:h100=2", "g3");
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 6 * HOUR,
+                 "gpu=2,gpu:h100=2", NULL);
+    add_outage (&w, "switch", w.period.start + HOUR, HOUR)->nodes
+        = xstrdup ("g[2,4]");
+    check_credits (&w, "lab/1/1790812800 switch -4000");
+    world_done (&w);
+}
+
+/* What it killed comes back in full, of the month before too, and what the policy
+ * credits comes back once. */
+TEST_CASE (outages__that_killed_a_job__credit_all_of_it)
+{
+    struct world w;
+    site_outage_t *o;
+
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_FAILED, w.period.start - 4 * HOUR, 6 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    add_segment (&w, SEGMENT_FAILED, w.period.start, HOUR, "gpu=1,gpu:h100=1",
+                 "g1");
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 2 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    o = add_outage (&w, "power", w.period.start + 2 * HOUR, HOUR);
+    check_credits (&w, "");
+    o->killed = segment_state_bit (SEGMENT_FAILED);
+    check_credits (&w, "lab/1/1790798400 power -2000");
+    check_month (&w, 9, "40.00", "-40.00");
+    w.site->policy.credits |= segment_state_bit (SEGMENT_FAILED);
+    w.site->policy.credit_cap = HOUR / 2;
+    check_credits (&w, "lab/1/1790798400 FAILED -500; "
+                       "lab/2/1790812800 FAILED -500; "
+                       "lab/1/1790798400 power -1500");
+    check_month (&w, 9, "40.00", "-40.00");
+    world_done (&w);
+}
+
+/* Half an hour, billed as one: what rounding adds comes back with the job. */
+TEST_CASE (outages__of_rounded_time__credit_what_was_allocated)
+{
+    struct world w;
+    site_outage_t *o;
+
+    world_new (&w, "UTC");
+    w.site->policy.increment = HOUR;
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_FAILED, w.period.start, HOUR / 2,
+                 "gpu=1,gpu:h100=1", "g1");
+    o = add_outage (&w, "power", w.period.start, HOUR);
+    check_month (&w, 10, "10.00", "-5.00");
+    o->killed = segment_state_bit (SEGMENT_FAILED);
+    check_month (&w, 10, "10.00", "-10.00");
+    world_done (&w);
+}
+
+/* A node that slurmdbd has as down; not one that is drained, or in maintenance. */
+TEST_CASE (outages__of_slurmdbd__are_its_node_events)
+{
+    struct world w;
+    site_outage_t *o;
+
+    world_new (&w, "UTC");
+    book_rate (w.site, "h100", NULL, "10", MIG_MAX);
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 6 * HOUR,
+                 "gpu=4,gpu:h100=4", "g[1-2]");
+    add_segment (&w, SEGMENT_COMPLETED, w.period.start, 6 * HOUR,
+                 "gpu=2,gpu:h100=2", "g3");
+    add_segment (&w, SEGMENT_CANCELLED, w.period.start - HOUR, 3 * HOUR,
+                 "gpu=1,gpu:h100=1", "g2");
+    o = add_outage (&w, "node down", w.period.start, 31 * 86400);
+    o->source = OUTAGE_OF_SLURMDBD;
+    o->killed = segment_state_bit (SEGMENT_CANCELLED);
+    w.event[0] = (node_event_t){.cluster = "lab",
+                                .node = "g2",
+                                .start = w.period.start + 2 * HOUR,
+                                .end = w.period.start + 3 * HOUR,
+                                .state = NODE_STATE_DOWN};
+    w.event[1] = w.event[0];
+    w.event[1].node = "g3";
+    w.event[1].state = NODE_STATE_DRAIN | 2;
+    w.event[2] = w.event[1];
+    w.event[2].state = NODE_STATE_DOWN | NODE_STATE_MAINT;
+    w.event_count = 3;
+    check_credits (&w, "lab/1/1790812800 node down -4000; "
+                       "lab/3/1790809200 node down -2000");
+    check_month (&w, 9, "10.00", "-10.00");
+    o->nodes = xstrdup ("g[3-4]");
+    check_credits (&w, "");
+    w.event[2].state = NODE_STATE_DOWN;
+    w.event[2].end = 0; /* still down */
+    check_credits (&w, "lab/2/1790812800 node down -8000");
+    world_done (&w);
+}
+
 /* What is free comes back as nothing, and fails nothing. */
 TEST_CASE (credits__of_free_time__are_none)
 {
@@ -681,6 +835,25 @@ static void make_policy (struct world *w)
         make_rates (w);
 }
 
+static void make_outages (struct world *w)
+{
+    static const char *const names[] = {"c", "a", "b"};
+
+    for (uint64_t i = next (w, 4); i > 0; i--) {
+        site_outage_t *o = add_outage (
+            w, names[i - 1],
+            w->period.start - 86400 + (int64_t)next (w, 33 * 86400),
+            1 + (int64_t)next (w, next (w, 2) ? 9000 : 900000));
+        if (next (w, 2))
+            add_name (&o->pools, next (w, 2) ? "h100" : "mig");
+        if (next (w, 3) == 0)
+            o->nodes = xstrdup (next (w, 2) ? "g2" : "g1,m3");
+        if (next (w, 2))
+            o->killed = segment_state_bit (SEGMENT_TIMEOUT)
+                        | segment_state_bit (SEGMENT_NODE_FAIL);
+    }
+}
+
 static void make_segments (struct world *w)
 {
     static const segment_state_t ends[]
@@ -721,6 +894,7 @@ static void make (struct world *w, uint64_t seed)
     world_new (w, seed % 2 ? "Europe/Oslo" : "UTC");
     w->seed = seed;
     make_policy (w);
+    make_outages (w);
     make_segments (w);
 }
 
@@ -867,6 +1041,56 @@ static void check_cuts (struct world *w)
     sums_clear (&second);
 }
 
+static bool affects (const site_outage_t *o, const segment_t *s,
+                     const char *pool)
+{
+    /* of the lists above: g2 is in g[1-2], g1 in all that begin so */
+    bool node = !o->nodes
+                || (!strcmp (o->nodes, "g2") ? !strcmp (s->nodelist, "g[1-2]")
+                                             : s->nodelist[0] == 'g');
+
+    return node && (o->pools.count == 0 || texts_have (&o->pools, pool));
+}
+
+/* Of the seconds billed, the last of which are credited already: what outages
+ * credit of the pool's devices. */
+static int64_t outage_seconds (const struct world *w, const segment_t *s,
+                               const char *pool, int64_t billed, int64_t back)
+{
+    int64_t end = s->time_end ? s->time_end : s->observed_at, sum = 0;
+    int64_t at[2 * 3 + 2], until;
+    size_t count = 0;
+
+    for (size_t i = 0; s->time_end && i < w->site->outage_count; i++) {
+        const site_outage_t *o = &w->site->outages[i];
+        if (affects (o, s, pool) && s->time_end >= o->valid.start
+            && s->time_end < o->valid.end
+            && (o->killed & segment_state_bit (s->state)))
+            return billed - back;
+    }
+    /* the policy's last allocated second */
+    until = s->time_start + (billed - back);
+    if (back == 0 || until > end)
+        until = end;
+    at[count++] = s->time_start;
+    at[count++] = until;
+    for (size_t i = 0; i < w->site->outage_count; i++) {
+        at[count++] = w->site->outages[i].valid.start;
+        at[count++] = w->site->outages[i].valid.end;
+    }
+    count = instants_sort (at, count);
+    for (size_t k = 0; k + 1 < count; k++) {
+        bool in = false;
+        for (size_t i = 0; i < w->site->outage_count; i++)
+            in = in
+                 || (affects (&w->site->outages[i], s, pool)
+                     && period_has (w->site->outages[i].valid, at[k]));
+        if (in && at[k] >= s->time_start && at[k] < until)
+            sum += at[k + 1] - at[k];
+    }
+    return sum;
+}
+
 /* Counted anew from the segments, without the product's pieces: whole seconds
  * billed and given back over all time, each in GPUs by price weights. */
 static void check_totals (struct world *w)
@@ -893,6 +1117,10 @@ static void check_totals (struct world *w)
         int64_t halves = strstr (s->gres, "h100=3")   ? 6
                          : strstr (s->gres, "h100=2") ? 5
                                                       : 2;
+        int64_t of_mig = strstr (s->gres, "40gb=1")   ? 1
+                         : strstr (s->gres, "40gb=2") ? 2
+                                                      : 0;
+        int64_t last;
         if (s->time_end && seconds > 0) {
             if (seconds < policy->grace)
                 seconds = 0;
@@ -903,11 +1131,20 @@ static void check_totals (struct world *w)
         }
         exact_set_i64 (value, seconds * halves, 2);
         mpq_add (billed, billed, value);
-        if (!s->time_end || !(policy->credits & segment_state_bit (s->state)))
+        last = !s->time_end || !(policy->credits & segment_state_bit (s->state))
+                   ? 0
+               : policy->credit_cap && seconds > policy->credit_cap
+                   ? policy->credit_cap
+                   : seconds;
+        exact_set_i64 (value, last * halves, 2);
+        mpq_add (back, back, value);
+        if (s->time_end && seconds == 0)
             continue;
-        if (policy->credit_cap && seconds > policy->credit_cap)
-            seconds = policy->credit_cap;
-        exact_set_i64 (value, seconds * halves, 2);
+        exact_set_i64 (
+            value,
+            outage_seconds (w, s, "h100", seconds, last) * (halves - of_mig)
+                + outage_seconds (w, s, "mig", seconds, last) * of_mig,
+            2);
         mpq_add (back, back, value);
     }
     sums_init (&sums);
