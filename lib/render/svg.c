@@ -217,6 +217,15 @@ static void add_swatch (buffer_t *out, int shade)
     buffer_add_text (out, "</svg>");
 }
 
+static void add_line_swatch (buffer_t *out, int shade)
+{
+    buffer_printf (out,
+                   "<svg class=\"swatch line\" aria-hidden=\"true\">"
+                   "<line class=\"l%d\" x1=\"0%%\" y1=\"50%%\" x2=\"100%%\" "
+                   "y2=\"50%%\"/></svg>",
+                   shade % CHART_SHADES);
+}
+
 static void add_legend (buffer_t *out, const report_chart_t *chart)
 {
     if (chart->series_count < 2)
@@ -224,7 +233,10 @@ static void add_legend (buffer_t *out, const report_chart_t *chart)
     buffer_add_text (out, "<ul class=\"legend\">\n");
     for (size_t i = 0; i < chart->series_count; i++) {
         buffer_add_text (out, "<li>");
-        add_swatch (out, chart->series[i].shade);
+        if (chart->kind == CHART_LINES)
+            add_line_swatch (out, chart->series[i].shade);
+        else
+            add_swatch (out, chart->series[i].shade);
         buffer_add_text (out, "<span class=\"label\">");
         add_label (out, chart->series[i].title);
         buffer_add_text (out, "</span></li>\n");

@@ -352,6 +352,19 @@ report_chart_t *report_plot (report_t *report, const plot_t *plot)
     return chart;
 }
 
+void report_take_chart (report_t *report, report_t *from, size_t index)
+{
+    report_chart_t chart = from->chart[index];
+
+    from->chart_count--;
+    memmove (&from->chart[index], &from->chart[index + 1],
+             (from->chart_count - index) * sizeof (chart));
+    report->chart
+        = xreallocarray (report->chart, report->chart_count + 1,
+                         sizeof (*report->chart));
+    report->chart[report->chart_count++] = chart;
+}
+
 /* --- rows of the report --------------------------------------------------- */
 
 /* Larger values first, ties in the order of the rows. */

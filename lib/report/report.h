@@ -323,6 +323,9 @@ typedef struct {
 /* Valid until the next chart is begun; NULL and no chart: there are no points. */
 report_chart_t *report_plot (report_t *report, const plot_t *plot);
 
+/* Moves a chart of another report here. */
+void report_take_chart (report_t *report, report_t *from, size_t index);
+
 /* A bar for each of the `count` largest rows that are above 0: value[row] and
  * the cell of `column` in addition; the label is the keys. */
 void report_chart_rows (report_t *report, const char *title,

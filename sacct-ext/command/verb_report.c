@@ -15,6 +15,7 @@
 #include "facts/rollups.h"
 #include "month/bills.h"
 #include "month/chargebacks.h"
+#include "month/summaries.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
 #include "report/plan.h"
@@ -172,6 +173,23 @@ int report_of_charges (cli_t *cli, const report_query_t *query,
     gl_error_t error;
 
     return chargebacks_make (cli->store, query, ret_report, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
+}
+
+/* make_of_facts() has resolved the query: a month, which is whole. */
+static int report_of_summary (cli_t *cli, const report_query_t *query,
+                              report_t **ret_report)
+{
+    period_t month = zone_unit (query->site->zone, CALENDAR_MONTH,
+                                query->period.start);
+    gl_error_t error;
+
+    if (query->filter_count > 0 || query->period.start != month.start
+        || query->period.end != month.end)
+        return cli_usage (cli, "report summary is of all of a calendar month: "
+                               "give --month YYYY-MM, and no filters");
+    return summaries_make (cli->store, query, ret_report, &error) < 0
                ? cli_fail (cli, &error)
                : CLI_OK;
 }
@@ -431,6 +449,7 @@ static const struct {
 } reports[] = {
     {"usage", report_of_usage, default_account, NULL},
     {"chargeback", report_of_charges, default_teams, NULL},
+    {"summary", report_of_summary, default_teams, NULL},
     {"utilization", report_of_utilization, default_pool, NULL},
     {"energy", report_of_energy, default_account, NULL},
     {"idle", report_of_idle, default_user, NULL},
@@ -477,7 +496,8 @@ static int make_of_facts (cli_t *cli, struct request *request, size_t at,
 
     if (!store)
         return CLI_FAILED;
-    request->options.of_bills = reports[at].of_facts == report_of_charges;
+    request->options.of_bills = reports[at].of_facts == report_of_charges
+                                || reports[at].of_facts == report_of_summary;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 reports[at].default_by (cli->site), &query);
     return rc == CLI_OK ? reports[at].of_facts (cli, &query, ret_report) : rc;
@@ -594,6 +614,8 @@ const verb_t verb_report = {
     = "NAME is one of\n"
       "  usage        GPU time by account, user, project and more\n"
       "  chargeback   charges, and how they add up to the cost\n"
+      "  summary      a month of the site on one page: what was spent, why it\n"
+      "               changed, what was wasted, what to look at first\n"
       "  utilization  what the GPUs were doing, to the second\n"
       "  energy       energy by the GPUs' own counters\n"
       "  idle         allocated GPUs that agents found idle\n"

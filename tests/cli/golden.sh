@@ -88,6 +88,9 @@ explain_refused.text lab explain 103
 explain_unknown.text lab explain 111
 explain_no_gpu.text lab explain 240
 explain_funds.text funds explain 102
+summary.table money report summary --month 2026-10
+summary.html money report summary --month 2026-10 --html
+summary.csv money report summary --month 2026-10 --csv
 statement.table money statement language --month 2026-11
 statement.parsable2 money statement language --month 2026-11 -P
 statement.csv money statement language --month 2026-11 --csv

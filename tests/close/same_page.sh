@@ -28,7 +28,8 @@ center='CC-1, institution: Uni, class: academic' rates=3.5540 site >"$work/site.
 gl "$url" init && import "$url" 2026-11-02T00:00:00
 result $? "facts"
 
-views='report chargeback
+views='report summary
+report chargeback
 report chargeback --by team,pool
 report chargeback --by account,qos,gpu
 report chargeback --by user --team vision
@@ -104,9 +105,9 @@ same ()
     [ $wrong -eq 0 ]
 }
 
-pages "$work/open" && grep -q CC-1 "$work/open"/*journal && [ "$(find "$work/open" -type f | wc -l)" -eq 64 ] &&
+pages "$work/open" && grep -q CC-1 "$work/open"/*journal && [ "$(find "$work/open" -type f | wc -l)" -eq 69 ] &&
     grep -q '""institution"": ""Uni""' "$work/open"/*focus && grep -q 'institution: Uni' "$work/open"/*journal
-result $? "64 pages of the open month"
+result $? "69 pages of the open month"
 mkdir "$work/job" "$work/job.later" && rate "$work/job" && grep -q 3.5540 "$work/job/explained"
 result $? "explain names the rate of a job"
 close_it "$url" 2026-10 && pages "$work/closed" && same "$work/closed"

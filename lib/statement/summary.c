@@ -1,0 +1,263 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "statement/summary_private.h"
+
+const char summary_usage_keys[] = "pool,team,project";
+
+/* --- small things ----------------------------------------------------------- */
+
+char *summary_money (const page_t *page, const mpz_t units)
+{
+    return exact_units_text (units, page->digits);
+}
+
+void summary_put_money (page_t *page, size_t column, const mpz_t units)
+{
+    report_put_money (page->report, column, units, page->digits);
+}
+
+void summary_put_made (page_t *page, size_t column, char *text)
+{
+    if (text)
+        report_put_text (page->report, column, text);
+    free (text);
+}
+
+void summary_costs (const page_t *page, mpz_t ret)
+{
+    const summary_t *s = page->s;
+
+    mpz_set (ret, s->trend[s->trend_count - 1].cost);
+}
+
+/* --- columns ---------------------------------------------------------------- */
+
+static const column_info_t columns[AT_PART] = {
+    {"section", "Section", COLUMN_TEXT, true, true,
+     "Part of the page: change, waste or action."},
+    {"name", "Name", COLUMN_TEXT, true, false,
+     "The team, kind of waste or action."},
+    {"before", "Last month", COLUMN_MONEY, false, false,
+     "What was due for last month."},
+    {"after", "This month", COLUMN_MONEY, false, false,
+     "What is due for this month."},
+    {"change", "Change", COLUMN_MONEY, false, false,
+     "The difference. Its parts follow and add up to it."},
+    {"change_pct", "Change %", COLUMN_PERCENT, false, false,
+     "The difference as a percentage of last month."},
+};
+
+static const column_info_t rest[] = {
+    {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
+     "Hours of physical GPUs that were wasted."},
+    {"amount", "Amount", COLUMN_MONEY, false, false,
+     "Waste: the price of the hours in jobs, or the cost of capacity without "
+     "jobs. Actions: the amount in question."},
+    {"share_pct", "Share %", COLUMN_PERCENT, false, false,
+     "Percentage of the cost of the pools, of idle GPUs in jobs of all "
+     "charges."},
+    {"command", "Where it comes from", COLUMN_TEXT, false, false,
+     "The command that shows the figures behind it."},
+};
+
+static void add_columns (page_t *page)
+{
+    report_columns (page->report, columns, GL_ARRAY_SIZE (columns));
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        const change_info_t *info = change_info ((change_id_t)i);
+        size_t at = report_column (page->report, info->word, info->title,
+                                   COLUMN_MONEY, false);
+        report_column_help (page->report, at, info->help);
+    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rest); i++) {
+        size_t at = report_column (page->report, rest[i].name, rest[i].title,
+                                   rest[i].type, false);
+        report_column_help (page->report, at, rest[i].help);
+    }
+}
+
+/* --- figures and quality ---------------------------------------------------- */
+
+static void figure_change (page_t *page)
+{
+    GL_AUTOFREE char *title = xasprintf ("Since %s", page->s->before_month);
+    GL_AUTOFREE char *before = summary_money (page, page->all.before);
+    GL_AUTOFREE char *amount = NULL, *text = NULL, *percent = NULL;
+    GL_AUTOFREE char *hint = NULL;
+    const char *plus;
+    mpz_t change;
+
+    mpz_init (change);
+    mpz_sub (change, page->all.after, page->all.before);
+    plus = mpz_sgn (change) > 0 ? "+" : "";
+    amount = summary_money (page, change);
+    text = xasprintf ("%s%s", plus, amount);
+    percent = report_units_percent_text (change, page->all.before);
+    hint = percent ? xasprintf ("%s, %s%s %% from %s", page->currency, plus,
+                                percent, before)
+                   : xasprintf ("%s, from %s", page->currency, before);
+    report_figure (page->report, title, page->s->before ? text : NULL, hint,
+                   COLUMN_MONEY);
+    mpz_clear (change);
+}
+
+static void figure_budget (page_t *page)
+{
+    mpq_t spent, amount;
+    size_t count = 0;
+
+    mpq_inits (spent, amount, NULL);
+    for (size_t i = 0; i < page->s->budget_count; i++) {
+        const budget_t *b = page->s->budgets[i];
+        if (!b->of_money || !b->known || !b->budget->team)
+            continue;
+        mpq_add (spent, spent, b->spent);
+        mpq_add (amount, amount, b->amount);
+        count++;
+    }
+    if (count > 0) {
+        GL_AUTOFREE char *percent = report_percent_text (spent, amount);
+        GL_AUTOFREE char *text = percent ? xasprintf ("%s %%", percent) : NULL;
+        GL_AUTOFREE char *hint
+            = xasprintf ("of the budgets of teams (%zu) is spent", count);
+        report_figure (page->report, "Budgets", text, hint, COLUMN_TEXT);
+    }
+    mpq_clears (spent, amount, NULL);
+}
+
+static void figure_waste (page_t *page)
+{
+    mpz_t capacity, jobs;
+    GL_AUTOFREE char *in_jobs = NULL, *unallocated = NULL, *hint = NULL;
+
+    mpz_inits (capacity, jobs, NULL);
+    for (size_t i = 0; i < cube_count (page->waste); i++) {
+        const struct waste *row = cube_row (page->waste, i);
+        mpz_ptr sum = strcmp (row->what, summary_idle_in_jobs) ? capacity : jobs;
+        mpz_add (sum, sum, row->units);
+    }
+    in_jobs = summary_money (page, jobs);
+    unallocated = summary_money (page, capacity);
+    hint = xasprintf ("%s of capacity without jobs, and %s of idle GPUs in jobs",
+                      page->currency, in_jobs);
+    report_figure (page->report, "Wasted", unallocated, hint, COLUMN_MONEY);
+    mpz_clears (capacity, jobs, NULL);
+}
+
+static void add_figures (page_t *page)
+{
+    GL_AUTOFREE char *due = summary_money (page, page->all.after);
+    GL_AUTOFREE char *hint
+        = xasprintf ("%s, of %zu teams; %s", page->currency, page->teams.count,
+                     page->s->state);
+    GL_AUTOFREE char *cost = NULL;
+    mpz_t costs;
+
+    mpz_init (costs);
+    summary_costs (page, costs);
+    cost = summary_money (page, costs);
+    report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
+    figure_change (page);
+    figure_budget (page);
+    report_figure (page->report, "Cost of the pools",
+                   mpz_sgn (costs) ? cost : NULL, page->currency, COLUMN_MONEY);
+    figure_waste (page);
+    mpz_clear (costs);
+}
+
+/* GPU-seconds of the cells that have no project. */
+static void untagged_seconds (const page_t *page, mpq_t ret)
+{
+    mpq_t seconds;
+
+    mpq_init (seconds);
+    for (size_t i = 0; i < page->s->usage_count; i++)
+        if (!page->s->usage[i].key[KEY_AT_PROJECT]
+            && usage_cell_gpu_seconds (&page->s->usage[i], seconds))
+            mpq_add (ret, ret, seconds);
+    mpq_clear (seconds);
+}
+
+static void note_quality (page_t *page)
+{
+    const usage_cell_t *whole = page->s->whole;
+    mpq_t covered, allocated, untagged, all;
+
+    if (!whole)
+        return;
+    mpq_inits (covered, allocated, untagged, all, NULL);
+    usage_cell_covered (whole, offsetof (measured_t, sampled_ms), covered,
+                        allocated);
+    untagged_seconds (page, untagged);
+    if (usage_cell_gpu_seconds (whole, all) && mpq_sgn (all) > 0) {
+        GL_AUTOFREE char *measured = report_coverage_text (covered, allocated);
+        GL_AUTOFREE char *without = report_percent_text (untagged, all);
+        report_note (page->report, NOTE_INFORMATION,
+                     "Data quality: agents measured %s %% of the allocated GPU "
+                     "time; %s %% of it has no project; the GPUs of %llu of "
+                     "%llu jobs are unknown.",
+                     measured ? measured : "0.00", without,
+                     (unsigned long long)whole->unknown_jobs,
+                     (unsigned long long)whole->jobs);
+    }
+    mpq_clears (covered, allocated, untagged, all, NULL);
+}
+
+/* --- the page --------------------------------------------------------------- */
+
+void summary_month_take (summary_month_t *month, const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    const bill_pool_t *pools;
+
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i]))
+            mpz_add (month->due, month->due, rows[i].charge_units);
+    month->known = count > 0;
+    pools = bill_pools (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (pools[i].has_cost && !strcmp (pools[i].month, month->name))
+            mpz_add (month->cost, month->cost, pools[i].cost_units);
+}
+
+static void fill (page_t *page)
+{
+    add_columns (page);
+    summary_take_waste (page);
+    add_figures (page);
+    note_quality (page);
+    summary_charts (page);
+    if (page->s->before)
+        summary_changes (page);
+    summary_waste (page);
+    summary_actions (page);
+}
+
+report_t *summary_make (const summary_t *summary, gl_error_t *error)
+{
+    page_t page = {.s = summary,
+                   .report = report_begin (summary->query, "summary",
+                                           "GPU summary"),
+                   .digits = summary->query->site->currency_digits,
+                   .currency = summary->query->site->currency,
+                   .waste = cube_new (&summary_waste_rows, "what,pool,team")};
+    report_t *report = page.report;
+
+    variance_init (&page.all);
+    if (summary_split (&page, error) == 0)
+        fill (&page);
+    else {
+        report_free (report);
+        report = NULL;
+    }
+    GL_FREE_EACH (page.variance, page.teams.count, it, variance_clear (it));
+    texts_clear (&page.teams);
+    variance_clear (&page.all);
+    cube_free (page.waste);
+    return report;
+}

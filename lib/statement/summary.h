@@ -1,0 +1,60 @@
+/*
+ * summary.h: report summary: a month of the site on one page, for who answers for it:
+ * what was spent, why it changed, how the cost was recovered, what was wasted, what
+ * to do about it.
+ *
+ * The change of each team is split as on its statement (ledger/variance.h), and the
+ * parts of all teams add up. Waste is an amount of money:
+ *
+ *   idle        GPU time that agents measured as idle (jobs had it), at the average
+ *               charge of a GPU-hour of its pool in the month
+ *   the others  the cost, at the owned rate, of capacity that no job had, by class,
+ *               whoever pays for it (an idle policy may charge teams)
+ *
+ * Both are known only as far as agents measure and pools have a cost. Pure.
+ */
+#ifndef GL_STATEMENT_SUMMARY_H
+#define GL_STATEMENT_SUMMARY_H
+
+#include "ledger/bill.h"
+#include "report/heading.h"
+#include "report/report.h"
+#include "statement/budget.h"
+#include "usage/usage.h"
+
+/* A month of the trend. */
+typedef struct {
+    char *name; /* "2026-10" */
+    bool known; /* false: nothing is billed in it */
+    mpz_t due;  /* of all teams, in smallest units */
+    mpz_t cost; /* of the pools; 0: none has one */
+} summary_month_t;
+
+/* Keys of its usage cells. */
+extern const char summary_usage_keys[];
+
+/* Everything is borrowed for the call. */
+typedef struct {
+    const report_query_t *query; /* a month, without filters */
+    const char *month;
+    const char *state; /* "closed 2026-11-05, version 1", "not closed" */
+    const char *before_month;
+    const bill_t *bill;
+    const bill_t *before; /* NULL: the month before has none */
+    const summary_month_t *trend; /* in their order; the last one is `month` */
+    size_t trend_count;
+    budget_t *const *budgets; /* in force at the end of the month */
+    size_t budget_count;
+    report_t *chargeback; /* of the month: its chart of recovered cost moves here */
+    const usage_cell_t *usage; /* by summary_usage_keys */
+    size_t usage_count;
+    const usage_cell_t *whole; /* of all of it; NULL: no usage */
+} summary_t;
+
+/* The sums of a month of the trend. */
+void summary_month_take (summary_month_t *month, const bill_t *bill);
+
+/* NULL with an error is a defect of the calculation. Yours: report_free(). */
+report_t *summary_make (const summary_t *summary, gl_error_t *error);
+
+#endif /* !GL_STATEMENT_SUMMARY_H */

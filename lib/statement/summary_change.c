@@ -1,0 +1,351 @@
+/* Why a month differs from the one before, and its charts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "statement/summary_private.h"
+
+static const char *team_of (const page_t *page, size_t i)
+{
+    return *page->teams.item[i] ? page->teams.item[i] : NULL;
+}
+
+static const char *team_text (const page_t *page, size_t i)
+{
+    return *page->teams.item[i] ? page->teams.item[i]
+                                : key_info (KEY_TEAM)->absent;
+}
+
+/* Nothing where it is 0: there was no such cause. */
+static void put_part (page_t *page, size_t column, const mpz_t units)
+{
+    if (mpz_sgn (units) != 0)
+        summary_put_money (page, column, units);
+}
+
+/* --- why it changed --------------------------------------------------------- */
+
+static void take_teams (page_t *page, const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i]))
+            texts_add_new (&page->teams, rows[i].team ? rows[i].team : "");
+}
+
+static void variance_add (variance_t *to, const variance_t *from)
+{
+    mpz_add (to->before, to->before, from->before);
+    mpz_add (to->after, to->after, from->after);
+    for (size_t i = 0; i < CHANGE_COUNT; i++)
+        mpz_add (to->part[i], to->part[i], from->part[i]);
+}
+
+int summary_split (page_t *page, gl_error_t *error)
+{
+    bill_t *none = bill_new ();
+    const bill_t *before = page->s->before ? page->s->before : none;
+    int rc = 0;
+
+    take_teams (page, page->s->bill);
+    take_teams (page, before);
+    page->variance
+        = xcalloc (page->teams.count + 1, sizeof (*page->variance));
+    for (size_t i = 0; i < page->teams.count; i++)
+        variance_init (&page->variance[i]);
+    for (size_t i = 0; i < page->teams.count && rc == 0; i++) {
+        rc = variance_split (before, page->s->bill, team_of (page, i),
+                             page->digits, &page->variance[i], error);
+        variance_add (&page->all, &page->variance[i]);
+    }
+    bill_free (none);
+    return rc;
+}
+
+static void put_change (page_t *page, const variance_t *variance)
+{
+    mpz_t change;
+
+    mpz_init (change);
+    mpz_sub (change, variance->after, variance->before);
+    summary_put_money (page, AT_BEFORE, variance->before);
+    summary_put_money (page, AT_AFTER, variance->after);
+    summary_put_money (page, AT_CHANGE, change);
+    summary_put_made (page, AT_CHANGE_PCT,
+              report_units_percent_text (change, variance->before));
+    for (size_t i = 0; i < CHANGE_COUNT; i++)
+        put_part (page, AT_PART + i, variance->part[i]);
+    mpz_clear (change);
+}
+
+/* By the size of the change, the largest first; ties by name. */
+static int by_change (const void *a, const void *b, void *arg)
+{
+    const page_t *page = arg;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    mpz_t of_x, of_y;
+    int order;
+
+    mpz_inits (of_x, of_y, NULL);
+    mpz_sub (of_x, page->variance[x].after, page->variance[x].before);
+    mpz_sub (of_y, page->variance[y].after, page->variance[y].before);
+    order = mpz_cmpabs (of_y, of_x);
+    mpz_clears (of_x, of_y, NULL);
+    return order ? order
+                 : strcmp (page->teams.item[x], page->teams.item[y]);
+}
+
+void summary_changes (page_t *page)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("Why it changed since %s", page->s->before_month);
+    size_t *order = xcalloc (page->teams.count + 1, sizeof (*order));
+
+    for (size_t i = 0; i < page->teams.count; i++)
+        order[i] = i;
+    qsort_r (order, page->teams.count, sizeof (*order), by_change, page);
+    report_section (page->report, title,
+                    "The difference from last month for each team, in parts "
+                    "that add up to it.");
+    for (size_t i = 0; i < page->teams.count; i++) {
+        report_row (page->report);
+        report_put_text (page->report, AT_SECTION, "change");
+        report_put_text (page->report, AT_NAME, team_text (page, order[i]));
+        put_change (page, &page->variance[order[i]]);
+    }
+    report_section_totals (page->report);
+    put_change (page, &page->all);
+    free (order);
+}
+
+/* One part after the other, and what they come to. */
+static void chart_changes (page_t *page)
+{
+    const char *label[CHANGE_COUNT];
+    mpq_t value[CHANGE_COUNT];
+    plot_series_t series = {.title = "Change", .value = (const mpq_t *)value};
+    size_t count = 0;
+
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        if (mpz_sgn (page->all.part[i]) == 0)
+            continue;
+        label[count] = change_info ((change_id_t)i)->title;
+        mpq_init (value[count]);
+        mpq_set_z (value[count++], page->all.part[i]);
+    }
+    report_plot (page->report,
+                 &(plot_t){.kind = CHART_CHANGES,
+                           .title = "What the change is made of",
+                           .description
+                           = "All teams together. Bars to the right are more "
+                             "than last month, bars to the left less.",
+                           .type = COLUMN_MONEY,
+                           .digits = page->digits,
+                           .unit = page->currency,
+                           .point = label,
+                           .point_count = count,
+                           .series = &series,
+                           .series_count = 1});
+    for (size_t i = 0; i < count; i++)
+        mpq_clear (value[i]);
+}
+
+/* --- twelve months ---------------------------------------------------------- */
+
+/* What teams may spend in a month that begins at `instant`: larger periods in equal
+ * parts. False: no team has a budget of money. */
+static bool budget_at (const site_t *site, int64_t instant, mpq_t ret_amount)
+{
+    static const unsigned long months[]
+        = {[BUDGET_MONTH] = 1, [BUDGET_QUARTER] = 3, [BUDGET_YEAR] = 12};
+    bool any = false;
+    mpq_t part;
+
+    mpq_init (part);
+    mpq_set_ui (ret_amount, 0, 1);
+    for (size_t i = 0; i < site->budget_count; i++) {
+        const site_budget_t *budget = &site->budgets[i];
+        if (!budget->team || mpq_sgn (budget->amount) == 0
+            || instant < budget->valid.start || instant >= budget->valid.end)
+            continue;
+        mpq_set_ui (part, 1, months[budget->period]);
+        mpq_mul (part, part, budget->amount);
+        mpq_add (ret_amount, ret_amount, part);
+        any = true;
+    }
+    mpq_clear (part);
+    return any;
+}
+
+static void to_units (mpq_t value, int digits)
+{
+    mpz_t scale;
+
+    mpz_init (scale);
+    mpz_ui_pow_ui (scale, 10, (unsigned long)digits);
+    mpz_mul (mpq_numref (value), mpq_numref (value), scale);
+    mpq_canonicalize (value);
+    mpz_clear (scale);
+}
+
+enum { TREND_DUE, TREND_COST, TREND_BUDGET, TREND_COUNT };
+
+/* The values of the trend, by series and month. */
+struct trend {
+    mpq_t *value[TREND_COUNT];
+    bool *unknown[TREND_COUNT];
+    bool any[TREND_COUNT];
+    const char **name;
+};
+
+static void take_month (struct trend *t, const page_t *page, size_t i)
+{
+    const summary_month_t *month = &page->s->trend[i];
+    const site_t *site = page->s->query->site;
+    gl_error_t error;
+    period_t period;
+
+    t->name[i] = month->name;
+    mpq_set_z (t->value[TREND_DUE][i], month->due);
+    mpq_set_z (t->value[TREND_COST][i], month->cost);
+    t->unknown[TREND_DUE][i] = !month->known;
+    t->unknown[TREND_COST][i] = mpz_sgn (month->cost) == 0;
+    t->unknown[TREND_BUDGET][i]
+        = report_month_parse (site->zone, month->name, &period, &error) < 0
+          || !budget_at (site, period.start, t->value[TREND_BUDGET][i]);
+    to_units (t->value[TREND_BUDGET][i], page->digits);
+    for (size_t k = 0; k < TREND_COUNT; k++)
+        t->any[k] = t->any[k] || !t->unknown[k][i];
+}
+
+static void trend_make (struct trend *t, const page_t *page)
+{
+    size_t count = page->s->trend_count;
+
+    t->name = xcalloc (count + 1, sizeof (*t->name));
+    for (size_t k = 0; k < TREND_COUNT; k++) {
+        t->value[k] = xcalloc (count + 1, sizeof (*t->value[k]));
+        t->unknown[k] = xcalloc (count + 1, sizeof (*t->unknown[k]));
+        for (size_t i = 0; i < count; i++)
+            mpq_init (t->value[k][i]);
+    }
+    for (size_t i = 0; i < count; i++)
+        take_month (t, page, i);
+}
+
+static void trend_clear (struct trend *t, size_t count)
+{
+    for (size_t k = 0; k < TREND_COUNT; k++) {
+        GL_FREE_EACH (t->value[k], count, it, mpq_clear (*it));
+        free (t->unknown[k]);
+    }
+    free (t->name);
+}
+
+static void chart_trend (page_t *page)
+{
+    static const char *const titles[TREND_COUNT]
+        = {"Due of all teams", "Cost of the pools", "Budgets of teams"};
+    struct trend t = {.name = NULL};
+    plot_series_t series[TREND_COUNT];
+    size_t count = 0;
+
+    if (page->s->trend_count < 2)
+        return;
+    trend_make (&t, page);
+    for (size_t k = 0; k < TREND_COUNT; k++)
+        if (t.any[k])
+            series[count++] = (plot_series_t){
+                titles[k], (const mpq_t *)t.value[k], t.unknown[k], (int)k};
+    report_plot (page->report,
+                 &(plot_t){.kind = CHART_LINES,
+                           .title = "Month by month",
+                           .description
+                           = "What was due, what the pools cost, and the "
+                             "budgets of teams; those of a quarter or year in "
+                             "equal parts.",
+                           .type = COLUMN_MONEY,
+                           .digits = page->digits,
+                           .unit = page->currency,
+                           .point = t.name,
+                           .point_count = page->s->trend_count,
+                           .series = series,
+                           .series_count = count});
+    trend_clear (&t, page->s->trend_count);
+}
+
+/* --- shares and recovery ---------------------------------------------------- */
+
+static int by_due (const void *a, const void *b, void *arg)
+{
+    const page_t *page = arg;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    int order = mpz_cmp (page->variance[y].after, page->variance[x].after);
+
+    return order ? order
+                 : strcmp (page->teams.item[x], page->teams.item[y]);
+}
+
+/* "vision (35.30 %)" */
+static void share_item (page_t *page, report_chart_t *chart, const char *label,
+                        const mpz_t units, const mpz_t largest)
+{
+    GL_AUTOFREE char *percent
+        = report_units_percent_text (units, page->all.after);
+    GL_AUTOFREE char *text = percent ? xasprintf ("%s (%s %%)", label, percent)
+                                     : xstrdup (label);
+
+    report_chart_money (chart, text, units, largest, page->digits, 0);
+}
+
+/* The largest teams, and the others together; amounts below 0 with the others. */
+static void chart_shares (page_t *page)
+{
+    size_t count = page->teams.count;
+    size_t *order = xcalloc (count + 1, sizeof (*order));
+    size_t shown = count <= REPORT_CHART_ROWS ? count : REPORT_CHART_ROWS - 1;
+    report_chart_t *chart = report_chart (
+        page->report, CHART_BARS, "Share by team",
+        "What is due of each team, and its share of the total.");
+    mpz_t others;
+
+    for (size_t i = 0; i < count; i++)
+        order[i] = i;
+    qsort_r (order, count, sizeof (*order), by_due, page);
+    mpz_init_set (others, page->all.after);
+    for (size_t i = 0; i < shown; i++) {
+        const variance_t *v = &page->variance[order[i]];
+        share_item (page, chart, team_text (page, order[i]), v->after,
+                    page->variance[order[0]].after);
+        mpz_sub (others, others, v->after);
+    }
+    if (shown < count)
+        share_item (page, chart, "all others", others,
+                    page->variance[order[0]].after);
+    mpz_clear (others);
+    free (order);
+}
+
+/* The chargeback's own: one computation, two pages. */
+static void chart_recovery (page_t *page)
+{
+    report_t *from = page->s->chargeback;
+
+    for (size_t i = 0; i < from->chart_count; i++)
+        if (from->chart[i].kind == CHART_STACK) {
+            report_take_chart (page->report, from, i);
+            return;
+        }
+}
+
+void summary_charts (page_t *page)
+{
+    chart_recovery (page);
+    chart_trend (page);
+    chart_changes (page);
+    chart_shares (page);
+}

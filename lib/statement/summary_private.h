@@ -1,0 +1,68 @@
+/* The parts of summary.c. */
+#ifndef GL_STATEMENT_SUMMARY_PRIVATE_H
+#define GL_STATEMENT_SUMMARY_PRIVATE_H
+
+#include "base/text.h"
+#include "ledger/cube.h"
+#include "ledger/variance.h"
+#include "statement/summary.h"
+
+/* Of summary_usage_keys. */
+enum { KEY_AT_POOL, KEY_AT_TEAM, KEY_AT_PROJECT };
+
+enum {
+    AT_SECTION,
+    AT_NAME,
+    AT_BEFORE,
+    AT_AFTER,
+    AT_CHANGE,
+    AT_CHANGE_PCT,
+    AT_PART, /* a column for each part of the change */
+    AT_GPU_HOURS = AT_PART + CHANGE_COUNT,
+    AT_AMOUNT,
+    AT_SHARE,
+    AT_COMMAND,
+    AT_COUNT,
+};
+
+/* The page in the making. */
+typedef struct {
+    const summary_t *s;
+    report_t *report;
+    int digits;
+    const char *currency;
+    text_list_t teams; /* "" is no team; by what is due, the largest first */
+    variance_t *variance; /* of each */
+    variance_t all;
+    cube_t *waste;
+} page_t;
+
+/* What was wasted by class, pool and team. */
+struct waste {
+    char *what; /* summary_idle_in_jobs, or the word of a remainder */
+    char *pool;
+    char *team;
+    mpq_t seconds;
+    mpz_t units;
+};
+extern const fields_t summary_waste_rows;
+extern const char summary_idle_in_jobs[];
+
+char *summary_money (const page_t *page, const mpz_t units);
+void summary_put_money (page_t *page, size_t column, const mpz_t units);
+/* Takes the text; NULL: nothing is put. */
+void summary_put_made (page_t *page, size_t column, char *text);
+/* Of the pools in the month. */
+void summary_costs (const page_t *page, mpz_t ret);
+
+/* summary_change.c */
+int summary_split (page_t *page, gl_error_t *error);
+void summary_changes (page_t *page);
+void summary_charts (page_t *page);
+
+/* summary_waste.c */
+void summary_take_waste (page_t *page);
+void summary_waste (page_t *page);
+void summary_actions (page_t *page);
+
+#endif /* !GL_STATEMENT_SUMMARY_PRIVATE_H */

@@ -1,0 +1,238 @@
+/* A summary, from the months: its page, trend, usage and budgets. */
+#include <string.h>
+
+#include "base/memory.h"
+#include "month/budgets.h"
+#include "month/chargebacks.h"
+#include "month/month.h"
+#include "month/summaries.h"
+#include "statement/summary.h"
+
+/* Months of the trend, the one of the page included: a year, and the same month of
+ * the year before. */
+#define TREND_MONTHS 13
+
+/* What the page is made of. */
+struct making {
+    store_t *store;
+    report_query_t query;
+    periods_t *periods;
+    summary_month_t trend[TREND_MONTHS];
+    summary_t s;
+    usage_query_t usage_query[2];
+    usage_t *usage[2]; /* by keys, and all of it */
+};
+
+/* --- months ------------------------------------------------------------------- */
+
+/* The instant in the month that is `back` months before the query's. */
+static int64_t month_before (const report_query_t *query, size_t back)
+{
+    int64_t at = query->period.start;
+
+    for (; back > 0; back--)
+        at = zone_unit (query->site->zone, CALENDAR_MONTH, at - 1).start;
+    return at;
+}
+
+static int read_month (struct making *m, int64_t instant, month_t **ret,
+                       gl_error_t *error)
+{
+    const month_how_t how = {.periods = m->periods};
+    char name[MONTH_SIZE];
+
+    periods_month_of (m->query.site, instant, name);
+    return month_read (m->store, m->query.site, name, &how, ret, error);
+}
+
+static void add_trend (struct making *m, const month_t *month)
+{
+    summary_month_t *trend = &m->trend[m->s.trend_count];
+
+    if (month->state == MONTH_BEFORE)
+        return;
+    trend->name = xstrdup (month->name);
+    summary_month_take (trend, month->bill);
+    if (trend->known || m->s.trend_count > 0)
+        m->s.trend_count++;
+    else
+        free (trend->name);
+}
+
+/* One month after the other, of which memory holds one. */
+static int add_earlier (struct making *m, gl_error_t *error)
+{
+    for (size_t back = TREND_MONTHS - 1; back > 1; back--) {
+        month_t *month;
+        if (read_month (m, month_before (&m->query, back), &month, error) < 0)
+            return -1;
+        add_trend (m, month);
+        month_free (month);
+    }
+    return 0;
+}
+
+/* --- usage --------------------------------------------------------------------- */
+
+static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    struct making *m = arg;
+
+    (void)error;
+    for (size_t i = 0; i < 2; i++) {
+        usage_add (m->usage[i], fact->segment, fact->suspensions,
+                   fact->suspension_count, fact->project);
+        usage_measure (m->usage[i], fact->segment, fact->project,
+                       fact->evidence);
+    }
+    return 0;
+}
+
+static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
+{
+    struct making *m = arg;
+
+    (void)error;
+    for (size_t i = 0; i < 2; i++)
+        usage_add_rollup (m->usage[i], rollup, ROLLUP_COUNTED);
+    return 0;
+}
+
+static int begin_usage (struct making *m, report_query_t *query,
+                        gl_error_t *error)
+{
+    char *label = NULL;
+
+    if (report_keys_parse (summary_usage_keys, &query->by, &label, error) < 0)
+        return -1;
+    for (size_t i = 0; i < 2; i++) {
+        m->usage_query[i] = (usage_query_t){.site = query->site,
+                                            .period = query->period,
+                                            .accounts = query->accounts};
+        if (i == 0)
+            m->usage_query[i].by = query->by;
+        m->usage[i] = usage_new (&m->usage_query[i]);
+    }
+    return 0;
+}
+
+static int add_usage (struct making *m, month_t *month, gl_error_t *error)
+{
+    const month_usage_t to = {take_rollup, take_fact, m};
+    report_query_t query = m->query;
+    size_t count;
+    const usage_cell_t *whole;
+
+    if (month_query (month, &query, error) < 0
+        || begin_usage (m, &query, error) < 0
+        || month_usage (month, &query, &to, error) < 0)
+        return -1;
+    m->s.usage = usage_cells (m->usage[0], &m->s.usage_count);
+    whole = usage_cells (m->usage[1], &count);
+    m->s.whole = count ? whole : NULL;
+    /* as of when the facts speak; the period and its names stay as asked for */
+    m->query.clusters = query.clusters;
+    m->query.cluster_count = query.cluster_count;
+    return 0;
+}
+
+/* --- the page ------------------------------------------------------------------ */
+
+static char *state_of (const struct making *m, const month_t *month)
+{
+    char day[ZONE_STAMP_SIZE];
+
+    if (month_is_provisional (month))
+        return xstrdup ("not closed");
+    return xasprintf (
+        "%s %s, version %u", month_state_word (month->state),
+        zone_unit_name (m->query.site->zone, CALENDAR_DAY, month->closed, day),
+        month->version);
+}
+
+/* As of the end of the month, or of what is known of it. */
+static int64_t as_of (const report_query_t *query)
+{
+    int64_t known = report_as_of (query);
+
+    return known < query->period.end ? known : query->period.end;
+}
+
+/* Budgets are those of the closing. */
+static int make_page (struct making *m, month_t *now, const month_t *before,
+                      report_t **ret_report, gl_error_t *error)
+{
+    GL_AUTOFREE char *state = state_of (m, now);
+    budgets_query_t asked = {.as_of = as_of (&m->query)};
+    budget_t **budgets = NULL;
+    size_t count = 0, rows;
+
+    if (!(asked.site = month_site (now, error)))
+        return -1;
+    m->query.site = asked.site;
+    if (asked.site->budget_count > 0
+        && budgets_compute (m->store, &asked, &budgets, &count, error) < 0)
+        return -1;
+    postings (before->bill, &rows);
+    m->s.query = &m->query;
+    m->s.month = now->name;
+    m->s.state = state;
+    m->s.before_month = before->name;
+    m->s.bill = now->bill;
+    m->s.before
+        = rows > 0 && before->state != MONTH_BEFORE ? before->bill : NULL;
+    m->s.trend = m->trend;
+    m->s.budgets = budgets;
+    m->s.budget_count = count;
+    *ret_report = summary_make (&m->s, error);
+    budgets_free (budgets, count);
+    return *ret_report ? 0 : -1;
+}
+
+static int make_of_months (struct making *m, report_t **ret_report,
+                           gl_error_t *error)
+{
+    month_t *now = NULL, *before = NULL;
+    int rc = -1;
+
+    if (read_month (m, m->query.period.start, &now, error) == 0
+        && read_month (m, month_before (&m->query, 1), &before, error) == 0
+        && add_usage (m, now, error) == 0) {
+        add_trend (m, before);
+        add_trend (m, now);
+        if (m->s.trend_count == 0) /* nothing is known of any */
+            m->s.trend_count = 1;
+        rc = make_page (m, now, before, ret_report, error);
+    }
+    for (size_t i = 0; i < 2; i++)
+        usage_free (m->usage[i]); /* of the month's configuration */
+    month_free (now);
+    month_free (before);
+    return rc;
+}
+
+int summaries_make (store_t *store, const report_query_t *query,
+                    report_t **ret_report, gl_error_t *error)
+{
+    struct making m = {.store = store, .query = *query};
+    report_query_t by_team = *query;
+    char *label = NULL;
+    int rc = -1;
+
+    for (size_t i = 0; i < TREND_MONTHS; i++)
+        mpz_inits (m.trend[i].due, m.trend[i].cost, NULL);
+    m.query.by.count = 0;
+    if (report_keys_parse ("team", &by_team.by, &label, error) == 0
+        && periods_read (store, &m.periods, error) == 0
+        && chargebacks_make (store, &by_team, &m.s.chargeback, error) == 0
+        && add_earlier (&m, error) == 0)
+        rc = make_of_months (&m, ret_report, error);
+    for (size_t i = 0; i < TREND_MONTHS; i++) {
+        if (i < m.s.trend_count)
+            free (m.trend[i].name);
+        mpz_clears (m.trend[i].due, m.trend[i].cost, NULL);
+    }
+    report_free (m.s.chargeback);
+    periods_free (m.periods);
+    return rc;
+}
