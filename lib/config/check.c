@@ -201,8 +201,7 @@ static bool has_own_weights (const site_t *site, const char *pool)
 {
     for (size_t i = 0; i < site->rate_count; i++)
         if (strcmp (site->rates[i].pool, pool) == 0
-            && (mpq_sgn (site->rates[i].per_cpu_hour) > 0
-                || mpq_sgn (site->rates[i].per_gb_hour) > 0))
+            && rate_has_weights (&site->rates[i]))
             return true;
     return false;
 }

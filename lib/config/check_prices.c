@@ -101,17 +101,30 @@ static int check_shared_tiers (const site_t *site, const site_rate_t *rate,
     return 0;
 }
 
+static int check_rising (const site_tier_t *tiers, size_t count,
+                         const char *what, gl_error_t *error)
+{
+    for (size_t k = 1; k < count; k++)
+        if (mpq_cmp (tiers[k - 1].above, tiers[k].above) >= 0)
+            return gl_error (error,
+                             "%s:%d: `above`: not above the threshold "
+                             "before it; write %s in rising order",
+                             tiers[k].place.file, tiers[k].place.line, what);
+    return 0;
+}
+
 static int check_tiers (const site_t *site, gl_error_t *error)
 {
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
-        for (size_t k = 1; k < rate->tier_count; k++)
-            if (mpq_cmp (rate->tiers[k - 1].above, rate->tiers[k].above) >= 0)
-                return gl_error (error,
-                                 "%s:%d: `above`: not above the threshold "
-                                 "before it; write tiers in rising order",
-                                 rate->tiers[k].place.file,
-                                 rate->tiers[k].place.line);
+        if (check_rising (rate->tiers, rate->tier_count, "tiers", error) < 0
+            || check_rising (rate->cpu_steps, rate->cpu_step_count, "steps",
+                             error)
+                   < 0
+            || check_rising (rate->gb_steps, rate->gb_step_count, "steps",
+                             error)
+                   < 0)
+            return -1;
         if (rate->tier_count > 0 && rate->tiers_by == TIERS_BY_SPEND
             && mpq_sgn (rate->per_gpu_hour) <= 0
             && mpq_sgn (rate->tiers[0].above) > 0)
@@ -130,9 +143,12 @@ static int check_tiers (const site_t *site, gl_error_t *error)
 static int check_weights (const site_t *site, const site_rate_t *rate,
                           gl_error_t *error)
 {
-    bool own
-        = mpq_sgn (rate->per_cpu_hour) > 0 || mpq_sgn (rate->per_gb_hour) > 0;
+    bool own = rate_has_weights (rate);
 
+    if (rate->cpu_step_count > 0 && site_pool_of_cpus (site, rate->pool))
+        return rate_error (rate, error,
+                           "`cpu_steps`: the pool counts CPUs; give larger "
+                           "jobs a rate with `cpus: 48+`");
     if (own && mpq_sgn (rate->per_gpu_hour) == 0)
         return rate_error (rate, error,
                            "`per_gpu_hour` is 0: CPUs and memory are billed in "

@@ -42,9 +42,10 @@ const schema_kind_t *const *schema_kinds (size_t *ret_count)
 
 /* Lists within an entry of another kind. */
 static const schema_kind_t *const nested[] = {
-    &schema_tariff_times,   &schema_asset_changes,  &schema_rate_tiers,
-    &schema_deposits,       &schema_layout_only,    &schema_layout_first,
-    &schema_layout_columns, &schema_layout_trailer,
+    &schema_tariff_times,   &schema_asset_changes, &schema_rate_tiers,
+    &schema_rate_cpu_steps, &schema_rate_gb_steps, &schema_deposits,
+    &schema_layout_only,    &schema_layout_first,  &schema_layout_columns,
+    &schema_layout_trailer,
 };
 
 const schema_kind_t *schema_entries (const schema_key_t *key)

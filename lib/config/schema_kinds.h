@@ -94,6 +94,8 @@ extern const schema_kind_t schema_entitlements;
 extern const schema_kind_t schema_taxes;
 extern const schema_kind_t schema_budgets;
 extern const schema_kind_t schema_rate_tiers;
+extern const schema_kind_t schema_rate_cpu_steps;
+extern const schema_kind_t schema_rate_gb_steps;
 
 /* schema_settlement.c: who pays */
 extern const schema_kind_t schema_settlement;

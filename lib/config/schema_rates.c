@@ -24,6 +24,30 @@ const schema_kind_t schema_rate_tiers
     = NESTED_KIND ("rates.tiers", "The price above a threshold.", tier_keys,
                    site_rate_t, tiers, tier_count, site_tier_t);
 
+static const schema_key_t cpu_step_keys[] = {
+    {"above", VALUE_DECIMAL, REQUIRED, offsetof (site_tier_t, above), NULL,
+     NULL, NULL, "48", "Number of CPUs for each GPU of the job."},
+    {"per_cpu_hour", VALUE_DECIMAL, REQUIRED,
+     offsetof (site_tier_t, per_gpu_hour), NULL, NULL, NULL, "0.20",
+     "Price of a CPU-hour of a job with more."},
+};
+
+const schema_kind_t schema_rate_cpu_steps = NESTED_KIND (
+    "rates.cpu_steps", "The price of a CPU of larger jobs.", cpu_step_keys,
+    site_rate_t, cpu_steps, cpu_step_count, site_tier_t);
+
+static const schema_key_t gb_step_keys[] = {
+    {"above", VALUE_DECIMAL, REQUIRED, offsetof (site_tier_t, above), NULL,
+     NULL, NULL, "384", "GB of memory for each GPU of the job."},
+    {"per_gb_hour", VALUE_DECIMAL, REQUIRED,
+     offsetof (site_tier_t, per_gpu_hour), NULL, NULL, NULL, "0.020",
+     "Price of a GB for an hour of a job with more."},
+};
+
+const schema_kind_t schema_rate_gb_steps = NESTED_KIND (
+    "rates.gb_steps", "The price of memory of larger jobs.", gb_step_keys,
+    site_rate_t, gb_steps, gb_step_count, site_tier_t);
+
 static const schema_key_t rate_keys[] = {
     {"pool", VALUE_TEXT, IDENTITY, offsetof (site_rate_t, pool), NULL, "pools",
      NULL, "h100",
@@ -71,6 +95,12 @@ static const schema_key_t rate_keys[] = {
     {"included_gb", VALUE_DECIMAL, 0, offsetof (site_rate_t, included_gb), NULL,
      NULL, "0", NULL,
      "GB of memory of each GPU that per_gb_hour leaves free. Default 0."},
+    {"cpu_steps", VALUE_ENTRIES, 0, 0, NULL, "rates.cpu_steps", NULL, NULL,
+     "Prices of a CPU-hour of jobs with more CPUs for each GPU, by rising "
+     "thresholds: of all CPUs beyond the included ones."},
+    {"gb_steps", VALUE_ENTRIES, 0, 0, NULL, "rates.gb_steps", NULL, NULL,
+     "The same of memory, by GB for each GPU (of a pool of CPUs: for each "
+     "CPU)."},
     {"minimum", VALUE_DECIMAL, 0, offsetof (site_rate_t, minimum), NULL, NULL,
      "0", NULL,
      "Least list price of an ended job, in money. What it adds lies where the "

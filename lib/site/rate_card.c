@@ -101,6 +101,12 @@ bool rate_of_one_job (const site_rate_t *rate)
            || mpq_sgn (rate->minimum_gpu_hours) > 0;
 }
 
+bool rate_has_weights (const site_rate_t *rate)
+{
+    return mpq_sgn (rate->per_cpu_hour) > 0 || mpq_sgn (rate->per_gb_hour) > 0
+           || rate->cpu_step_count > 0 || rate->gb_step_count > 0;
+}
+
 int64_t rate_rank (const site_rate_t *rate)
 {
     int64_t rank = 0;

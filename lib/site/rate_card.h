@@ -66,6 +66,9 @@ bool rate_of_jobs (const site_rate_t *rate);
 /* Or it has a smallest charge of a job: what is billed depends on each of them. */
 bool rate_of_one_job (const site_rate_t *rate);
 
+/* It has prices of CPUs and memory, instead of the weights of the pool. */
+bool rate_has_weights (const site_rate_t *rate);
+
 /* The entry at that instant of a team whose prices differ: by a surcharge, a class or
  * a plan; NULL: those of any other team. */
 const site_team_t *rate_card_team (const site_t *site, const char *team,

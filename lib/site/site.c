@@ -196,10 +196,17 @@ static void free_cost (site_cost_t *cost)
     mpq_clears (cost->amount, cost->recoverable, NULL);
 }
 
+static void free_tiers (site_tier_t *tiers, size_t count)
+{
+    GL_FREE_EACH (tiers, count, it,
+                  mpq_clears (it->above, it->per_gpu_hour, NULL));
+}
+
 static void free_rate (site_rate_t *rate)
 {
-    GL_FREE_EACH (rate->tiers, rate->tier_count, it,
-                  mpq_clears (it->above, it->per_gpu_hour, NULL));
+    free_tiers (rate->tiers, rate->tier_count);
+    free_tiers (rate->cpu_steps, rate->cpu_step_count);
+    free_tiers (rate->gb_steps, rate->gb_step_count);
     free (rate->pool);
     free (rate->plan);
     free (rate->class);

@@ -321,10 +321,11 @@ typedef struct {
     place_t place;
 } site_cost_t;
 
-/* The price of what a team takes beyond a threshold within the fiscal year. */
+/* The price of what a team takes beyond a threshold within the fiscal year; or of a
+ * CPU or GB of a job that has more than so many of them for each GPU. */
 typedef struct {
-    mpq_t above; /* in units of the rate's tiers_by */
-    mpq_t per_gpu_hour;
+    mpq_t above;        /* in units of the rate's tiers_by; or CPUs, or GB */
+    mpq_t per_gpu_hour; /* or of a CPU, or of a GB */
     place_t place;
 } site_tier_t;
 
@@ -359,6 +360,11 @@ typedef struct {
     gb_t gb;
     mpq_t included_cpus; /* of each GPU, which cost nothing more */
     mpq_t included_gb;
+    /* Instead of these prices, by rising threshold. */
+    site_tier_t *cpu_steps;
+    size_t cpu_step_count;
+    site_tier_t *gb_steps;
+    size_t gb_step_count;
     mpq_t minimum; /* of an ended job, in money or GPU-hours; 0: none */
     mpq_t minimum_gpu_hours;
     mig_basis_t mig_price; /* compute, memory or max */

@@ -60,6 +60,12 @@ void whatif_revenue (const bill_t *bill, mpq_t ret_exact)
             mpq_add (ret_exact, ret_exact, rows[i].exact);
 }
 
+static void scale_tiers (site_tier_t *tiers, size_t count, mpq_srcptr factor)
+{
+    for (size_t i = 0; i < count; i++)
+        mpq_mul (tiers[i].per_gpu_hour, tiers[i].per_gpu_hour, factor);
+}
+
 void whatif_scale (site_t *site, mpq_srcptr factor)
 {
     for (size_t i = 0; i < site->rate_count; i++) {
@@ -68,9 +74,9 @@ void whatif_scale (site_t *site, mpq_srcptr factor)
         mpq_mul (rate->per_cpu_hour, rate->per_cpu_hour, factor);
         mpq_mul (rate->per_gb_hour, rate->per_gb_hour, factor);
         mpq_mul (rate->minimum, rate->minimum, factor);
-        for (size_t k = 0; k < rate->tier_count; k++)
-            mpq_mul (rate->tiers[k].per_gpu_hour, rate->tiers[k].per_gpu_hour,
-                     factor);
+        scale_tiers (rate->tiers, rate->tier_count, factor);
+        scale_tiers (rate->cpu_steps, rate->cpu_step_count, factor);
+        scale_tiers (rate->gb_steps, rate->gb_step_count, factor);
     }
 }
 

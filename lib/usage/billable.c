@@ -40,7 +40,25 @@ struct weight {
     mpq_srcptr of_one; /* a CPU, or a unit of memory */
     mpq_srcptr free;   /* of each GPU; NULL: none */
     int64_t num, den;  /* units in what is counted: CPUs, MB */
+    const site_tier_t *steps; /* of_one, above so many of each GPU */
+    size_t step_count;
 };
+
+static mpq_srcptr weight_of_one (const struct weight *weight, mpq_srcptr gpus,
+                                 mpq_srcptr value)
+{
+    mpq_srcptr of_one = weight->of_one;
+    mpq_t above;
+
+    mpq_init (above);
+    for (size_t i = 0; i < weight->step_count; i++) {
+        mpq_mul (above, weight->steps[i].above, gpus);
+        if (mpq_cmp (value, above) > 0)
+            of_one = weight->steps[i].per_gpu_hour;
+    }
+    mpq_clear (above);
+    return of_one;
+}
 
 /* (amount - free) x weight / weight of a GPU, added to the units or instead of them
  * if larger. */
@@ -48,17 +66,19 @@ static void take_weighted (mpq_ptr units, bool added, mpq_srcptr gpus,
                            mpq_srcptr amount, const struct weight *weight,
                            mpq_srcptr gpu_weight)
 {
+    mpq_srcptr of_one;
     mpq_t value, free;
 
-    if (!amount || mpq_sgn (weight->of_one) == 0 || mpq_sgn (gpu_weight) == 0)
+    if (!amount || mpq_sgn (gpu_weight) == 0)
         return;
     mpq_inits (value, free, NULL);
     exact_add_scaled (value, amount, weight->num, weight->den);
+    of_one = weight_of_one (weight, gpus, value);
     if (weight->free) {
         mpq_mul (free, weight->free, gpus);
         mpq_sub (value, value, free);
     }
-    mpq_mul (value, value, weight->of_one);
+    mpq_mul (value, value, of_one);
     mpq_div (value, value, gpu_weight);
     if (added && mpq_sgn (value) > 0)
         mpq_add (units, units, value);
@@ -71,16 +91,20 @@ static void weigh_job (const site_pool_t *pool, const site_rate_t *rate,
                        mpq_srcptr gpus, mpq_srcptr cpus, mpq_srcptr memory_mb,
                        mpq_ptr units)
 {
-    bool own = rate
-               && (mpq_sgn (rate->per_cpu_hour) > 0
-                   || mpq_sgn (rate->per_gb_hour) > 0);
+    bool own = rate && rate_has_weights (rate);
     bool decimal = own && rate->gb == GB_DECIMAL;
     struct weight cpu = {own ? rate->per_cpu_hour : pool->cpu_weight,
-                         own ? rate->included_cpus : NULL, 1, 1};
-    struct weight memory
-        = {own ? rate->per_gb_hour : pool->memory_weight,
-           own ? rate->included_gb : NULL, decimal ? BYTES_PER_MB : 1,
-           decimal ? BYTES_PER_GB : MB_PER_GIB};
+                         own ? rate->included_cpus : NULL,
+                         1,
+                         1,
+                         own ? rate->cpu_steps : NULL,
+                         own ? rate->cpu_step_count : 0};
+    struct weight memory = {own ? rate->per_gb_hour : pool->memory_weight,
+                            own ? rate->included_gb : NULL,
+                            decimal ? BYTES_PER_MB : 1,
+                            decimal ? BYTES_PER_GB : MB_PER_GIB,
+                            own ? rate->gb_steps : NULL,
+                            own ? rate->gb_step_count : 0};
     mpq_srcptr gpu = own ? rate->per_gpu_hour : pool->gpu_weight;
 
     take_weighted (units, pool->bill != BILL_MAX, gpus, cpus, &cpu, gpu);

@@ -132,6 +132,15 @@ static void add_units (buffer_t *out, const site_pool_t *pool, period_t span)
     buffer_add_char (out, '\n');
 }
 
+static void add_steps (buffer_t *out, const site_tier_t *steps, size_t count)
+{
+    buffer_printf (out, " %zu", count);
+    for (size_t i = 0; i < count; i++) {
+        add_number (out, steps[i].above);
+        add_number (out, steps[i].per_gpu_hour);
+    }
+}
+
 static void add_rate (buffer_t *out, const site_t *site,
                       const site_rate_t *rate, period_t span)
 {
@@ -152,6 +161,8 @@ static void add_rate (buffer_t *out, const site_t *site,
     for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++)
         if (is_weighed (site, rate->pool))
             add_number (out, numbers[i]);
+    add_steps (out, rate->cpu_steps, rate->cpu_step_count);
+    add_steps (out, rate->gb_steps, rate->gb_step_count);
     add_period (out, period_clip (rate->valid, span));
     buffer_add_char (out, '\n');
 }

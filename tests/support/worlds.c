@@ -136,6 +136,11 @@ static void make_prices (struct world *w)
     choose_number (w, rate->included_cpus, "8");
     choose_number (w, rate->included_gb, "64");
     choose_number (w, rate->minimum, "1/7");
+    if (world_below (w, 3) == 0) {
+        site_tier_t *step = BOOK_NEW (rate->cpu_steps, rate->cpu_step_count);
+        book_number (step->above, "16");
+        book_number (step->per_gpu_hour, "0.05");
+    }
     for (uint64_t i = world_below (w, 3); i > 0; i--)
         add_rate_of_jobs (w, i == 1 ? "h100" : "mig");
     if (world_below (w, 4) == 0)

@@ -133,6 +133,13 @@ static const mistake_t values_mistakes[] = {
     {CPUS "rates: [{pool: c}]", {"lacks `per_cpu_hour`"}},
     {CPUS "rates: [{pool: c, per_cpu_hour: 2, per_gb_hour: 1}]",
      {"t.yaml:2: `per_gb_hour` needs `bill: sum`", "pool 'c' (t.yaml:1)"}},
+    {CPUS "rates: [{pool: c, per_cpu_hour: 2, cpu_steps: [{above: 4, "
+          "per_cpu_hour: 3}]}]",
+     {"t.yaml:2: `cpu_steps`: the pool counts CPUs", "`cpus: 48+`"}},
+    {"pools: [{name: p, nodes: n1, gpus_per_node: 8, bill: sum}]\nrates:\n"
+     "- {pool: p, per_gpu_hour: 1, gb_steps: [{above: 8, per_gb_hour: 1}, "
+     "{above: 8, per_gb_hour: 2}]}\n",
+     {"t.yaml:3: `above`", "write steps in rising order"}},
     {"pools: [{name: c, resource: cpu, nodes: n1}]", {"lacks `cpus_per_node`"}},
     {"pools: [{name: c, resource: cpu, nodes: n1, cpus_per_node: 8, "
      "gres: [h100]}]",

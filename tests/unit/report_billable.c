@@ -60,25 +60,39 @@ TEST_CASE (billed_units__max__is_as_max_tres)
     mpq_clears (pool.gpu_weight, pool.cpu_weight, pool.memory_weight, NULL);
 }
 
+static void add_step (site_tier_t **steps, size_t *count, const char *above,
+                      const char *price)
+{
+    site_tier_t *step = BOOK_NEW (*steps, *count);
+
+    book_number (step->above, above);
+    book_number (step->per_gpu_hour, price);
+}
+
 /* Kennesaw State's jobs 2 to 4, of 1 h: 0.15, 1.92 and 1.92; PATh's GPU example, 4.536
- * credits. */
+ * credits, and its second step. */
 TEST_CASE (billed_units__prices_of_a_rate__as_published)
 {
     static const struct {
         int bill;
         const char *gpu, *cpu, *gb, *free_cpus, *free_gb;
         const char *gpus, *cpus, *memory, *price;
+        bool steps;
     } cases[] = {
         {BILL_SUM_OR_MEMORY, "0.12", "0.03", "0.004", "0", "0", "1", "1",
-         "16384", "0.150000"},
+         "16384", "0.150000", false},
         {BILL_SUM_OR_MEMORY, "0.12", "0.03", "0.004", "0", "0", "2", "4",
-         "491520", "1.920000"},
+         "491520", "1.920000", false},
         {BILL_SUM_OR_MEMORY, "0.12", "0.03", "0.004", "0", "0", "4", "48",
-         "262144", "1.920000"},
+         "262144", "1.920000", false},
         {BILL_SUM, "1", "0.125", "0.012", "16", "128", "1", "32", "262144",
-         "4.536000"},
+         "4.536000", false},
         {BILL_SUM, "1", "0.125", "0.012", "16", "128", "1", "8", "131072",
-         "1.000000"},
+         "1.000000", false},
+        {BILL_SUM, "1", "0.125", "0.012", "16", "128", "1", "64", "524288",
+         "18.280000", true},
+        {BILL_SUM, "1", "0.125", "0.012", "16", "128", "2", "96", "786432",
+         "16.144000", true},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
@@ -92,6 +106,10 @@ TEST_CASE (billed_units__prices_of_a_rate__as_published)
         book_number (rate->per_gb_hour, cases[i].gb);
         book_number (rate->included_cpus, cases[i].free_cpus);
         book_number (rate->included_gb, cases[i].free_gb);
+        if (cases[i].steps) {
+            add_step (&rate->cpu_steps, &rate->cpu_step_count, "48", "0.20");
+            add_step (&rate->gb_steps, &rate->gb_step_count, "384", "0.020");
+        }
         book_number (g, cases[i].gpus);
         book_number (c, cases[i].cpus);
         book_number (m, cases[i].memory);
@@ -782,6 +800,8 @@ static site_rate_t *make_rate (struct world *w, int64_t start)
     rate->gb = (int)next (w, 2);
     exact_set_i64 (rate->included_cpus, (int64_t)next (w, 20), 1);
     exact_set_i64 (rate->included_gb, (int64_t)next (w, 100), 1);
+    if (next (w, 3) == 0)
+        add_step (&rate->cpu_steps, &rate->cpu_step_count, "12", "0.5");
     if (next (w, 3) == 0)
         exact_set_i64 (rate->minimum, (int64_t)next (w, 999), 100);
     if (next (w, 3) == 0)
