@@ -286,6 +286,8 @@ typedef struct {
 
 /* value x multiplier x (1 - subsidy); by no rule it stays. */
 void charge_apply_rule (mpq_t value, const site_qos_t *rule);
+/* x (1 + surcharge) x (1 + overhead); NULL: nothing. */
+void charge_apply_team (mpq_t value, const site_team_t *team);
 
 typedef struct charge charge_t;
 

@@ -107,6 +107,22 @@ void charge_apply_rule (mpq_t value, const site_qos_t *rule)
     mpq_clear (paid);
 }
 
+void charge_apply_team (mpq_t value, const site_team_t *team)
+{
+    mpq_t paid;
+
+    if (!team)
+        return;
+    mpq_init (paid);
+    mpq_set_ui (paid, 1, 1);
+    mpq_add (paid, paid, team->surcharge);
+    mpq_mul (value, value, paid);
+    mpq_set_ui (paid, 1, 1);
+    mpq_add (paid, paid, team->overhead);
+    mpq_mul (value, value, paid);
+    mpq_clear (paid);
+}
+
 static bool shares_tiers (const charge_t *charge)
 {
     for (size_t i = 0; i < charge->site->rate_count; i++)
@@ -308,19 +324,13 @@ static void adjust_tier (const charge_payer_t *payer, const site_rate_t *rate,
 static void adjust_external (const site_team_t *team,
                              mpq_t factor[ADJUSTMENT_COUNT], mpq_t left)
 {
-    mpq_t by, overhead;
+    mpq_t by;
 
-    if (!team
-        || (mpq_sgn (team->surcharge) == 0 && mpq_sgn (team->overhead) == 0))
-        return;
-    mpq_inits (by, overhead, NULL);
+    mpq_init (by);
     mpq_set_ui (by, 1, 1);
-    mpq_set_ui (overhead, 1, 1);
-    mpq_add (by, by, team->surcharge);
-    mpq_add (overhead, overhead, team->overhead);
-    mpq_mul (by, by, overhead);
+    charge_apply_team (by, team);
     adjust (factor, ADJUSTMENT_SURCHARGE, left, by);
-    mpq_clears (by, overhead, NULL);
+    mpq_clear (by);
 }
 
 /* Of whom a line is: what reduces its price. */

@@ -314,6 +314,8 @@ static void weigh (const struct billed *b, const usage_interval_t *p,
     mpq_clear (weight);
 }
 
+/* --- a job in a pool ------------------------------------------------------ */
+
 /* An amount of the job, as much of it as it has of its GPUs in the pool, or of its
  * CPUs where the pool counts these. */
 static mpq_srcptr share_of (mpq_ptr value, uint64_t amount, mpq_srcptr gpus,
@@ -328,54 +330,50 @@ static mpq_srcptr share_of (mpq_ptr value, uint64_t amount, mpq_srcptr gpus,
     return value;
 }
 
-/* The rates of a segment in a pool: that of its line, and its own. */
-struct rates {
-    const site_rate_t *line, *job; /* NULL: full cost */
-};
-
-static struct rates rates_of (const struct billed *b, const site_pool_t *pool,
-                              int64_t instant)
-{
-    rate_subject_t line
-        = billable_line (b->site, b->accounts, b->segment, pool->name, instant);
-
-    return (struct rates){
-        rate_card_price (b->site, line).rate,
-        rate_card_price (b->site, billable_job (b->site, b->segment, line))
-            .rate};
-}
-
 /* x the price of the job's rate / the price of the line's */
-static void reprice (const struct rates *rates, mpq_ptr factor)
+static void reprice (const billable_part_t *part, mpq_ptr units)
 {
-    if (!rates->line || rates->job == rates->line
-        || mpq_sgn (rate_list_price (rates->line)) == 0)
+    if (!part->line || part->rate == part->line
+        || mpq_sgn (rate_list_price (part->line)) == 0)
         return;
-    mpq_mul (factor, factor, rates->job->per_gpu_hour);
-    mpq_div (factor, factor, rate_list_price (rates->line));
+    mpq_mul (units, units, part->rate->per_gpu_hour);
+    mpq_div (units, units, rate_list_price (part->line));
 }
 
-static void sum_pool (const struct allocated *allocated, const site_pool_t *pool,
-                      mpq_ptr ret_gpus)
+/* CPUs are what a pool of CPUs counts, and have no weight in addition. */
+void billable_part_units (const billable_part_t *part, mpq_ptr ret_units)
 {
-    for (size_t i = 0; i < allocated->count; i++)
-        if (allocated->holding[i].kind->pool == pool)
-            mpq_add (ret_gpus, ret_gpus, allocated->gpus[i]);
+    bool of_cpus = part->pool->resource == RESOURCE_CPU;
+    mpq_t cpus, memory, all;
+
+    mpq_inits (cpus, memory, all, NULL);
+    if (of_cpus)
+        exact_set_u128 (mpq_numref (all), part->cpus);
+    else
+        mpq_set (all, part->all);
+    if (part->pool->bill == BILL_GPUS)
+        mpq_set (ret_units, part->gpus);
+    else
+        billable_units (
+            part->pool, part->rate, part->gpus,
+            of_cpus ? NULL : share_of (cpus, part->cpus, part->gpus, all),
+            share_of (memory, part->memory_mb, part->gpus, all), ret_units);
+    reprice (part, ret_units);
+    mpq_clears (cpus, memory, all, NULL);
 }
 
-/* What a job of so many units and seconds lacks to the minimum of its rate, in price
- * seconds of its line. */
-static void find_lack (const struct rates *rates, mpq_srcptr units,
-                       int64_t seconds, mpq_ptr ret_lack)
+void billable_part_lack (const billable_part_t *part, mpq_srcptr units,
+                         int64_t seconds, mpq_ptr ret_lack)
 {
     mpq_t billed;
 
-    if (!rates->line || mpq_sgn (rate_list_price (rates->line)) == 0)
+    mpq_set_ui (ret_lack, 0, 1);
+    if (!part->line || mpq_sgn (rate_list_price (part->line)) == 0)
         return;
     mpq_init (billed);
-    mpq_mul (ret_lack, rates->job->minimum_gpu_hours, rates->job->per_gpu_hour);
-    take_larger (ret_lack, rates->job->minimum);
-    mpq_div (ret_lack, ret_lack, rate_list_price (rates->line));
+    mpq_mul (ret_lack, part->rate->minimum_gpu_hours, part->rate->per_gpu_hour);
+    take_larger (ret_lack, part->rate->minimum);
+    mpq_div (ret_lack, ret_lack, rate_list_price (part->line));
     mpz_mul_ui (mpq_numref (ret_lack), mpq_numref (ret_lack), 3600);
     mpq_canonicalize (ret_lack);
     exact_add_scaled (billed, units, seconds, 1);
@@ -385,24 +383,30 @@ static void find_lack (const struct rates *rates, mpq_srcptr units,
     mpq_clear (billed);
 }
 
-/* CPUs are what a pool of CPUs counts, and have no weight in addition. */
-static void take_units (const struct billed *b, const struct allocated *allocated,
-                        const site_pool_t *pool, const site_rate_t *rate,
-                        mpq_srcptr gpus, mpq_ptr ret_units)
+/* The same of a segment. */
+static billable_part_t part_of (const struct billed *b, const site_pool_t *pool,
+                                int64_t instant)
 {
-    const segment_t *s = b->segment;
-    bool of_cpus = pool->resource == RESOURCE_CPU;
-    mpq_t cpus, memory, all;
+    rate_subject_t line
+        = billable_line (b->site, b->accounts, b->segment, pool->name, instant);
 
-    mpq_inits (cpus, memory, all, NULL);
-    if (of_cpus)
-        exact_set_u128 (mpq_numref (all), s->cpus);
-    else
-        mpq_set (all, allocated->all);
-    billable_units (pool, rate, gpus,
-                    of_cpus ? NULL : share_of (cpus, s->cpus, gpus, all),
-                    share_of (memory, s->memory_mb, gpus, all), ret_units);
-    mpq_clears (cpus, memory, all, NULL);
+    return (billable_part_t){
+        .pool = pool,
+        .line = rate_card_price (b->site, line).rate,
+        .rate
+        = rate_card_price (b->site, billable_job (b->site, b->segment, line))
+              .rate,
+        .cpus = b->segment->cpus,
+        .memory_mb = b->segment->memory_mb,
+    };
+}
+
+static void sum_pool (const struct allocated *allocated,
+                      const site_pool_t *pool, mpq_ptr ret_gpus)
+{
+    for (size_t i = 0; i < allocated->count; i++)
+        if (allocated->holding[i].kind->pool == pool)
+            mpq_add (ret_gpus, ret_gpus, allocated->gpus[i]);
 }
 
 /* For each GPU that is allocated in the pool: its units, and where the segment ends what
@@ -411,18 +415,16 @@ static void find_factor (const struct billed *b, const usage_interval_t *p,
                          const struct allocated *allocated, const site_pool_t *pool,
                          mpq_ptr factor, mpq_ptr lack)
 {
-    struct rates rates = rates_of (b, pool, p->period.start);
+    billable_part_t part = part_of (b, pool, p->period.start);
     mpq_t gpus;
 
     mpq_init (gpus);
     sum_pool (allocated, pool, gpus);
-    if (pool->bill == BILL_GPUS)
-        mpq_set (factor, gpus);
-    else
-        take_units (b, allocated, pool, rates.job, gpus, factor);
-    reprice (&rates, factor);
+    part.gpus = gpus;
+    part.all = allocated->all;
+    billable_part_units (&part, factor);
     if (p->ends && b->all > 0)
-        find_lack (&rates, factor, b->all, lack);
+        billable_part_lack (&part, factor, b->all, lack);
     mpq_div (factor, factor, gpus);
     mpq_div (lack, lack, gpus);
     mpq_clear (gpus);

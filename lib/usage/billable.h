@@ -57,6 +57,24 @@ void billable_units (const site_pool_t *pool, const site_rate_t *rate,
                      mpq_srcptr gpus, mpq_srcptr cpus, mpq_srcptr memory_mb,
                      mpq_ptr ret_units);
 
+/* What a job has in a pool, and at which rates: that of its line, and its own; NULL:
+ * full cost. */
+typedef struct {
+    const site_pool_t *pool;
+    const site_rate_t *line, *rate;
+    mpq_srcptr gpus; /* by price weight; CPUs of a pool of CPUs */
+    mpq_srcptr all;  /* GPUs of the job in all pools */
+    uint64_t cpus;   /* of the job; COUNT_UNKNOWN */
+    uint64_t memory_mb;
+} billable_part_t;
+
+/* GPUs that it is billed for, at the price of its line. */
+void billable_part_units (const billable_part_t *part, mpq_ptr ret_units);
+/* What so many of them for so many seconds lack to the smallest charge, in price
+ * seconds. */
+void billable_part_lack (const billable_part_t *part, mpq_srcptr units,
+                         int64_t seconds, mpq_ptr ret_lack);
+
 /* What is priced of a segment in a pool at an instant: as a line, or as the one job
  * that it is, which may have a rate by its reservation or its GPUs. */
 rate_subject_t billable_line (const site_t *site, const accounts_t *accounts,

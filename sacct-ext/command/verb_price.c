@@ -310,6 +310,20 @@ static const cli_option_t options[] = {
     {'N', "nodes", "N[-MAX]",
      "number of nodes (default: 1; with --gpus: as many as it takes)",
      REQUEST (nodes)},
+    {0, "ntasks", "N", "number of tasks (default: one on each node)",
+     REQUEST (ntasks)},
+    {0, "ntasks-per-node", "N", "tasks on each node",
+     REQUEST (ntasks_per_node)},
+    {'c', "cpus-per-task", "N",
+     "CPUs of a task (default: 1); --ntasks or this without GPUs is\n"
+     "priced in the pools of CPUs",
+     REQUEST (cpus_per_task)},
+    {0, "cpus-per-gpu", "N", "instead: CPUs of each GPU",
+     REQUEST (cpus_per_gpu)},
+    {0, "mem", "SIZE", "memory of each node: 128G; MB without a unit",
+     REQUEST (mem)},
+    {0, "mem-per-cpu", "SIZE", "instead: of each CPU", REQUEST (mem_per_cpu)},
+    {0, "mem-per-gpu", "SIZE", "instead: of each GPU", REQUEST (mem_per_gpu)},
     {'t', "time", "TIME",
      "MINUTES[:SECONDS], HOURS:MINUTES:SECONDS,\n"
      "DAYS-HOURS[:MINUTES[:SECONDS]]",
@@ -319,7 +333,9 @@ static const cli_option_t options[] = {
     {0, "reservation", "NAME", "a reservation may have a rate",
      REQUEST (reservation)},
     {'A', "account", "NAME",
-     "as in sbatch: the rates of its team's class and plan", REQUEST (account)},
+     "as in sbatch: the rates of its team's class and plan, and the team's\n"
+     "surcharge",
+     REQUEST (account)},
     {0, "cluster", "NAME", "pools of this cluster only", REQUEST (cluster)},
     {0, "pool", "NAME", "of this pool alone, or why it cannot run it",
      REQUEST (pool)},
@@ -336,7 +352,8 @@ static const cli_option_t options[] = {
 const verb_t verb_price = {
     .name = "price",
     .run = run,
-    .synopsis = "--gres=LIST|--gpus=N|--gpus-per-node=N [OPTION]...",
+    .synopsis
+    = "--gres=LIST|--gpus=N|--gpus-per-node=N|--cpus-per-task=N [OPTION]...",
     .summary = "what a request would cost",
     .help = "Takes the words of sbatch and says what the GPUs would cost: by "
             "the published rate in\nforce, else at full cost at the planned "

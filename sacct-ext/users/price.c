@@ -2,10 +2,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "money/charge.h"
 #include "site/kind.h"
+#include "usage/billable.h"
 #include "users/price_private.h"
 
 /* --- one device -------------------------------------------------------- */
@@ -104,12 +106,13 @@ struct table {
     const price_request_t *request;
     int64_t now;
     report_t *report;
-    mpq_t hour_sum, total_sum; /* exact */
+    mpq_t hour_sum; /* exact */
+    mpz_t total_sum;
     size_t rows, priced;
     bool ambiguous; /* an item has several candidates */
     bool full_cost; /* a row has no published rate */
-    bool shared;    /* a pool bills CPUs or memory as GPUs */
-    bool weighted;  /* a pool bills them by weights or prices */
+    bool shared;   /* a pool bills CPUs or memory as GPUs; they are not given */
+    bool weighted; /* a pool bills them by weights or prices; the same */
 };
 
 static char *day (const site_t *site, int64_t instant)
@@ -130,6 +133,15 @@ static char *rate_dates (const site_t *site, period_t valid)
         to = day (site, valid.end);
     return xasprintf ("%s%s%s%s", from ? " from " : "", from ? from : "",
                       to ? " to " : "", to ? to : "");
+}
+
+/* " x 1.2 by QOS", from what it does to 1. */
+static void add_factor (buffer_t *out, mpq_srcptr factor, const char *by)
+{
+    GL_AUTOFREE char *text = exact_shortest (factor);
+
+    if (mpq_cmp_ui (factor, 1, 1) != 0)
+        buffer_printf (out, " x %s by %s", text, by);
 }
 
 /* " x 1/7", " x 0.75 by QOS": of a device, and of its QOS. */
@@ -175,46 +187,231 @@ static char *basis_text (const site_t *site, const device_price_t *price)
     return text;
 }
 
-static void put_price (struct table *t, const price_item_t *item,
-                       const device_price_t *price)
+/* --- what an item costs in a pool ------------------------------------------- */
+
+/* Exact, with QOS and surcharge. */
+struct quote {
+    device_price_t price;
+    const site_team_t *team;
+    mpq_t units; /* GPUs that the item is billed for, at its own rate */
+    mpq_t gpus;  /* that it has */
+    mpq_t hour, total;
+    bool least; /* the total is the smallest charge of a job */
+};
+
+static void quote_init (struct quote *q)
 {
-    GL_AUTOFREE char *basis = basis_text (t->site, price);
-    mpq_t amount;
+    device_price_init (&q->price);
+    mpq_inits (q->units, q->gpus, q->hour, q->total, NULL);
+}
+
+static void quote_clear (struct quote *q)
+{
+    device_price_clear (&q->price);
+    mpq_clears (q->units, q->gpus, q->hour, q->total, NULL);
+}
+
+/* Of a GPU-hour of the line, before QOS and surcharge. */
+static int line_price (const struct table *t, const billable_part_t *part,
+                       mpq_t ret_price, gl_error_t *error)
+{
+    if (!part->line)
+        return full_cost (t->site, part->pool, t->now, ret_price, error);
+    mpq_set (ret_price, part->rate == part->line
+                            ? part->line->per_gpu_hour
+                            : rate_list_price (part->line));
+    return 0;
+}
+
+/* GPUs of an item in a pool, by price weight; of no known weight: none. */
+static void add_gpus (const struct table *t, const price_item_t *item,
+                      const site_pool_t *pool, rate_subject_t of, mpq_t sum)
+{
+    const device_kind_t kind = {.pool = pool, .type = item->type};
+    fraction_t weight;
+    mpq_t gpus;
+
+    of.pool = pool->name;
+    of.reservation = NULL;
+    of.gpus = 0;
+    if (kind_weight (t->site, &kind, rate_card_price (t->site, of).mig_price,
+                     &weight, NULL)
+        < 0)
+        return;
+    mpq_init (gpus);
+    exact_set_fraction (gpus, weight);
+    exact_add_scaled (sum, gpus, (int64_t)item->devices, 1);
+    mpq_clear (gpus);
+}
+
+static bool serves (const struct table *t, const site_pool_t *pool,
+                    const price_item_t *item)
+{
+    return period_has (pool->valid, t->now)
+           && price_pool_serves (
+               pool, item->type,
+               item->type
+                   && price_type_is_listed (t->site, item->type, t->now));
+}
+
+/* The other items share CPUs and memory, in this pool if it has such GPUs. */
+static void add_others (const struct table *t, const price_item_t *item,
+                        const site_pool_t *pool, rate_subject_t of, mpq_t gpus,
+                        mpq_t all)
+{
+    for (size_t i = 0; i < t->request->count; i++) {
+        const price_item_t *other = &t->request->item[i];
+        bool here = serves (t, pool, other);
+        if (other == item)
+            continue;
+        for (size_t k = 0; k < t->site->pool_count; k++) {
+            const site_pool_t *at = here ? pool : &t->site->pools[k];
+            if (!serves (t, at, other))
+                continue;
+            add_gpus (t, other, at, of, all);
+            if (here)
+                add_gpus (t, other, at, of, gpus);
+            break;
+        }
+    }
+}
+
+static void apply (struct quote *q, mpq_srcptr price, mpq_t amount)
+{
+    mpq_mul (amount, amount, price);
+    charge_apply_rule (amount, q->price.rule);
+    charge_apply_team (amount, q->team);
+}
+
+/* `gpus`: that the request has in the pool. */
+static void set_amounts (const struct table *t, const billable_part_t *part,
+                         mpq_srcptr price, struct quote *q)
+{
+    int64_t seconds = billable_seconds (&t->site->policy, t->request->seconds);
+    mpq_t units, lack;
+
+    mpq_inits (units, lack, NULL);
+    billable_part_units (part, units);
+    mpq_div (q->hour, q->gpus, part->gpus); /* its share in all there */
+    mpq_mul (q->hour, q->hour, units);
+    if (seconds > 0) {
+        billable_part_lack (part, units, seconds, lack);
+        q->least = mpq_sgn (lack) > 0;
+        mpq_mul (lack, lack, q->gpus);
+        mpq_div (lack, lack, part->gpus);
+        exact_add_scaled (q->total, q->hour, seconds, 3600);
+        exact_add_scaled (q->total, lack, 1, 3600);
+    }
+    mpq_mul (q->units, q->hour, price);
+    if (part->rate && mpq_sgn (part->rate->per_gpu_hour) > 0)
+        mpq_div (q->units, q->units, part->rate->per_gpu_hour);
+    else
+        mpq_set (q->units, q->hour);
+    apply (q, price, q->hour);
+    apply (q, price, q->total);
+    mpq_clears (units, lack, NULL);
+}
+
+static int make_quote (const struct table *t, const price_item_t *item,
+                       const site_pool_t *pool, const char *type,
+                       rate_subject_t of, struct quote *q, gl_error_t *error)
+{
+    billable_part_t part = {.pool = pool,
+                            .cpus = t->request->cpus,
+                            .memory_mb = t->request->memory_mb};
+    rate_subject_t line;
+    mpq_t gpus, all, price;
+    int rc;
+
+    of.pool = pool->name;
+    line = of;
+    line.reservation = NULL;
+    line.gpus = 0;
+    if (device_price (t->site, pool, type, of, &q->price, error) < 0)
+        return -1;
+    part.line = rate_card_price (t->site, line).rate;
+    part.rate = q->price.rate;
+    q->team = rate_card_price (t->site, line).team;
+    mpq_inits (gpus, all, price, NULL);
+    exact_set_fraction (price, q->price.weight);
+    exact_add_scaled (q->gpus, price, (int64_t)item->devices, 1);
+    mpq_set (gpus, q->gpus);
+    mpq_set (all, q->gpus);
+    if (pool->resource == RESOURCE_GPU)
+        add_others (t, item, pool, line, gpus, all);
+    part.gpus = gpus;
+    part.all = all;
+    rc = line_price (t, &part, price, error);
+    if (rc == 0)
+        set_amounts (t, &part, price, q);
+    mpq_clears (gpus, all, price, NULL);
+    return rc;
+}
+
+/* "; billed as 4.536 GPUs", "x 1.26 by surcharge" */
+static void add_basis (const struct quote *q, const site_pool_t *pool,
+                       buffer_t *out)
+{
+    mpq_t factor;
+
+    mpq_init (factor);
+    mpq_set_ui (factor, 1, 1);
+    charge_apply_team (factor, q->team);
+    add_factor (out, factor, "surcharge");
+    mpq_clear (factor);
+    if (!mpq_equal (q->units, q->gpus)) {
+        GL_AUTOFREE char *units = exact_text (q->units, 4);
+        buffer_printf (out, ", billed as %s %ss", units,
+                       pool->resource == RESOURCE_CPU ? "CPU" : "GPU");
+    }
+    if (q->least)
+        buffer_add_text (out, ", smallest charge of a job");
+}
+
+static void put_price (struct table *t, const price_item_t *item,
+                       const site_pool_t *pool, const struct quote *q)
+{
+    GL_AUTOFREE char *text = basis_text (t->site, &q->price);
+    BUFFER_AUTO basis = BUFFER_INIT;
+    mpq_t each;
     mpz_t units;
 
-    mpq_init (amount);
+    mpq_init (each);
     mpz_init (units);
-    report_put_exact (t->report, AT_EACH, price->per_hour, 4);
-    exact_add_scaled (amount, price->per_hour, (int64_t)item->devices, 1);
-    report_put_exact (t->report, AT_HOUR, amount, 4);
-    mpq_add (t->hour_sum, t->hour_sum, amount);
+    exact_add_scaled (each, q->hour, 1, (int64_t)item->devices);
+    report_put_exact (t->report, AT_EACH, each, 4);
+    report_put_exact (t->report, AT_HOUR, q->hour, 4);
+    mpq_add (t->hour_sum, t->hour_sum, q->hour);
     if (t->request->seconds) {
-        mpq_set_ui (amount, 0, 1);
-        exact_add_scaled (amount, price->per_hour,
-                          (int64_t)item->devices * t->request->seconds, 3600);
-        exact_round (units, amount, t->site->currency_digits);
+        exact_round (units, q->total, t->site->currency_digits);
         report_put_money (t->report, AT_TOTAL, units, t->site->currency_digits);
-        mpq_add (t->total_sum, t->total_sum, amount);
+        mpz_add (t->total_sum, t->total_sum, units);
     }
+    buffer_add_text (&basis, text);
+    add_basis (q, pool, &basis);
     report_put_text (t->report, AT_CURRENCY, t->site->currency);
-    report_put_text (t->report, AT_BASIS, basis);
+    report_put_text (t->report, AT_BASIS, buffer_text (&basis));
     t->priced++;
-    t->full_cost = t->full_cost || !price->rate;
+    t->full_cost = t->full_cost || !q->price.rate;
     mpz_clear (units);
-    mpq_clear (amount);
+    mpq_clear (each);
 }
 
 /* Who asks: a team that lists the account itself, since no tree of accounts is at
  * hand. */
-static rate_subject_t subject_of (const struct table *t)
+static rate_subject_t subject_of (const struct table *t,
+                                  const site_pool_t *pool)
 {
     const price_words_t *w = t->words;
     const site_team_t *team
         = team_of_account (t->site, NULL, w->cluster, w->account, t->now);
     uint64_t gpus = 0;
 
+    if (pool->resource == RESOURCE_CPU)
+        gpus = t->request->cpus;
     for (size_t i = 0; i < t->request->count; i++)
-        gpus += t->request->item[i].devices;
+        if (pool->resource == RESOURCE_GPU)
+            gpus += t->request->item[i].devices;
     return (rate_subject_t){.qos = w->qos,
                             .partition = w->partition,
                             .team = team ? team->name : NULL,
@@ -226,23 +423,26 @@ static rate_subject_t subject_of (const struct table *t)
 static void add_row (struct table *t, const price_item_t *item,
                      const site_pool_t *pool, const char *type)
 {
-    device_price_t price;
+    bool unknown = t->request->cpus == COUNT_UNKNOWN
+                   || t->request->memory_mb == COUNT_UNKNOWN;
+    struct quote quote;
     gl_error_t error;
 
-    device_price_init (&price);
+    quote_init (&quote);
     report_row (t->report);
     report_put_text (t->report, AT_TYPE, type ? type : "(untyped)");
     report_put_text (t->report, AT_POOL, pool->name);
     report_put_count (t->report, AT_DEVICES, item->devices);
     t->rows++;
-    t->shared = t->shared || pool->bill == BILL_DOMINANT;
-    t->weighted = t->weighted || pool->bill >= BILL_MAX;
-    if (device_price (t->site, pool, type, subject_of (t), &price, &error) == 0)
-        put_price (t, item, &price);
+    t->shared = t->shared || (unknown && pool->bill == BILL_DOMINANT);
+    t->weighted = t->weighted || (unknown && pool->bill >= BILL_MAX);
+    if (make_quote (t, item, pool, type, subject_of (t, pool), &quote, &error)
+        == 0)
+        put_price (t, item, pool, &quote);
     else
         report_note (t->report, NOTE_WARNING, "%s in pool %s has no price: %s.",
                      type ? type : "An untyped GPU", pool->name, error.text);
-    device_price_clear (&price);
+    quote_clear (&quote);
 }
 
 /* Nodes of the pool that have all other types of the request, too. */
@@ -345,22 +545,60 @@ static int add_item_rows (struct table *t, const price_item_t *item,
     return 0;
 }
 
+/* Nodes of the pool have GPUs that are asked for. */
+static bool is_beside_gpus (const struct table *t, const site_pool_t *pool)
+{
+    for (size_t i = 0; i < t->request->count; i++)
+        for (size_t k = 0; k < t->site->pool_count; k++)
+            if (serves (t, &t->site->pools[k], &t->request->item[i])
+                && price_common_nodes (pool, &t->site->pools[k]) > 0)
+                return true;
+    return false;
+}
+
+/* CPUs of a job with GPUs are in pools that count those of all jobs. */
+static int add_cpu_rows (struct table *t, gl_error_t *error)
+{
+    char type[] = "cpu";
+    const price_item_t item = {.type = type, .devices = t->request->cpus};
+    BUFFER_AUTO misfits = BUFFER_INIT;
+    size_t before = t->rows;
+
+    for (size_t i = 0; i < t->site->pool_count; i++) {
+        const site_pool_t *pool = &t->site->pools[i];
+        if (!is_asked (t, pool) || pool->resource != RESOURCE_CPU
+            || (t->request->count > 0
+                && (pool->cpu_jobs != CPUS_OF_ALL
+                    || !is_beside_gpus (t, pool))))
+            continue;
+        GL_AUTOFREE char *why = price_cpus_misfit (t->request, pool);
+        if (!why)
+            add_row (t, &item, pool, type);
+        else
+            buffer_printf (&misfits, "%spool %s: %s",
+                           misfits.length ? "; " : "", pool->name, why);
+    }
+    if (t->rows == before && t->request->count == 0)
+        return misfits.length
+                   ? gl_error (error, "no pool can run this: %s",
+                               buffer_text (&misfits))
+                   : gl_error (error, "no pool counts CPUs: ask for GPUs by "
+                                      "--gres, --gpus or --gpus-per-node");
+    t->ambiguous = t->ambiguous || t->rows - before > 1;
+    return 0;
+}
+
 /* Only where each part of the request has one row, and that a price. */
 static void add_totals (struct table *t)
 {
-    mpz_t units;
-
     if (t->ambiguous || t->priced < t->rows)
         return;
     report_totals (t->report);
     report_put_exact (t->report, AT_HOUR, t->hour_sum, 4);
     report_put_text (t->report, AT_CURRENCY, t->site->currency);
-    if (!t->request->seconds)
-        return;
-    mpz_init (units);
-    exact_round (units, t->total_sum, t->site->currency_digits);
-    report_put_money (t->report, AT_TOTAL, units, t->site->currency_digits);
-    mpz_clear (units);
+    if (t->request->seconds)
+        report_put_money (t->report, AT_TOTAL, t->total_sum,
+                          t->site->currency_digits);
 }
 
 static void add_change_note (struct table *t)
@@ -378,17 +616,25 @@ static void add_change_note (struct table *t)
                      when);
 }
 
-/* Whether a team may pay another price than this one. */
-static bool teams_differ (const site_t *site)
+static bool has_surcharges (const site_t *site)
 {
-    bool differ = site->entitlement_count > 0;
+    return GL_ANY (site->teams, site->team_count, it,
+                   mpq_sgn (it->surcharge) != 0 || mpq_sgn (it->overhead) != 0);
+}
 
-    for (size_t i = 0; i < site->rate_count && !differ; i++)
-        differ = site->rates[i].tier_count > 0;
-    for (size_t i = 0; i < site->team_count && !differ; i++)
-        differ = mpq_sgn (site->teams[i].surcharge) != 0
-                 || mpq_sgn (site->teams[i].overhead) != 0;
-    return differ;
+/* What a team may pay less or more than this; "": nothing. */
+static const char *what_differs (const struct table *t)
+{
+    const site_t *site = t->site;
+    bool tiers
+        = site->entitlement_count > 0
+          || GL_ANY (site->rates, site->rate_count, it, it->tier_count > 0);
+
+    if (has_surcharges (site) && !t->words->account)
+        return "tiers, entitlements and surcharges";
+    return tiers ? t->words->account ? "tiers and entitlements"
+                                     : "tiers, entitlements and surcharges"
+                 : "";
 }
 
 static void add_notes (struct table *t)
@@ -417,15 +663,15 @@ static void add_notes (struct table *t)
     if (t->shared)
         report_note (t->report, NOTE_INFORMATION,
                      "CPUs and memory that correspond to more GPUs than these "
-                     "are billed as that many GPUs.");
+                     "are billed as that many GPUs: give --cpus-per-task and "
+                     "--mem.");
     if (t->weighted)
         report_note (t->report, NOTE_INFORMATION,
-                     "CPUs and memory are billed, too, and are not in this "
-                     "price.");
-    if (teams_differ (t->site))
-        report_note (
-            t->report, NOTE_INFORMATION,
-            "Your team's tiers, entitlements and surcharges are not included.");
+                     "CPUs and memory are billed, too: give --cpus-per-task "
+                     "and --mem, so that they are in this price.");
+    if (*what_differs (t))
+        report_note (t->report, NOTE_INFORMATION,
+                     "Your team's %s are not included.", what_differs (t));
     add_change_note (t);
     report_note (t->report, NOTE_INFORMATION,
                  "An estimate: you are charged for the GPUs that Slurm "
@@ -443,6 +689,13 @@ static void add_parameters (struct table *t)
                 {"gpus", w->gpus},
                 {"gpus-per-node", w->gpus_per_node},
                 {"nodes", w->nodes},
+                {"ntasks", w->ntasks},
+                {"ntasks-per-node", w->ntasks_per_node},
+                {"cpus-per-task", w->cpus_per_task},
+                {"cpus-per-gpu", w->cpus_per_gpu},
+                {"mem", w->mem},
+                {"mem-per-cpu", w->mem_per_cpu},
+                {"mem-per-gpu", w->mem_per_gpu},
                 {"time", w->time},
                 {"qos", w->qos},
                 {"reservation", w->reservation},
@@ -464,6 +717,8 @@ static int fill (struct table *t, gl_error_t *error)
         if (add_item_rows (t, &t->request->item[i], error) < 0)
             return -1;
     }
+    if (t->request->cpus != COUNT_UNKNOWN && add_cpu_rows (t, error) < 0)
+        return -1;
     add_totals (t);
     add_notes (t);
     return 0;
@@ -479,9 +734,11 @@ report_t *price_report (const site_t *site, const price_words_t *words,
 
     if (rc == 0) {
         table.report = report_new ("price", "What this request would cost");
-        mpq_inits (table.hour_sum, table.total_sum, NULL);
+        mpq_init (table.hour_sum);
+        mpz_init (table.total_sum);
         rc = fill (&table, error);
-        mpq_clears (table.hour_sum, table.total_sum, NULL);
+        mpz_clear (table.total_sum);
+        mpq_clear (table.hour_sum);
     }
     price_request_clear (&request);
     if (rc == 0)

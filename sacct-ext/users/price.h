@@ -39,6 +39,9 @@ typedef struct {
     const char *gpus_per_node; /* [TYPE:]N,... */
     const char *time;          /* Slurm's time grammar */
     const char *nodes;         /* N, or MIN-MAX; N may be 1k */
+    const char *ntasks, *ntasks_per_node, *cpus_per_task, *cpus_per_gpu;
+    const char *mem; /* of each node: 128G; MB without a unit; this or: */
+    const char *mem_per_cpu, *mem_per_gpu;
     const char *qos;
     const char *reservation;
     const char *account;
@@ -54,8 +57,9 @@ int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error);
 
 /* A table: one row for each pool that can run a part of the request (its nodes
  * are enough and have enough such devices), with price per hour, total, basis;
- * notes say why the others of that type cannot. A total is rounded to the currency half to
- * even, from the exact price. NULL with an error that says what to write.
+ * notes say why the others of that type cannot. CPUs have a row in pools of CPUs. A total
+ * is what a job with that allocation is billed, without tiers and entitlements: rounded to
+ * the currency half to even, from the exact price; the sum is that of the rows. NULL with an error that says what to write.
  * Yours: report_free(). */
 report_t *price_report (const site_t *site, const price_words_t *words,
                         int64_t now, gl_error_t *error);

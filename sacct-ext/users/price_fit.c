@@ -212,6 +212,24 @@ static char *too_few (const price_request_t *r, const price_item_t *item,
     return NULL;
 }
 
+char *price_cpus_misfit (const price_request_t *r, const site_pool_t *pool)
+{
+    uint64_t nodes = pool_nodes (pool), most = (uint64_t)pool->cpus_per_node;
+
+    if (r->nodes > nodes)
+        return xasprintf ("%" PRIu64
+                          " nodes are asked for, and it has %" PRIu64,
+                          r->nodes, nodes);
+    if (r->nodes_most)
+        nodes = r->nodes;
+    if (most == 0 || nodes == UNKNOWN || r->cpus <= most * nodes)
+        return NULL;
+    return xasprintf ("%" PRIu64 " CPUs are asked for, and %" PRIu64
+                      " node%s of it ha%s %" PRIu64,
+                      r->cpus, nodes, nodes == 1 ? "" : "s",
+                      nodes == 1 ? "s" : "ve", most * nodes);
+}
+
 char *price_misfit (const site_t *site, const price_request_t *r,
                     const price_item_t *item, const site_pool_t *pool,
                     const char *type)

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "site/segment.h"
 #include "users/price.h"
 
 /* One GPU type of a request. */
@@ -20,6 +21,8 @@ typedef struct {
     uint64_t nodes;      /* the fewest; 1 where nothing was said */
     uint64_t nodes_most; /* 0: nothing was said */
     int64_t seconds;     /* 0: not given */
+    uint64_t cpus;       /* of the job; COUNT_UNKNOWN */
+    uint64_t memory_mb;
     bool parts;          /* shards or MPS were asked for */
 } price_request_t;
 
@@ -33,6 +36,9 @@ void price_request_clear (price_request_t *request);
 char *price_misfit (const site_t *site, const price_request_t *request,
                     const price_item_t *item, const site_pool_t *pool,
                     const char *type);
+/* The same of the CPUs of the request in a pool of CPUs. */
+char *price_cpus_misfit (const price_request_t *request,
+                         const site_pool_t *pool);
 /* The pool has GPUs that sbatch would give for `type`; `listed`: some pool
  * names the type. */
 bool price_pool_serves (const site_pool_t *pool, const char *type, bool listed);

@@ -6,10 +6,13 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "gres/tres.h"
 #include "users/price_private.h"
 
 /* More devices or nodes than any cluster has. */
 #define COUNT_MAX 1000000
+#define CPUS_MAX (COUNT_MAX * UINT64_C (1000))
+#define MEMORY_MAX (UINT64_C (1) << 32) /* MB of a node, a CPU or a GPU */
 
 /* --- time -------------------------------------------------------------- */
 
@@ -301,12 +304,109 @@ static int read_gpus (price_request_t *r, const price_words_t *words,
     return rc;
 }
 
+/* ---- CPUs and memory ---- */
+
+static int take_option (const char *option, const char *text,
+                        uint64_t *ret_number, gl_error_t *error)
+{
+    if (!text || take_number (text, strlen (text), ret_number) == 0)
+        return 0;
+    return gl_error (error, "--%s=%s is no number", option, text);
+}
+
+/* 128G, or MB. */
+static int take_memory (const char *option, const char *text, uint64_t *ret_mb,
+                        gl_error_t *error)
+{
+    GL_AUTOFREE char *amount = xasprintf ("mem=%s", text);
+    tres_t tres = TRES_INIT;
+    int rc = 0;
+
+    if (strcspn (text, ",=") != strlen (text)
+        || tres_parse (&tres, amount, NULL, NULL, NULL) < 0
+        || tres.memory_mb == TRES_UNKNOWN || tres.memory_mb == 0
+        || tres.memory_mb > MEMORY_MAX)
+        rc = gl_error (error, "--%s=%s is no amount of memory: write 128G",
+                       option, text);
+    *ret_mb = tres.memory_mb;
+    tres_done (&tres);
+    return rc;
+}
+
+static uint64_t count_gpus (const price_request_t *r)
+{
+    uint64_t gpus = 0;
+
+    for (size_t i = 0; i < r->count; i++)
+        gpus += r->item[i].devices;
+    return gpus;
+}
+
+/* As sbatch: a task of one CPU on each node where nothing else is said. */
+static int read_cpus (price_request_t *r, const price_words_t *w,
+                      gl_error_t *error)
+{
+    uint64_t tasks = r->nodes, on_node = 0, of_task = 1, of_gpu = 0;
+
+    if (take_option ("ntasks-per-node", w->ntasks_per_node, &on_node, error) < 0
+        || take_option ("cpus-per-task", w->cpus_per_task, &of_task, error) < 0
+        || take_option ("cpus-per-gpu", w->cpus_per_gpu, &of_gpu, error) < 0)
+        return -1;
+    if (on_node)
+        tasks = on_node * r->nodes;
+    if (take_option ("ntasks", w->ntasks, &tasks, error) < 0)
+        return -1;
+    if (of_gpu)
+        r->cpus = of_gpu * count_gpus (r);
+    else if (w->ntasks || on_node || w->cpus_per_task || w->mem_per_cpu)
+        r->cpus = tasks * of_task;
+    if (r->cpus != COUNT_UNKNOWN && (r->cpus == 0 || r->cpus > CPUS_MAX))
+        return gl_error (error, "no cluster has such a number of CPUs");
+    return 0;
+}
+
+static int read_memory (price_request_t *r, const price_words_t *w,
+                        gl_error_t *error)
+{
+    const struct {
+        const char *option, *text;
+        uint64_t times;
+    } words[] = {{"mem", w->mem, r->nodes},
+                 {"mem-per-cpu", w->mem_per_cpu, r->cpus},
+                 {"mem-per-gpu", w->mem_per_gpu, count_gpus (r)}};
+    uint64_t mb;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
+        if (!words[i].text)
+            continue;
+        if (r->memory_mb != COUNT_UNKNOWN)
+            return gl_error (error, "--mem, --mem-per-cpu and --mem-per-gpu "
+                                    "exclude one another");
+        if (take_memory (words[i].option, words[i].text, &mb, error) < 0)
+            return -1;
+        r->memory_mb = mb * words[i].times;
+    }
+    return 0;
+}
+
+/* CPUs alone are a request too. */
+static bool wants_gpus (const price_words_t *w)
+{
+    return w->gres || w->gpus || w->gpus_per_node
+           || !(w->ntasks || w->ntasks_per_node || w->cpus_per_task);
+}
+
 int price_request_read (price_request_t *r, const price_words_t *words,
                         gl_error_t *error)
 {
-    *r = (price_request_t){.nodes = 1};
+    *r = (price_request_t){
+        .nodes = 1, .cpus = COUNT_UNKNOWN, .memory_mb = COUNT_UNKNOWN};
     if ((words->nodes && take_nodes (r, words->nodes, error) < 0)
         || (words->time && price_time (words->time, &r->seconds, error) < 0))
         return -1;
-    return read_gpus (r, words, error);
+    if (wants_gpus (words) && read_gpus (r, words, error) < 0)
+        return -1;
+    return read_cpus (r, words, error) < 0 || read_memory (r, words, error) < 0
+               ? -1
+               : 0;
 }

@@ -23,8 +23,9 @@ static const struct verb {
     {VERB_MINE, "mine", true, "", "month starttime endtime by " OUTPUT_OPTIONS,
      OUTPUT_SWITCHES},
     {VERB_PRICE, "price", false, "",
-     "partition gres gpus gpus-per-node time nodes qos account cluster pool "
-     "at " OUTPUT_OPTIONS,
+     "partition gres gpus gpus-per-node time nodes ntasks ntasks-per-node "
+     "cpus-per-task cpus-per-gpu mem mem-per-cpu mem-per-gpu qos reservation "
+     "account cluster pool at " OUTPUT_OPTIONS,
      OUTPUT_SWITCHES},
 };
 

@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "users/price.h"
 #include "users/prices.h"
+#include "ledger/billing.h"
 
 static const char site_text[]
     = "ledger:   {timezone: UTC, currency: USD}\n"
@@ -340,6 +341,229 @@ static const char *file (const char *node, const char *const *types,
     snprintf (text, sizeof (text), "%s", buffer_text (&out));
     buffer_done (&out);
     return text;
+}
+
+/* --- a price is what is billed later ------------------------------------ */
+
+#define REQUESTS 500
+
+static uint64_t next (uint64_t *seed, uint64_t below)
+{
+    *seed = *seed * UINT64_C (6364136223846793005) + 1442695040888963407U;
+    return (*seed >> 33) % below;
+}
+
+static const char *one_of (uint64_t *seed, const char *const *words)
+{
+    size_t count = 0;
+
+    while (words[count])
+        count++;
+    return words[next (seed, count)];
+}
+
+static const char *const bills[] = {
+    "",
+    ", bill: dominant, cpus_per_gpu: 12, memory_per_gpu: 100000",
+    ", bill: max, gpu_weight: 7, cpu_weight: 0.3, memory_weight: 0.21",
+    ", bill: sum, gpu_weight: 7, cpu_weight: 0.3, memory_weight: 0.21",
+    ", bill: sum-or-memory, gpu_weight: 7, cpu_weight: 0.3, memory_weight: 0.1",
+    NULL};
+static const char *const terms[]
+    = {"",
+       "",
+       ", minimum: 0.37",
+       ", minimum_gpu_hours: 0.5",
+       ", per_cpu_hour: 0.031, included_cpus: 4, gb: decimal",
+       ", per_gb_hour: 0.0043, included_gb: 17, minimum: 0.2",
+       ", per_cpu_hour: 0.02, cpu_steps: [{above: 8, per_cpu_hour: 0.05}]",
+       NULL};
+static const char *const who[] = {"",
+                                  "class: industry, ",
+                                  "plan: gold, ",
+                                  "partition: fast, ",
+                                  "qos: high, ",
+                                  "gpus: 2+, ",
+                                  "gpus: 1-3, ",
+                                  "reservation: course, ",
+                                  "class: industry, gpus: 4+, ",
+                                  NULL};
+
+/* Prices of CPUs are for pools that weigh them. */
+static void add_rate (buffer_t *out, uint64_t *seed, const char *pool,
+                      const char *bill, const char *of)
+{
+    bool weighs = strstr (bill, "gpu_weight") != NULL;
+    const char *extra = one_of (seed, terms);
+
+    buffer_printf (out, "  - {pool: %s, %sper_gpu_hour: %u.%03u%s}\n", pool, of,
+                   (unsigned)next (seed, 4), (unsigned)(1 + next (seed, 999)),
+                   weighs || !strstr (extra, "per_") ? extra : "");
+}
+
+static site_t *make_prices (uint64_t *seed)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+    const char *of_a = one_of (seed, bills), *of_m = one_of (seed, bills);
+    gl_error_t error;
+    site_t *made;
+
+    buffer_printf (&out,
+                   "ledger: {timezone: UTC, currency: USD}\n"
+                   "policy: {minimum: %us, increment: %us, grace: %us}\n"
+                   "pools:\n"
+                   "  - {name: a, nodes: 'g[1-4]', gres: [h100], gpu: "
+                   "H100-SXM5-80GB, gpus_per_node: 8%s}\n"
+                   "  - {name: m, nodes: 'g[1-4]', gres: [3g.40gb], gpu: "
+                   "H100-SXM5-80GB, gpus_per_node: 2%s}\n"
+                   "  - {name: c, resource: cpu, nodes: 'g[1-4]', "
+                   "cpus_per_node: 64, cpu_jobs: %s}\n",
+                   (unsigned)(next (seed, 3) * 700),
+                   (unsigned)(1 + next (seed, 2) * 900),
+                   (unsigned)(next (seed, 3) * 60), of_a, of_m,
+                   next (seed, 2) ? "all" : "without_gpus");
+    buffer_printf (
+        &out,
+        "teams: [{name: t, accounts: [acc], class: %s, plan: %s%s}]\n"
+        "qos: [{name: low, subsidy: 25%%, multiplier: 1.1}]\n"
+        "rates:\n  - {pool: c, per_cpu_hour: 0.0%u%s}\n",
+        next (seed, 2) ? "industry" : "academic",
+        next (seed, 2) ? "gold" : "iron",
+        next (seed, 2) ? ", surcharge: 12%, overhead: 7.5%" : "",
+        (unsigned)(1 + next (seed, 98)),
+        next (seed, 2) ? ", minimum: 0.05" : "");
+    add_rate (&out, seed, "a", of_a, "");
+    add_rate (&out, seed, "m", of_m, "");
+    add_rate (&out, seed, next (seed, 2) ? "a" : "m", "",
+              who[1 + next (seed, 4)]);
+    add_rate (&out, seed, "a", of_a, who[5 + next (seed, 4)]);
+    if (config_load_text ("random", buffer_text (&out), out.length, &made,
+                          &error)
+        < 0)
+        fail_msg ("%s\n%s", error.text, buffer_text (&out));
+    return made;
+}
+
+/* The words of sbatch, and what Slurm allocates for them. */
+struct request {
+    price_words_t words;
+    segment_t segment;
+    char gres[64], allocated[80], tasks[8], cpus[8], mem[16], time[16],
+        nodes[8], nodelist[16];
+};
+
+static void make_request (struct request *r, uint64_t *seed, int64_t start)
+{
+    uint64_t gpus = next (seed, 5), slices = next (seed, 3),
+             nodes = 1 + next (seed, 3), tasks = 1 + next (seed, 5),
+             cpus = 1 + next (seed, 12), memory = 1000 * (1 + next (seed, 300)),
+             seconds = 1 + next (seed, 9000);
+
+    *r = (struct request){.words = {.account = "acc", .gres = r->gres}};
+    snprintf (r->nodes, sizeof (r->nodes), "%u", (unsigned)nodes);
+    snprintf (r->nodelist, sizeof (r->nodelist), "g[1-%u]", (unsigned)nodes);
+    snprintf (r->tasks, sizeof (r->tasks), "%u", (unsigned)tasks);
+    snprintf (r->cpus, sizeof (r->cpus), "%u", (unsigned)cpus);
+    snprintf (r->mem, sizeof (r->mem), "%u", (unsigned)memory);
+    snprintf (r->time, sizeof (r->time), "0:%u", (unsigned)seconds);
+    snprintf (r->gres, sizeof (r->gres), "%s%u%s%u",
+              "gpu:h100:", (unsigned)gpus, ",gpu:3g.40gb:", (unsigned)slices);
+    snprintf (r->allocated, sizeof (r->allocated),
+              "gpu=%u,gpu:3g.40gb=%u,gpu:h100=%u",
+              (unsigned)((gpus + slices) * nodes), (unsigned)(slices * nodes),
+              (unsigned)(gpus * nodes));
+    r->words.gres = gpus + slices ? r->gres : NULL;
+    r->words.nodes = r->nodes;
+    r->words.time = r->time;
+    r->words.ntasks = r->tasks;
+    r->words.cpus_per_task = r->cpus;
+    r->words.mem = r->mem;
+    r->words.qos = next (seed, 3) ? next (seed, 2) ? "low" : "high" : NULL;
+    r->words.partition = next (seed, 2) ? "fast" : NULL;
+    r->words.reservation = next (seed, 2) ? "course" : NULL;
+    r->segment = (segment_t){.cluster = "lab",
+                             .id_job = 1,
+                             .time_submit = start,
+                             .time_start = start,
+                             .time_end = start + (int64_t)seconds,
+                             .observed_at = start + 86400,
+                             .state = SEGMENT_COMPLETED,
+                             .user = "ann",
+                             .account = "acc",
+                             .partition = r->words.partition,
+                             .qos = r->words.qos,
+                             .reservation = r->words.reservation,
+                             .gres = gpus + slices ? r->allocated : "",
+                             .gpu_asked = gpus + slices > 0,
+                             .nodelist = r->nodelist,
+                             .nodes = nodes,
+                             .cpus = tasks * cpus,
+                             .memory_mb = memory * nodes,
+                             .array_task = TASK_NONE,
+                             .het_offset = TASK_NONE};
+}
+
+static void add_units (const billing_line_t *line, void *arg)
+{
+    if (line->in_period && line->line->kind == CHARGE_USED)
+        mpz_add (arg, arg, line->line->charge_units);
+}
+
+static char *billed (const site_t *made, const struct request *r)
+{
+    report_cluster_t lab
+        = {.name = "lab", .as_of = r->segment.observed_at + 40 * 86400};
+    report_query_t query = {
+        .site = made,
+        .period = zone_unit (made->zone, CALENDAR_MONTH, r->segment.time_start),
+        .by = {.id = {KEY_GRES_TYPE}, .count = 1},
+        .clusters = &lab,
+        .cluster_count = 1};
+    billing_t *billing = billing_new (&query);
+    project_t project = {.project = ""};
+    gl_error_t error;
+    char *text;
+    mpz_t units;
+
+    mpz_init (units);
+    billing_add (billing, &r->segment, NULL, 0, &project);
+    if (billing_compute (billing, NULL, NULL, &error) < 0)
+        fail_msg ("%s", error.text);
+    billing_each (billing, add_units, units);
+    text = exact_units_text (units, 2);
+    mpz_clear (units);
+    billing_free (billing);
+    return text;
+}
+
+TEST_CASE (request__random_price_lists__is_what_the_job_is_billed)
+{
+    size_t priced = 0;
+
+    for (uint64_t n = 1; n <= REQUESTS; n++) {
+        uint64_t seed = n * 977;
+        site_t *made = make_prices (&seed);
+        int64_t start
+            = at ("2026-10-05T10:00:00") + (int64_t)next (&seed, 86400);
+        struct request request;
+        gl_error_t error;
+        report_t *report;
+        make_request (&request, &seed, start);
+        report = price_report (made, &request.words, start, &error);
+        if (!report && !strstr (error.text, "no pool can run this"))
+            fail_msg ("%llu: %s", (unsigned long long)n, error.text);
+        if (report) {
+            GL_AUTOFREE char *charge = billed (made, &request);
+            if (!report->total || strcmp (report->total[5], charge) != 0)
+                fail_msg ("request %llu: price %s, billed %s",
+                          (unsigned long long)n,
+                          report->total ? report->total[5] : "none", charge);
+            priced++;
+        }
+        report_free (report);
+        site_free (made);
+    }
+    assert_true (priced > REQUESTS / 2);
 }
 
 TEST_CASE (file__of_a_node__has_its_pools_alone)
