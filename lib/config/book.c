@@ -186,9 +186,10 @@ static const struct {
     const char *kind;
     const char *key; /* NULL: all of it */
 } left_out[] = {
-    {"collector", NULL}, {"agent", NULL},        {"networks", NULL},
+    {"collector", NULL}, {"agent", NULL},         {"networks", NULL},
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
-    {"budgets", NULL},   {"analyses", NULL},     {"issuer", NULL},
+    {"budgets", NULL},   {"analyses", NULL},      {"issuer", NULL},
+    {"exports", NULL},
 };
 
 static bool is_left_out (const char *kind, const char *key)

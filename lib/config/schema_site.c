@@ -177,3 +177,17 @@ static const schema_key_t close_keys[] = {
 
 const schema_kind_t schema_close = ONE_KIND (
     "close", "What has to be in order before a month is closed.", close_keys);
+
+static const schema_key_t export_keys[] = {
+    {"name", VALUE_NAME, IDENTITY, offsetof (site_export_t, name), NULL, NULL,
+     NULL, "erp.csv", "Name of the file, in the folder exports of the set."},
+    {"layout", VALUE_PATH, REQUIRED, offsetof (site_export_t, layout), NULL,
+     NULL, NULL, "/etc/gpuledger/layouts/erp-journal.yaml",
+     "Layout of the file (docs/formats/layout.md)."},
+};
+
+const schema_kind_t schema_exports = LIST_KIND (
+    "exports",
+    "Files for accounting systems in the month's set, which close --export and "
+    "export --set write.",
+    export_keys, exports, export_count, site_export_t);

@@ -297,6 +297,12 @@ static void free_outage (site_outage_t *outage)
     free (outage->note);
 }
 
+static void free_export (site_export_t *export)
+{
+    free (export->name);
+    free (export->layout);
+}
+
 static void free_budget (site_budget_t *budget)
 {
     free (budget->name);
@@ -383,6 +389,7 @@ void site_free (site_t *site)
     FREE_ALL (site->clouds, site->cloud_count, free_cloud);
     FREE_ALL (site->analyses, site->analysis_count, free_analysis);
     FREE_ALL (site->taxes, site->tax_count, free_tax);
+    FREE_ALL (site->exports, site->export_count, free_export);
     FREE_ALL (site->settlement, site->settlement_count, free_settlement);
     FREE_ALL (site->outages, site->outage_count, free_outage);
     FREE_ALL (site->budgets, site->budget_count, free_budget);

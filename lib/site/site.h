@@ -725,6 +725,13 @@ typedef struct {
     text_list_t sign;           /* likewise, which signs the file */
 } site_close_t;
 
+/* A file of the month's set, in the form of a layout (site/export_layout.h). */
+typedef struct {
+    char *name;   /* of the file */
+    char *layout; /* path */
+    place_t place;
+} site_export_t;
+
 typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
@@ -774,6 +781,8 @@ typedef struct site {
     size_t cloud_count;
     site_analysis_t *analyses;
     size_t analysis_count;
+    site_export_t *exports;
+    size_t export_count;
     site_tax_t *taxes;
     size_t tax_count;
     site_settlement_t *settlement;

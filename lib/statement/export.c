@@ -48,8 +48,8 @@ static void fill_month (export_t *e)
     text[F_VERSION] = (char *)m->version;
     text[F_HASH] = (char *)m->hash;
     text[F_CLOSED] = (char *)m->closed;
-    text[F_CURRENCY] = (char *)m->site->currency;
-    text[F_ISSUER] = m->site->issuer.name;
+    text[F_CURRENCY] = (char *)m->paper->currency;
+    text[F_ISSUER] = m->paper->issuer.name;
 }
 
 export_t *export_new (const export_layout_t *layout,
@@ -64,7 +64,7 @@ export_t *export_new (const export_layout_t *layout,
     e->arg = arg;
     e->source_digits = layout->rows == EXPORT_JOBS
                            ? LINE_ITEM_DIGITS
-                           : month->site->currency_digits;
+                           : month->paper->currency_digits;
     export_describe_rows (e);
     init_numbers (e, &e->in);
     init_numbers (e, &e->out);
@@ -205,7 +205,7 @@ static void fill_team (export_t *e)
         e->team = team_within (e->month->site, team, e->month->period);
         free (e->invoice);
         e->invoice
-            = xasprintf ("%s-%s%s%s%s", e->month->site->issuer.invoice_prefix,
+            = xasprintf ("%s-%s%s%s%s", e->month->paper->issuer.invoice_prefix,
                          e->month->month, team ? "-" : "", team ? team : "",
                          e->month->version ? "" : "-provisional");
     }

@@ -60,7 +60,9 @@ size_t export_date_token (const char *text);
 
 /* What is the same for all rows; borrowed. */
 typedef struct {
-    const site_t *site; /* the configuration of the month */
+    const site_t *site; /* the configuration that priced the month */
+    const site_t
+        *paper; /* with currency and issuer, as papers of it name them */
     const char *month;  /* "2026-10" */
     period_t period;
     const char *team;    /* of which rows are wanted; NULL: of all */

@@ -163,11 +163,12 @@ static int check_format (const export_t *e, const export_format_t *format,
         || check_one (format->thousands, "thousands", error) < 0
         || check_date (format->date, error) < 0)
         return -1;
-    if (cents == EXPORT_YES && e->out.digits != e->month->site->currency_digits)
+    if (cents == EXPORT_YES
+        && e->out.digits != e->month->paper->currency_digits)
         return gl_error (error,
                          "`cents` are whole numbers: give the layout no "
                          "`decimals`, or %d",
-                         e->month->site->currency_digits);
+                         e->month->paper->currency_digits);
     return 0;
 }
 
@@ -359,7 +360,7 @@ static int check_delimiter (const export_layout_t *layout, gl_error_t *error)
 int export_read_layout (export_t *e, gl_error_t *error)
 {
     const export_layout_t *l = e->layout;
-    int least = e->month->site->currency_digits;
+    int least = e->month->paper->currency_digits;
     BUFFER_AUTO order = BUFFER_INIT;
 
     e->out.digits = l->format.decimals ? l->format.decimals - 1 : least;
@@ -367,7 +368,7 @@ int export_read_layout (export_t *e, gl_error_t *error)
         gl_error (error,
                   "amounts have at least the %d decimals of %s, or they "
                   "would not add up",
-                  least, e->month->site->currency);
+                  least, e->month->paper->currency);
         return fail_at (l->place, "decimals", error);
     }
     if (check_delimiter (l, error) < 0

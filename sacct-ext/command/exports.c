@@ -8,6 +8,7 @@
 #include "cli/query_options.h"
 #include "command/exports.h"
 #include "command/verb_report.h"
+#include "config/config.h"
 #include "ledger/owner_cost.h"
 #include "month/month.h"
 #include "render/focus.h"
@@ -473,6 +474,7 @@ static int lay_out_month (month_t *month, void *arg, gl_error_t *error)
         = month_is_uncharged (month) ? month->paper : month_site (month, error);
     if (!of->site)
         return -1;
+    of->paper = month->paper;
     of->month = month->name;
     of->period = month->paper_period;
     of->disputed = month->disputed;
@@ -486,6 +488,26 @@ static int lay_out_month (month_t *month, void *arg, gl_error_t *error)
     }
     rc = write_layout (w, month, error);
     export_free (w->export);
+    return rc;
+}
+
+int export_check_layout (cli_t *cli, const char *path)
+{
+    export_month_t month = {
+        .site = cli->site,
+        .paper = cli->site,
+        .month = "1970-01",
+    };
+    export_layout_t *layout = NULL;
+    export_t *export = NULL;
+    gl_error_t error;
+    int rc = CLI_OK;
+
+    if (config_load_layout (path, &layout, &error) < 0
+        || !(export = export_new (layout, &month, NULL, NULL, &error)))
+        rc = cli_fail (cli, &error);
+    export_free (export);
+    export_layout_free (layout);
     return rc;
 }
 
@@ -594,4 +616,14 @@ int export_make (cli_t *cli, const export_options_t *options,
                         : make_whole (cli, export, query, out);
     closed = output_close (cli, out, rc == CLI_OK);
     return rc == CLI_OK ? closed : rc;
+}
+
+int export_form (cli_t *cli, const char *name, const report_query_t *query,
+                 const output_t *output)
+{
+    const export_options_t options
+        = {.export = GL_FIND (exports, GL_ARRAY_SIZE (exports), it,
+                              !strcmp (it->name, name))};
+
+    return export_make (cli, &options, query, output);
 }

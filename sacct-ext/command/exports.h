@@ -33,6 +33,14 @@ const char *export_name (const export_t *export);
 int export_make (cli_t *cli, const export_options_t *options,
                  const report_query_t *query, const output_t *output);
 
+/* One of them by its name, "--journal". */
+int export_form (cli_t *cli, const char *name, const report_query_t *query,
+                 const output_t *output);
+
+/* The layout can be read, and has nothing that rows do not have. Returns an exit code;
+ * the reason has been told. */
+int export_check_layout (cli_t *cli, const char *path);
+
 /* Whose rows. */
 typedef struct {
     bool given;       /* else those of all teams */

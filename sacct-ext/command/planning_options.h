@@ -1,6 +1,6 @@
 /*
  * planning_options.h: the reports that need the configuration alone, decide and
- * breakeven; the options of these, and of plan and recharge.
+ * breakeven; the options of these, and of plan and recharge; recharge and entitlements.
  */
 #ifndef GL_PLANNING_OPTIONS_H
 #define GL_PLANNING_OPTIONS_H
@@ -39,5 +39,11 @@ int planning_breakeven (cli_t *cli, const query_options_t *query,
                         report_t **ret_report);
 int recharge_report (cli_t *cli, query_options_t *query,
                      const recharge_options_t *options, report_t **ret_report);
+
+/* From the store: of closed months what was closed, of others what facts and
+ * configuration make of them now; of the months that the period touches; without one of
+ * the fiscal year, up to as-of. */
+int entitlements_report (cli_t *cli, query_options_t *options,
+                         report_t **ret_report);
 
 #endif /* !GL_PLANNING_OPTIONS_H */

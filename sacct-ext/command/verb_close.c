@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cli/output.h"
 #include "command/manual.h"
+#include "command/month_set.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "month/close.h"
@@ -17,6 +18,7 @@
 struct request {
     const char *month;
     const char *accept;
+    const char *export; /* folder for the files of the month; NULL: none */
     bool check;
     bool list;
     output_t output;
@@ -63,6 +65,17 @@ static void say_done (cli_t *cli, const struct request *request,
             done->hash, stamp);
 }
 
+/* A month is never opened again because its files could not be written. */
+static int write_set (cli_t *cli, const struct request *request)
+{
+    if (month_set_write (cli, request->month, request->export) == CLI_OK)
+        return CLI_OK;
+    return cli_failf (cli,
+                      "%s stays closed; write its files with: gpuledger export "
+                      "--set %s --month %s",
+                      request->month, request->export, request->month);
+}
+
 static int close_it (cli_t *cli, const struct request *request, int64_t now,
                      const checks_t *checks)
 {
@@ -86,6 +99,8 @@ static int close_it (cli_t *cli, const struct request *request, int64_t now,
     anchor = (anchor_t){done.head,    "close", request->month,
                         done.version, r.who,   now};
     rc = manual_anchor (cli, &anchor);
+    if (request->export && write_set (cli, request) != CLI_OK)
+        return CLI_FAILED;
     return checks_in (checks, CHECK_LOOK) > 0 ? CLI_LOOK : rc;
 }
 
@@ -134,6 +149,8 @@ static int make_closing (cli_t *cli, const struct request *request)
                         closing->month, closing->version,
                         closing->who ? closing->who : "?", closing->hash);
     periods_free (periods);
+    if (rc == CLI_OK && request->export)
+        rc = month_set_check (cli, request->month, request->export);
     return rc == CLI_OK ? check_and_close (cli, request) : rc;
 }
 
@@ -237,6 +254,8 @@ static int run (cli_t *cli, int argc, char **argv)
                           request.list ? ", not both" : "");
     if (request.list && (request.accept || request.check))
         return cli_usage (cli, "--accept and --check go with --month");
+    if (request.export && (request.list || request.check || !*request.export))
+        return cli_usage (cli, "--export DIR goes with closing a month");
     if (request.accept && request.check)
         return cli_usage (cli, "--check writes nothing, so that there is "
                                "nothing to --accept: give one of them");
@@ -257,6 +276,10 @@ static const cli_option_t options[] = {
     {0, "accept", "REASON",
      "close it in spite of what was found, and keep the reason",
      CLI_AT (struct request, accept)},
+    {0, "export", "DIR",
+     "then write all files of the month into DIR/YYYY-MM, as export\n"
+     "--set does",
+     CLI_AT (struct request, export)},
     {0, "list", NULL, "list the months that were closed, and the hash",
      CLI_AT (struct request, list)},
     CLI_GROUP (output_options, struct request, output),
@@ -266,7 +289,9 @@ static const cli_option_t options[] = {
 const verb_t verb_close = {
     .name = "close",
     .run = run,
-    .synopsis = "--month YYYY-MM [--check | --accept REASON] | --list [OUTPUT]",
+    .synopsis
+    = "--month YYYY-MM [--check | --accept REASON] [--export DIR] | --list "
+      "[OUTPUT]",
     .summary = "check a month and close it for good",
     .help = "The rows of a closed month never change: later facts become "
             "corrections in the\nopen month. If a check finds something, "

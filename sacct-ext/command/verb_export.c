@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/query_options.h"
 #include "command/exports.h"
+#include "command/month_set.h"
 #include "command/verb.h"
 #include "config/config.h"
 
@@ -14,6 +15,7 @@ struct request {
     output_t output;
     export_options_t export;
     const char *layout;
+    const char *set; /* folder */
     const char *team;
     bool fields;
 };
@@ -106,14 +108,17 @@ static int by_form (cli_t *cli, struct request *request)
 
 static int check (cli_t *cli, const struct request *request, int operands)
 {
-    int asked = (request->layout != NULL) + request->fields
-                + (request->export.export != NULL);
+    int asked = (request->layout != NULL) + (request->set != NULL)
+                + request->fields + (request->export.export != NULL);
 
     if (operands > 0)
         return cli_usage (cli, "export takes options alone: --layout FILE");
     if (asked != 1)
-        return cli_usage (cli, "give one of --layout, --journal, --focus, "
-                               "--opencost and --fields");
+        return cli_usage (cli, "give one of --layout, --set, --journal, "
+                               "--focus, --opencost and --fields");
+    if (request->set && (!*request->set || request->output.file))
+        return cli_usage (cli, "--set needs the name of a folder, and no "
+                               "--output");
     if (request->export.dataset && !request->export.export)
         return cli_usage (cli, "--focus-dataset goes with --focus");
     if (request->team && !request->layout)
@@ -135,7 +140,9 @@ static int run (cli_t *cli, int argc, char **argv)
     else if ((rc = check (cli, &request, argc - optind)) == CLI_OK)
         rc = request.fields   ? list_fields (cli, &request)
              : request.layout ? by_layout (cli, &request)
-                              : by_form (cli, &request);
+             : request.set
+                 ? month_set_write (cli, request.options.month, request.set)
+                 : by_form (cli, &request);
     query_options_done (&request.options);
     return rc;
 }
@@ -145,6 +152,10 @@ static const cli_option_t options[] = {
      "in the form that this file describes: rows, columns, numbers,\n"
      "dates (docs/formats/layout.md)",
      CLI_AT (struct request, layout)},
+    {0, "set", "DIR",
+     "all files of the month into DIR/YYYY-MM: statements, chargeback,\n"
+     "journal, FOCUS and the `exports` of the configuration",
+     CLI_AT (struct request, set)},
     {0, "fields", NULL, "list the fields that a layout can use",
      CLI_AT (struct request, fields)},
     {0, "month", "YYYY-MM",
@@ -161,7 +172,7 @@ static const cli_option_t options[] = {
 const verb_t verb_export = {
     .name = "export",
     .run = run,
-    .synopsis = "--layout FILE [OPTION]... | --fields",
+    .synopsis = "--layout FILE [OPTION]... | --set DIR | --fields",
     .summary = "a month for accounting systems, in the form that they read",
     .help
     = "A layout is a YAML file that says which rows the file has, and how "

@@ -7,7 +7,6 @@
 #include "cli/output.h"
 #include "cli/query_options.h"
 #include "command/planning_options.h"
-#include "command/entitlements.h"
 #include "command/exports.h"
 #include "command/verb.h"
 #include "command/verb_report.h"

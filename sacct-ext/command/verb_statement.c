@@ -1,89 +1,111 @@
-/* gpuledger statement: one team's page of a month. */
+/* gpuledger statement: one team's page of a month, or those of all. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
+#include "command/month_set.h"
 #include "command/verb.h"
 #include "month/month.h"
 #include "month/statements.h"
-#include "site/site.h"
+#include "site/project.h"
 
-struct request {
-    query_options_t options;
-    output_t output;
-    const char *team; /* as it was written: "(none)" is no team */
-    const char *all;  /* folder of all teams' statements; NULL: one team */
-    const char
-        *institution; /* its page, of all of its teams; NULL: one team's */
-    bool jobs;
-};
+/* --- one team ------------------------------------------------------------- */
 
-static int print_statement (cli_t *cli, struct request *request)
+static int statement_of_team (cli_t *cli, query_options_t *options,
+                              const char *team, bool jobs,
+                              report_t **ret_report)
 {
-    statements_query_t statement = {.jobs = request->jobs};
+    statements_query_t statement = {.jobs = jobs};
     report_query_t query;
-    report_t *report = NULL;
     gl_error_t error;
     int rc;
 
     if (!cli_site (cli)
         || !(statement.store = cli_store (cli, STORE_READ_ONLY)))
         return CLI_FAILED;
-    rc = query_team_billed (cli, statement.store, request->team,
-                            &statement.team);
+    rc = query_team_billed (cli, statement.store, team, &statement.team);
     if (rc != CLI_OK)
         return rc;
-    query_option_name (&request->options, KEY_TEAM, request->team);
-    request->options.of_bills = true;
-    rc = query_options_resolve (cli, &request->options, cli->site, cli->store,
-                                "pool", &query);
+    query_option_name (options, KEY_TEAM, team);
+    options->of_bills = true;
+    rc = query_options_resolve (cli, options, cli->site, cli->store, "pool",
+                                &query);
     if (rc == CLI_OK)
-        rc = query_month_single (cli, &request->options, &query, "a statement");
+        rc = query_month_single (cli, options, &query, "a statement");
     if (rc != CLI_OK)
         return rc;
     statement.query = &query;
-    rc = statements_make (&statement, &report, &error) == 0
-             ? output_report (cli, &request->output, report)
-             : cli_fail (cli, &error);
-    report_free (report);
-    return rc;
+    return statements_make (&statement, ret_report, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
 }
 
-static int print_institution (cli_t *cli, struct request *request)
+/* What the teams of an institution have to pay; "(none)": those of none. */
+static int statement_of_institution (cli_t *cli, query_options_t *options,
+                                     const char *institution,
+                                     report_t **ret_report)
 {
     store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
-    const char *name
-        = strcmp (request->institution, key_info (KEY_INSTITUTION)->absent)
-              ? request->institution
-              : NULL;
+    const char *name = strcmp (institution, key_info (KEY_INSTITUTION)->absent)
+                           ? institution
+                           : NULL;
     report_query_t query;
-    report_t *report = NULL;
     gl_error_t error;
     int rc;
 
     if (!store)
         return CLI_FAILED;
-    rc = query_options_resolve (cli, &request->options, cli->site, store,
-                                "pool", &query);
+    rc = query_options_resolve (cli, options, cli->site, store, "pool", &query);
     if (rc == CLI_OK)
-        rc = query_month_single (cli, &request->options, &query, "a statement");
-    if (rc == CLI_OK)
-        rc = statements_institution (store, &query, name, &report, &error) < 0
-                 ? cli_fail (cli, &error)
-                 : output_report (cli, &request->output, report);
-    report_free (report);
-    return rc;
+        rc = query_month_single (cli, options, &query, "a statement");
+    if (rc != CLI_OK)
+        return rc;
+    return statements_institution (store, &query, name, ret_report, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
 }
 
-/* --- all teams ---------------------------------------------------------- */
+/* --- all teams ------------------------------------------------------------ */
+
+/* So that an ending and a number fit a file's name of 255 bytes. */
+#define NAME_MAX_BYTES 200
+
+struct page {
+    char *team; /* NULL: it is an institution's */
+    char *institution;
+    char *folder; /* NULL: none */
+    char *name;
+};
+
+struct pages {
+    struct page *page;
+    size_t count;
+};
+
+void statement_file_name (buffer_t *out, const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    size_t begin = out->length;
+
+    for (const char *c = name; *c && out->length - begin < NAME_MAX_BYTES;
+         c++) {
+        if (strchr (plain, *c) && (*c != '.' || c != name))
+            buffer_add_char (out, *c);
+        else
+            buffer_printf (out, "%%%02X", (unsigned char)*c);
+    }
+}
 
 static int by_name (const void *a, const void *b)
 {
@@ -111,15 +133,78 @@ static void list_teams (const bill_t *bill, text_list_t *ret_teams)
                by_name);
 }
 
-static int find_teams (cli_t *cli, const struct request *request,
-                       text_list_t *ret_teams)
+static bool is_used (const text_list_t *used, const char *name)
 {
-    query_options_t options
-        = {.month = request->options.month, .of_bills = true};
+    for (size_t i = 0; i < used->count; i++)
+        if (!strcasecmp (used->item[i], name))
+            return true;
+    return false;
+}
+
+/* One that no other of the folder has, whatever the file system makes of case. */
+static char *name_once (text_list_t *used, const char *name)
+{
+    buffer_t text = BUFFER_INIT;
+    size_t length;
+
+    statement_file_name (&text, name);
+    length = text.length;
+    for (size_t n = 2; is_used (used, buffer_text (&text)); n++) {
+        text.length = length;
+        buffer_printf (&text, "~%zu", n);
+    }
+    texts_add (used, buffer_text (&text));
+    return buffer_take (&text);
+}
+
+/* The teams' files, in a folder of their institution, and a file of the institution
+ * next to it. */
+static void name_pages (struct pages *pages, const site_t *site,
+                        period_t period, const text_list_t *teams)
+{
+    text_list_t folders = {.count = 0}, names = {.count = 0};
+    text_list_t used = {.count = 0};
+    bool any = false;
+
+    for (size_t i = 0; i < teams->count; i++) {
+        const site_team_t *team = team_within (site, teams->item[i], period);
+        const char *institution
+            = team && team->institution ? team->institution : "(none)";
+        any = any || (team && team->institution);
+        texts_add_new (&folders, institution);
+        *GL_APPEND (pages->page, pages->count) = (struct page){
+            xstrdup (teams->item[i]), xstrdup (institution), NULL, NULL};
+    }
+    if (folders.count > 1)
+        qsort (folders.item, folders.count, sizeof (*folders.item), by_name);
+    for (size_t f = 0; f < folders.count; f++) {
+        char *name = name_once (&names, folders.item[f]);
+        texts_clear (&used);
+        for (size_t i = 0; i < teams->count; i++) {
+            struct page *page = &pages->page[i];
+            if (strcmp (page->institution, folders.item[f]) != 0)
+                continue;
+            page->name = name_once (&used, page->team);
+            page->folder = any ? xstrdup (name) : NULL;
+        }
+        if (any)
+            *GL_APPEND (pages->page, pages->count) = (struct page){
+                NULL, xstrdup (folders.item[f]), NULL, xstrdup (name)};
+        free (name);
+    }
+    texts_clear (&used);
+    texts_clear (&folders);
+    texts_clear (&names);
+}
+
+static int find_pages (cli_t *cli, const char *name, struct pages *ret_pages)
+{
+    query_options_t options = {.month = name, .of_bills = true};
     store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
+    text_list_t teams = {.count = 0};
     report_query_t query;
     gl_error_t error;
-    char name[MONTH_SIZE];
+    char word[MONTH_SIZE];
     month_t *month;
     int rc = CLI_FAILED;
 
@@ -129,87 +214,141 @@ static int find_teams (cli_t *cli, const struct request *request,
     if (rc == CLI_OK)
         rc = query_month_single (cli, &options, &query, "a statement");
     if (rc == CLI_OK) {
-        periods_month_of (cli->site, query.period.start, name);
-        if (month_read (store, cli->site, name, NULL, &month, &error) < 0)
+        periods_month_of (cli->site, query.period.start, word);
+        if (month_read (store, cli->site, word, NULL, &month, &error) < 0)
             rc = cli_fail (cli, &error);
         else {
-            list_teams (month->bill, ret_teams);
+            const site_t *site = month_site (month, NULL);
+            list_teams (month->bill, &teams);
+            name_pages (ret_pages, site ? site : month->paper,
+                        month->paper_period, &teams);
             month_free (month);
         }
     }
+    texts_clear (&teams);
     query_options_done (&options);
     return rc;
 }
 
-/* A team's name as that of a file: other bytes than these as %2F. */
-static void add_file_name (buffer_t *out, const char *team)
+int make_folder (cli_t *cli, const char *path)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-
-    for (const char *c = team; *c; c++) {
-        if (strchr (plain, *c) && (*c != '.' || c != team))
-            buffer_add_char (out, *c);
-        else
-            buffer_printf (out, "%%%02X", (unsigned char)*c);
-    }
+    if (mkdir (path, 0777) == 0 || errno == EEXIST)
+        return 0;
+    cli_failf (cli, "cannot make the folder %s: %s", path, strerror (errno));
+    return -1;
 }
 
-static int write_one (cli_t *cli, const struct request *request,
-                      const char *team, render_format_t format,
-                      const char *ending)
+/* One report in each format: pages last, because they have fewer columns. */
+static int write_page (cli_t *cli, const struct page *page, const char *path,
+                       report_t *report, const output_t *asked)
 {
-    BUFFER_AUTO path = BUFFER_INIT;
-    struct request one = {.options = {.month = request->options.month},
-                          .output = request->output,
-                          .team = team,
-                          .jobs = request->jobs};
-    int rc;
+    static const struct {
+        render_format_t format;
+        const char *ending;
+    } formats[] = {{RENDER_CSV, ".csv"},
+                   {RENDER_JSON, ".json"},
+                   {RENDER_HTML, ".html"},
+                   {RENDER_PARSABLE2, ".txt"},
+                   {RENDER_TABLE, ".txt"}};
+    int rc = CLI_OK;
 
-    buffer_printf (&path, "%s/", request->all);
-    add_file_name (&path, team);
-    buffer_add_text (&path, ending);
-    one.output.format = format;
-    one.output.file = buffer_text (&path);
-    rc = print_statement (cli, &one);
-    query_options_done (&one.options);
+    for (size_t k = 0; k < GL_ARRAY_SIZE (formats) && rc == CLI_OK; k++) {
+        GL_AUTOFREE char *file
+            = xasprintf ("%s/%s%s", path, page->name, formats[k].ending);
+        output_t output = *asked;
+        output.format = formats[k].format;
+        output.file = file;
+        if (asked->format_given ? formats[k].format == asked->format : k < 3)
+            rc = output_report (cli, &output, report);
+    }
+    return rc;
+}
+
+static int write_one (cli_t *cli, const char *month, bool jobs,
+                      const output_t *output, const char *dir,
+                      const struct page *page)
+{
+    query_options_t options = {.month = month};
+    GL_AUTOFREE char *path = xasprintf ("%s%s%s", dir, page->folder ? "/" : "",
+                                        page->folder ? page->folder : "");
+    report_t *report = NULL;
+    int rc = page->team
+                 ? statement_of_team (cli, &options, page->team, jobs, &report)
+                 : statement_of_institution (cli, &options, page->institution,
+                                             &report);
+
+    if (rc == CLI_OK)
+        rc = page->folder && make_folder (cli, path) < 0
+                 ? CLI_FAILED
+                 : write_page (cli, page, path, report, output);
+    report_free (report);
+    query_options_done (&options);
+    return rc;
+}
+
+int statement_files_write (cli_t *cli, const char *month, bool jobs,
+                           const output_t *output, const char *dir,
+                           size_t *ret_teams)
+{
+    bool shows = isatty (STDERR_FILENO) && !cli->quiet;
+    struct pages pages = {.count = 0};
+    int rc = find_pages (cli, month, &pages);
+
+    *ret_teams = 0;
+    if (rc == CLI_OK && make_folder (cli, dir) < 0)
+        rc = CLI_FAILED;
+    for (size_t i = 0; i < pages.count && rc == CLI_OK; i++) {
+        if (shows)
+            fprintf (stderr, "\rstatement %zu of %zu\033[K", i + 1,
+                     pages.count);
+        rc = write_one (cli, month, jobs, output, dir, &pages.page[i]);
+    }
+    if (shows && pages.count)
+        fprintf (stderr, "\r\033[K");
+    for (size_t i = 0; i < pages.count; i++)
+        *ret_teams += pages.page[i].team != NULL;
+    GL_FREE_EACH (pages.page, pages.count, it,
+                  (free (it->team), free (it->institution), free (it->folder),
+                   free (it->name)));
+    return rc;
+}
+
+/* --- the verb ------------------------------------------------------------- */
+
+struct request {
+    query_options_t options;
+    output_t output;
+    const char *team; /* as it was written: "(none)" is no team */
+    const char *all;  /* folder of all teams' statements; NULL: one team */
+    const char
+        *institution; /* its page, of all of its teams; NULL: one team's */
+    bool jobs;
+};
+
+static int print_statement (cli_t *cli, struct request *request)
+{
+    report_t *report = NULL;
+    int rc = request->institution
+                 ? statement_of_institution (cli, &request->options,
+                                             request->institution, &report)
+                 : statement_of_team (cli, &request->options, request->team,
+                                      request->jobs, &report);
+
+    if (rc == CLI_OK)
+        rc = output_report (cli, &request->output, report);
+    report_free (report);
     return rc;
 }
 
 static int write_all (cli_t *cli, const struct request *request)
 {
-    static const struct {
-        render_format_t format;
-        const char *ending;
-    } formats[] = {{RENDER_HTML, ".html"},
-                   {RENDER_CSV, ".csv"},
-                   {RENDER_JSON, ".json"},
-                   {RENDER_PARSABLE2, ".txt"},
-                   {RENDER_TABLE, ".txt"}};
-    bool shows = isatty (STDERR_FILENO) && !cli->quiet;
-    text_list_t teams = {.count = 0};
-    int rc = find_teams (cli, request, &teams);
+    size_t teams;
+    int rc = statement_files_write (cli, request->options.month, request->jobs,
+                                    &request->output, request->all, &teams);
 
-    if (rc == CLI_OK && mkdir (request->all, 0777) < 0 && errno != EEXIST)
-        rc = cli_failf (cli, "cannot make the folder %s: %s", request->all,
-                        strerror (errno));
-    for (size_t i = 0; i < teams.count && rc == CLI_OK; i++) {
-        if (shows)
-            fprintf (stderr, "\rstatement %zu of %zu\033[K", i + 1,
-                     teams.count);
-        for (size_t k = 0; k < GL_ARRAY_SIZE (formats) && rc == CLI_OK; k++)
-            if (request->output.format_given
-                    ? formats[k].format == request->output.format
-                    : k < 3)
-                rc = write_one (cli, request, teams.item[i], formats[k].format,
-                                formats[k].ending);
-    }
-    if (shows && teams.count)
-        fprintf (stderr, "\r\033[K");
     if (rc == CLI_OK)
-        cli_say (cli, "wrote statements of %zu teams to %s", teams.count,
+        cli_say (cli, "wrote statements of %zu teams to %s", teams,
                  request->all);
-    texts_clear (&teams);
     return rc;
 }
 
@@ -233,7 +372,7 @@ static int run (cli_t *cli, int argc, char **argv)
         rc = cli_usage (cli, "--institution is the sum of its teams: give no "
                              "team and no --jobs");
     else if (request.institution)
-        rc = print_institution (cli, &request);
+        rc = print_statement (cli, &request);
     else if (optind != argc - 1)
         rc = cli_usage (cli, "give the name of one team, or '%s'",
                         key_info (KEY_TEAM)->absent);
@@ -252,7 +391,8 @@ static const cli_option_t options[] = {
      CLI_AT (struct request, options.month)},
     {0, "all", "DIR",
      "those of all teams, into this folder: TEAM.html, TEAM.csv and\n"
-     "TEAM.json, or the one format that is given",
+     "TEAM.json, or the one format that is given; in a folder for each\n"
+     "institution, with a page of it, where teams have one",
      CLI_AT (struct request, all)},
     {0, "institution", "NAME",
      "what the teams of an institution have to pay, and the sum;\n"
