@@ -779,6 +779,45 @@ TEST_CASE (billed__a_slice__is_at_least_its_own_weight)
     world_done (&w);
 }
 
+/* A team's class changes at noon: CPUs, minutes and smallest charge of both lists. */
+TEST_CASE (class__changes_within_a_job__splits_there)
+{
+    static const char *const prices[][3]
+        = {{"academic", "1", "0.1"}, {"industry", "5.4", "0.3"}};
+    struct world w;
+    int64_t change;
+
+    world_new (&w, "UTC");
+    change = w.period.start + 14 * 86400 + 12 * HOUR;
+    w.site->pools[0].bill = BILL_SUM;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (prices); i++) {
+        site_rate_t *rate
+            = book_rate (w.site, "h100", NULL, prices[i][1], MIG_MAX);
+        site_team_t *team = BOOK_NEW (w.site->teams, w.site->team_count);
+        rate->class = xstrdup (prices[i][0]);
+        mpq_clear (rate->per_cpu_hour);
+        book_number (rate->per_cpu_hour, prices[i][2]);
+        mpq_clear (rate->minimum);
+        book_number (rate->minimum, i ? "300" : "200");
+        team->name = xstrdup ("vision");
+        team->class = xstrdup (prices[i][0]);
+        team->accounts.item = xcalloc (1, sizeof (char *));
+        team->accounts.item[team->accounts.count++] = xstrdup ("vision");
+        mpq_inits (team->surcharge, team->overhead, NULL);
+        team->valid = i ? (period_t){change, SITE_ALWAYS_END}
+                        : (period_t){SITE_ALWAYS_START, change};
+    }
+    /* 12 h at 1 + 8 x 0.1, 12 h at 5.4 + 8 x 0.3 */
+    add_segment (&w, SEGMENT_COMPLETED, change - 12 * HOUR, 24 * HOUR,
+                 "gpu=1,gpu:h100=1", "g1");
+    mpq_set_ui (w.site->rates[1].minimum, 0, 1);
+    check_month (&w, 10, "115.20", "0.00");
+    /* at the price of its end all of it is 187.20: 112.80 more to the minimum */
+    mpq_set_ui (w.site->rates[1].minimum, 300, 1);
+    check_month (&w, 10, "228.00", "0.00");
+    world_done (&w);
+}
+
 /* --- properties -------------------------------------------------------- */
 
 static uint64_t next (struct world *w, uint64_t below)
