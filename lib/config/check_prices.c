@@ -186,6 +186,11 @@ static int check_job_rate (const site_t *site, const site_rate_t *rate,
         return rate_error (rate, error,
                            "a rate by `reservation` or `gpus` has the tiers of "
                            "the rate without; leave `tiers` out");
+    if (rate->round_hours > 0 && rate->round_hours_by != ROUND_BY_JOB)
+        return rate_error (rate, error,
+                           "`round_hours_by`: hours of accounts and months are "
+                           "rounded by the rate without `reservation` and "
+                           "`gpus`; write it there, or `job`");
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *line = &site->rates[i];
         rate_fit_t fit

@@ -7,6 +7,10 @@ static const schema_word_t tiers_words[]
     = {{"gpu_hours", TIERS_BY_GPU_HOURS}, {"spend", TIERS_BY_SPEND}, {NULL, 0}};
 static const schema_word_t gb_words[]
     = {{"binary", GB_BINARY}, {"decimal", GB_DECIMAL}, {NULL, 0}};
+static const schema_word_t round_words[] = {{"job", ROUND_BY_JOB},
+                                            {"account", ROUND_BY_ACCOUNT},
+                                            {"month", ROUND_BY_MONTH},
+                                            {NULL, 0}};
 static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
                                              {"quarter", BUDGET_QUARTER},
                                              {"year", BUDGET_YEAR},
@@ -108,6 +112,14 @@ static const schema_key_t rate_keys[] = {
     {"minimum_gpu_hours", VALUE_DECIMAL, 0,
      offsetof (site_rate_t, minimum_gpu_hours), NULL, NULL, "0", NULL,
      "The same in GPU-hours at this rate. Default 0."},
+    {"round_hours", VALUE_DURATION, 0, offsetof (site_rate_t, round_hours),
+     NULL, NULL, "0s", NULL,
+     "Hours are rounded up to a multiple of this: 1h, 15m, 1m. Default: they "
+     "are not."},
+    {"round_hours_by", VALUE_WORD, 0, offsetof (site_rate_t, round_hours_by),
+     round_words, NULL, "job", NULL,
+     "Which hours: of a job when it has ended (job), of all jobs of an account "
+     "in a month (account), or of those of a team (month). Default job."},
     {"mig_price", VALUE_WORD, 0, offsetof (site_rate_t, mig_price),
      schema_price_words, NULL, "max", "max",
      "Weight by which a MIG slice is priced. Default max."},

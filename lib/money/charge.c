@@ -153,6 +153,7 @@ void charge_free (charge_t *charge)
     }
     charge_shares_free (&charge->reserved);
     charge_free_payers (charge);
+    charge_free_rounded (charge);
     cost_clear (&charge->cost);
     capacity_sum_clear (&charge->capacity);
     mpz_clear (charge->total);

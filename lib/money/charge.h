@@ -430,6 +430,11 @@ void charge_factors (const charge_t *charge, const rate_card_price_t *price,
                      const char *team, const char *account,
                      mpq_t ret_factor[ADJUSTMENT_COUNT]);
 
+/* What a list price is multiplied by because hours are rounded up with others; false:
+ * they are not. */
+bool charge_rounding (const charge_t *charge, const rate_card_price_t *price,
+                      const char *team, const char *account, mpq_t ret_factor);
+
 /* What a second of time used at this price, as price_seconds count it, is charged
  * to somebody, after all adjustments. */
 void charge_per_second (const charge_t *charge, const rate_card_price_t *price,

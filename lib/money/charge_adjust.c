@@ -123,6 +123,84 @@ void charge_apply_team (mpq_t value, const site_team_t *team)
     mpq_clear (paid);
 }
 
+/* --- hours that are rounded up -------------------------------------------- */
+
+static bool rounds (const site_rate_t *rate)
+{
+    return rate && rate->round_hours > 0
+           && rate->round_hours_by != ROUND_BY_JOB;
+}
+
+/* Those of the account or team at the rate; NULL: none yet. */
+static struct rounded *find_rounded (const charge_t *charge,
+                                     const site_rate_t *rate, const char *team,
+                                     const char *account)
+{
+    if (team && rate->round_hours_by == ROUND_BY_MONTH)
+        account = NULL;
+    for (size_t i = 0; i < charge->rounded_count; i++) {
+        struct rounded *r = &charge->rounded[i];
+        if (r->rate == rate && charge_compare_texts (r->team, team) == 0
+            && charge_compare_texts (r->account, account) == 0)
+            return r;
+    }
+    return NULL;
+}
+
+static void add_rounded (charge_t *charge, const struct entry *entry)
+{
+    const site_rate_t *rate = entry->price.rate;
+    const char *team = charge_path_team (charge, entry->line.path);
+    const char *account = entry->line.path[0];
+    struct rounded *r = find_rounded (charge, rate, team, account);
+
+    if (!r) {
+        charge->rounded
+            = xreallocarray (charge->rounded, charge->rounded_count + 1,
+                             sizeof (*charge->rounded));
+        r = &charge->rounded[charge->rounded_count++];
+        if (team && rate->round_hours_by == ROUND_BY_MONTH)
+            account = NULL;
+        *r = (struct rounded){
+            .rate = rate, .team = xstrdup (team), .account = xstrdup (account)};
+        mpq_init (r->seconds);
+    }
+    mpq_add (r->seconds, r->seconds, entry->line.price_seconds);
+}
+
+void charge_free_rounded (charge_t *charge)
+{
+    for (size_t i = 0; i < charge->rounded_count; i++) {
+        mpq_clear (charge->rounded[i].seconds);
+        free (charge->rounded[i].team);
+        free (charge->rounded[i].account);
+    }
+    free (GL_TAKE (charge->rounded));
+    charge->rounded_count = 0;
+}
+
+bool charge_rounding (const charge_t *charge, const rate_card_price_t *price,
+                      const char *team, const char *account, mpq_t ret_factor)
+{
+    const struct rounded *r
+        = rounds (price->rate)
+              ? find_rounded (charge, price->rate, team, account)
+              : NULL;
+
+    mpq_set_ui (ret_factor, 1, 1);
+    if (!r || mpq_sgn (r->seconds) <= 0)
+        return false;
+    exact_set_i64 (ret_factor, 1, price->rate->round_hours);
+    mpq_mul (ret_factor, ret_factor, r->seconds);
+    mpz_cdiv_q (mpq_numref (ret_factor), mpq_numref (ret_factor),
+                mpq_denref (ret_factor));
+    mpz_set_ui (mpq_denref (ret_factor), 1);
+    mpz_mul_si (mpq_numref (ret_factor), mpq_numref (ret_factor),
+                price->rate->round_hours);
+    mpq_div (ret_factor, ret_factor, r->seconds);
+    return mpq_cmp_ui (ret_factor, 1, 1) != 0;
+}
+
 static bool shares_tiers (const charge_t *charge)
 {
     for (size_t i = 0; i < charge->site->rate_count; i++)
@@ -165,6 +243,8 @@ void charge_find_payers (charge_t *charge)
         charge_payer_t *payer = payer_of (charge, entry);
         if (entry->line.kind != CHARGE_USED)
             continue;
+        if (rounds (entry->price.rate))
+            add_rounded (charge, entry);
         mpq_set (billed, entry->line.price_seconds);
         charge_apply_rule (billed, entry->price.rule);
         mpq_add (payer->billed, payer->billed, billed);
@@ -386,6 +466,8 @@ void charge_per_second (const charge_t *charge, const rate_card_price_t *price,
     }
     mpq_mul (ret_amount, left,
              price->rate ? rate_list_price (price->rate) : charge->full);
+    if (charge_rounding (charge, price, team, account, left))
+        mpq_mul (ret_amount, ret_amount, left);
     mpq_clear (left);
 }
 
@@ -401,6 +483,21 @@ static void set_amount (const charge_line_t *line, mpq_srcptr seconds,
     mpq_mul (ret_amount, ret_amount, seconds);
 }
 
+/* Whole hours of all that is rounded up together. */
+static void round_list (const charge_t *charge, const struct entry *entry,
+                        mpq_t list)
+{
+    mpq_t factor;
+
+    mpq_init (factor);
+    if (entry->line.kind == CHARGE_USED
+        && charge_rounding (charge, &entry->price,
+                            charge_path_team (charge, entry->line.path),
+                            entry->line.path[0], factor))
+        mpq_mul (list, list, factor);
+    mpq_clear (factor);
+}
+
 static void set_list (const charge_t *charge, struct entry *entry)
 {
     charge_line_t *line = &entry->line;
@@ -413,6 +510,8 @@ static void set_list (const charge_t *charge, struct entry *entry)
         exact_set_i64 (line->list, 1, 3600);
         mpq_mul (line->list, line->list, line->price_seconds);
         mpq_mul (line->list, line->list, rate_list_price (entry->price.rate));
+        if (rounds (entry->price.rate))
+            round_list (charge, entry, line->list);
     } else
         set_amount (line, line->price_seconds, charge->full, charge->full_used,
                     line->list);

@@ -60,6 +60,13 @@ struct credit {
     mpq_t seconds; /* priced */
 };
 
+/* Hours that are rounded up together (site_rate_t.round_hours). */
+struct rounded {
+    const site_rate_t *rate;
+    char *team, *account; /* account NULL: all of the team */
+    mpq_t seconds;        /* billed */
+};
+
 /* What was allocated to an account at one price, for other policies; under a published price,
  * which is rounded by the line, what was allocated on one line. */
 struct allocation {
@@ -78,6 +85,8 @@ struct charge {
     cost_t cost;
     capacity_sum_t capacity;
     size_t *levels;
+    struct rounded *rounded;
+    size_t rounded_count;
     size_t level_count;
     struct entry *entries;
     size_t count;
@@ -146,6 +155,7 @@ void charge_give_idle (charge_t *charge);
 /* Made where it is not yet there: valid until the next one is made. */
 charge_payer_t *charge_payer (charge_t *charge, const char *team,
                               const char *account);
+void charge_free_rounded (charge_t *charge);
 void charge_free_payers (charge_t *charge);
 /* What each may draw, and draws, from what is added. */
 void charge_find_payers (charge_t *charge);

@@ -409,6 +409,29 @@ static bool explain_adjustments (explain_step_t *step, const struct piece *p,
     return any;
 }
 
+/* What hours are rounded up to with others of the account or the team. */
+static void explain_rounding (explain_step_t *step, const struct piece *p,
+                              const pool_month_t *pm, mpq_t list)
+{
+    const site_team_t *team = team_of (p);
+    rate_card_price_t price
+        = rate_card_price (p->site, subject_of (p, pm->pool));
+    mpq_t factor;
+
+    mpq_init (factor);
+    if (charge_rounding (pm->charge, &price, team ? team->name : NULL,
+                         p->segment->account, factor)) {
+        GL_AUTOFREE char *by = exact_text (factor, 6);
+        GL_AUTOFREE char *title = xasprintf (
+            "hours of the %s in the month are rounded up: list price x",
+            team && price.rate->round_hours_by == ROUND_BY_MONTH ? "team"
+                                                                 : "account");
+        mpq_mul (list, list, factor);
+        explain_text (step, "rounded_hours", title, by);
+    }
+    mpq_clear (factor);
+}
+
 /* What is due before rounding, and how it comes from the list price. */
 static void explain_due (explain_step_t *step, const struct piece *p,
                          const pool_month_t *pm, mpq_srcptr rate)
@@ -420,6 +443,7 @@ static void explain_due (explain_step_t *step, const struct piece *p,
     exact_set_i64 (list, 1, 3600);
     mpq_mul (list, list, rate);
     mpq_mul (list, list, p->price_seconds);
+    explain_rounding (step, p, pm, list);
     adjusted = explain_adjustments (step, p, pm, list, due);
     explain_exact (step, COLUMN_MONEY, "charge",
                    adjusted ? "charge before rounding = list price and these"

@@ -98,7 +98,8 @@ bool rate_of_jobs (const site_rate_t *rate)
 bool rate_of_one_job (const site_rate_t *rate)
 {
     return rate_of_jobs (rate) || mpq_sgn (rate->minimum) > 0
-           || mpq_sgn (rate->minimum_gpu_hours) > 0;
+           || mpq_sgn (rate->minimum_gpu_hours) > 0
+           || (rate->round_hours > 0 && rate->round_hours_by == ROUND_BY_JOB);
 }
 
 bool rate_has_weights (const site_rate_t *rate)

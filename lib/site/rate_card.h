@@ -63,7 +63,7 @@ int64_t rate_rank (const site_rate_t *rate);
 /* The rate is for single jobs, by reservation or number of GPUs: no line has it. */
 bool rate_of_jobs (const site_rate_t *rate);
 
-/* Or it has a smallest charge of a job: what is billed depends on each of them. */
+/* Or it has a smallest charge of a job, or rounds the hours of each: what is billed depends on each of them. */
 bool rate_of_one_job (const site_rate_t *rate);
 
 /* It has prices of CPUs and memory, instead of the weights of the pool. */

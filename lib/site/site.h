@@ -334,6 +334,13 @@ typedef enum {
     TIERS_BY_SPEND,     /* what was due for them, before surcharges */
 } tiers_by_t;
 
+/* Whose hours are rounded up. */
+typedef enum {
+    ROUND_BY_JOB,     /* of each ended job */
+    ROUND_BY_ACCOUNT, /* of all its jobs in a pool and month at the rate */
+    ROUND_BY_MONTH,   /* of the team's likewise; of an account without one */
+} round_by_t;
+
 /* What a GB of memory is in a price. */
 typedef enum {
     GB_BINARY,  /* 2^30 bytes, as Slurm's G */
@@ -367,6 +374,9 @@ typedef struct {
     size_t gb_step_count;
     mpq_t minimum; /* of an ended job, in money or GPU-hours; 0: none */
     mpq_t minimum_gpu_hours;
+    int64_t
+        round_hours; /* up to a multiple of so many seconds; 0: as they are */
+    round_by_t round_hours_by;
     mig_basis_t mig_price; /* compute, memory or max */
     /* By rising threshold; below the first: per_gpu_hour. Where that is 0 the list
      * price is that of the dearest tier: rate_list_price(). */

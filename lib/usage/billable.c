@@ -362,9 +362,20 @@ void billable_part_units (const billable_part_t *part, mpq_ptr ret_units)
     mpq_clears (cpus, memory, all, NULL);
 }
 
+/* Hours of the job, as its rate rounds them. */
+static int64_t round_hours (const site_rate_t *rate, int64_t seconds)
+{
+    int64_t rest = rate->round_hours > 0 && rate->round_hours_by == ROUND_BY_JOB
+                       ? seconds % rate->round_hours
+                       : 0;
+
+    return rest ? seconds + rate->round_hours - rest : seconds;
+}
+
 void billable_part_lack (const billable_part_t *part, mpq_srcptr units,
                          int64_t seconds, mpq_ptr ret_lack)
 {
+    int64_t rounded;
     mpq_t billed;
 
     mpq_set_ui (ret_lack, 0, 1);
@@ -376,10 +387,12 @@ void billable_part_lack (const billable_part_t *part, mpq_srcptr units,
     mpq_div (ret_lack, ret_lack, rate_list_price (part->line));
     mpz_mul_ui (mpq_numref (ret_lack), mpq_numref (ret_lack), 3600);
     mpq_canonicalize (ret_lack);
-    exact_add_scaled (billed, units, seconds, 1);
+    rounded = round_hours (part->rate, seconds);
+    exact_add_scaled (billed, units, rounded, 1);
     mpq_sub (ret_lack, ret_lack, billed);
     if (mpq_sgn (ret_lack) < 0)
         mpq_set_ui (ret_lack, 0, 1);
+    exact_add_scaled (ret_lack, units, rounded - seconds, 1);
     mpq_clear (billed);
 }
 

@@ -21,7 +21,7 @@
  *            A segment that ended before policy.grace has none; else at least
  *            policy.minimum, and a whole number of policy.increment. The
  *            seconds that this adds are at the end of the segment, as is what
- *            rates.minimum adds to units x seconds of the units at the end.
+ *            rates.minimum and rates.round_hours add to units x seconds of the units at the end.
  *
  * So cutting a segment at any instants changes no sum. A segment that ended in
  * one of policy.credits is credited with its last billable seconds, at most
@@ -70,8 +70,8 @@ typedef struct {
 
 /* GPUs that it is billed for, at the price of its line. */
 void billable_part_units (const billable_part_t *part, mpq_ptr ret_units);
-/* What so many of them for so many seconds lack to the smallest charge, in price
- * seconds. */
+/* What so many of them for so many seconds lack to rounded hours and to the smallest
+ * charge, in price seconds. */
 void billable_part_lack (const billable_part_t *part, mpq_srcptr units,
                          int64_t seconds, mpq_ptr ret_lack);
 

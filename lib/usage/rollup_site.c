@@ -155,9 +155,10 @@ static void add_rate (buffer_t *out, const site_t *site,
     buffer_add_text (out, "rate");
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
         add_text (out, texts[i]);
-    buffer_printf (out, " %lld %lld %d %d", (long long)rate->gpus[0],
+    buffer_printf (out, " %lld %lld %d %d %lld %d", (long long)rate->gpus[0],
                    (long long)rate->gpus[1], (int)rate->gb,
-                   (int)rate->mig_price);
+                   (int)rate->mig_price, (long long)rate->round_hours,
+                   (int)rate->round_hours_by);
     for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++)
         if (is_weighed (site, rate->pool))
             add_number (out, numbers[i]);

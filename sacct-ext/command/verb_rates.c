@@ -54,7 +54,7 @@ static const column_info_t columns[] = {
      "Price of memory for an hour, in addition."},
     {"currency", "Currency", COLUMN_TEXT, false, false, "Of the prices."},
     {"terms", "Terms", COLUMN_TEXT, false, false,
-     "Tiers, smallest charge, note."},
+     "Tiers, smallest charge, rounded hours, note."},
     {"approved_by", "Approved by", COLUMN_TEXT, false, true,
      "Who approved it."},
 };
@@ -178,6 +178,14 @@ static void put_terms (report_t *report, const site_rate_t *rate)
         GL_AUTOFREE char *least = exact_shortest (rate->minimum_gpu_hours);
         GL_AUTOFREE char *text
             = xasprintf ("at least %s GPU-hours a job", least);
+        add_term (&terms, text);
+    }
+    if (rate->round_hours > 0) {
+        static const char *const by[]
+            = {"of a job", "of an account in a month", "of a team in a month"};
+        GL_AUTOFREE char *text = xasprintf (
+            "hours %s rounded up to %lld min", by[rate->round_hours_by],
+            (long long)(rate->round_hours + 59) / 60);
         add_term (&terms, text);
     }
     add_term (&terms, rate->note);

@@ -137,6 +137,10 @@ static void make_prices (struct world *w)
     choose_number (w, rate->included_gb, "64");
     choose_number (w, rate->minimum, "1/7");
     if (world_below (w, 3) == 0) {
+        rate->round_hours = 1800;
+        rate->round_hours_by = (round_by_t)world_below (w, 3);
+    }
+    if (world_below (w, 3) == 0) {
         site_tier_t *step = BOOK_NEW (rate->cpu_steps, rate->cpu_step_count);
         book_number (step->above, "16");
         book_number (step->per_gpu_hour, "0.05");

@@ -779,6 +779,48 @@ TEST_CASE (billed__a_slice__is_at_least_its_own_weight)
     world_done (&w);
 }
 
+/* 20 and 30 minutes of one account, 61 of another, at 1.00. */
+TEST_CASE (round_hours__by_job_account_month)
+{
+    static const struct {
+        round_by_t by;
+        int64_t to;
+        const char *charge;
+    } cases[] = {
+        {ROUND_BY_JOB, HOUR, "4.00"},         {ROUND_BY_ACCOUNT, HOUR, "3.00"},
+        {ROUND_BY_MONTH, HOUR, "2.00"},       {ROUND_BY_JOB, 900, "2.25"},
+        {ROUND_BY_ACCOUNT, 900, "2.25"},      {ROUND_BY_MONTH, 900, "2.00"},
+        {ROUND_BY_MONTH, 24 * HOUR, "24.00"},
+    };
+    static const char *const accounts[] = {"vision", "vision", "nlp"};
+    static const int64_t minutes[] = {20, 30, 61};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct world w;
+        site_rate_t *rate;
+        site_team_t *team;
+        world_new (&w, "UTC");
+        rate = book_rate (w.site, "h100", NULL, "1", MIG_MAX);
+        rate->round_hours = cases[i].to;
+        rate->round_hours_by = cases[i].by;
+        team = BOOK_NEW (w.site->teams, w.site->team_count);
+        team->name = xstrdup ("ai");
+        team->accounts.item = xcalloc (2, sizeof (char *));
+        team->accounts.item[team->accounts.count++] = xstrdup ("vision");
+        team->accounts.item[team->accounts.count++] = xstrdup ("nlp");
+        mpq_inits (team->surcharge, team->overhead, NULL);
+        team->valid = book_always;
+        for (size_t k = 0; k < GL_ARRAY_SIZE (minutes); k++)
+            add_segment (&w, SEGMENT_COMPLETED,
+                         w.period.start + (int64_t)k * 7 * 86400,
+                         60 * minutes[k], "gpu=1,gpu:h100=1", "g1")
+                ->account
+                = accounts[k];
+        check_month (&w, 10, cases[i].charge, "0.00");
+        world_done (&w);
+    }
+}
+
 /* A team's class changes at noon: CPUs, minutes and smallest charge of both lists. */
 TEST_CASE (class__changes_within_a_job__splits_there)
 {
@@ -841,6 +883,8 @@ static site_rate_t *make_rate (struct world *w, int64_t start)
     exact_set_i64 (rate->included_gb, (int64_t)next (w, 100), 1);
     if (next (w, 3) == 0)
         add_step (&rate->cpu_steps, &rate->cpu_step_count, "12", "0.5");
+    if (next (w, 3) == 0)
+        rate->round_hours = 1 + (int64_t)next (w, 7200);
     if (next (w, 3) == 0)
         exact_set_i64 (rate->minimum, (int64_t)next (w, 999), 100);
     if (next (w, 3) == 0)
