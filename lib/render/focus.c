@@ -237,8 +237,8 @@ bool focus_is_part (const line_item_t *row)
 
 static void put_invoice (focus_t *f, const line_item_t *row)
 {
-    focus_add_invoice (f, &f->cell[C_InvoiceId], f->month_name, row->statement,
-                       f->provisional);
+    site_add_invoice (f->site, f->month_name, row->statement, f->provisional,
+                      &f->cell[C_InvoiceId]);
     focus_add_line (&f->cell[C_InvoiceDetailId], row);
 }
 

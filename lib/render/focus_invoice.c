@@ -92,16 +92,6 @@ void focus_add_line (buffer_t *out, const line_item_t *row)
         add_part (out, part_of (row, grain, i));
 }
 
-void focus_add_invoice (const focus_t *f, buffer_t *out, const char *month,
-                        const char *statement, bool provisional)
-{
-    buffer_printf (out, "%s-%s", f->site->issuer.invoice_prefix, month);
-    if (statement)
-        buffer_printf (out, "-%s", statement);
-    if (provisional)
-        buffer_add_text (out, "-provisional");
-}
-
 /* --- rows of a dataset ---------------------------------------------------------- */
 
 void focus_add_names (buffer_t *out, const char *const *names, size_t count)
@@ -251,7 +241,8 @@ static char *reference_of (focus_invoices_t *invoices, const line_item_t *row,
     if (!changes || !row->month || !strcmp (row->month, f->month_name))
         return xstrdup (invoice);
     buffer_clear (&invoices->text);
-    focus_add_invoice (f, &invoices->text, row->month, row->statement, false);
+    site_add_invoice (f->site, row->month, row->statement, false,
+                      &invoices->text);
     return xstrdup (buffer_text (&invoices->text));
 }
 

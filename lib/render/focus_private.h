@@ -191,10 +191,6 @@ bool focus_take_part (line_item_t *ret_part, const line_item_t *row,
 void focus_put_commitment (focus_t *focus, const line_item_t *row);
 
 /* --- focus_invoice.c --- */
-
-/* The invoice of a month; `statement` may be NULL. */
-void focus_add_invoice (const focus_t *focus, buffer_t *out, const char *month,
-                        const char *statement, bool provisional);
 /* The line of it that the row is of: "charge/h100/normal/-". */
 void focus_add_line (buffer_t *out, const line_item_t *row);
 

@@ -99,14 +99,15 @@ static void add_head (buffer_t *out, const report_t *report)
     buffer_add_text (out, "<main>\n<header>\n<p class=\"mark\">gpuledger</p>");
     buffer_add_text (out, "<h1>");
     add_text (out, report->title);
-    buffer_add_text (out, "</h1>\n<p class=\"about\">");
+    buffer_add_text (out, "</h1>\n<dl class=\"asked\">\n");
     for (size_t i = 0; i < report->parameter_count; i++) {
-        buffer_add_text (out, i ? " \xc2\xb7 " : "");
+        buffer_add_text (out, "<div><dt>");
         escape_html (out, report->parameter[i][0]);
-        buffer_add_text (out, " ");
+        buffer_add_text (out, "</dt><dd>");
         add_text (out, report->parameter[i][1]);
+        buffer_add_text (out, "</dd></div>\n");
     }
-    buffer_add_text (out, "</p>\n</header>\n");
+    buffer_add_text (out, "</dl>\n</header>\n");
 }
 
 static void add_figures (buffer_t *out, const report_t *report)

@@ -443,3 +443,13 @@ bool site_pool_of_cpus (const site_t *site, const char *pool)
             return site->pools[i].resource == RESOURCE_CPU;
     return false;
 }
+
+void site_add_invoice (const site_t *site, const char *month, const char *team,
+                       bool provisional, buffer_t *out)
+{
+    buffer_printf (out, "%s-%s", site->issuer.invoice_prefix, month);
+    if (team)
+        buffer_printf (out, "-%s", team);
+    if (provisional)
+        buffer_add_text (out, "-provisional");
+}

@@ -15,6 +15,7 @@
 
 #include <gmp.h>
 
+#include "base/buffer.h"
 #include "base/calendar.h"
 #include "base/exact.h"
 #include "base/text.h"
@@ -824,5 +825,11 @@ bool site_pool_lists (const site_pool_t *pool, const char *type);
 bool site_counts_cpus (const site_t *site);
 /* The pool of that name does; no name and an unknown one do not. */
 bool site_pool_of_cpus (const site_t *site, const char *pool);
+
+/* The number of a team's invoice, as statements, FOCUS and exports have it:
+ * "st-2026-10-vision", of a month that is not closed "...-provisional". `team` NULL:
+ * of no team. */
+void site_add_invoice (const site_t *site, const char *month, const char *team,
+                       bool provisional, buffer_t *out);
 
 #endif /* !GL_SITE_SITE_H */

@@ -204,10 +204,10 @@ static void fill_team (export_t *e)
     if (!e->invoice || !team || !e->team || strcmp (team, e->team->name) != 0) {
         e->team = team_within (e->month->site, team, e->month->period);
         free (e->invoice);
-        e->invoice
-            = xasprintf ("%s-%s%s%s%s", e->month->paper->issuer.invoice_prefix,
-                         e->month->month, team ? "-" : "", team ? team : "",
-                         e->month->version ? "" : "-provisional");
+        BUFFER_AUTO invoice = BUFFER_INIT;
+        site_add_invoice (e->month->paper, e->month->month, team,
+                          e->month->version == 0, &invoice);
+        e->invoice = xstrdup (buffer_text (&invoice));
     }
     text[F_COST_CENTER] = e->team ? e->team->cost_center : NULL;
     text[F_INSTITUTION] = e->team ? e->team->institution : NULL;

@@ -188,6 +188,23 @@ static void add_team (report_t *report, const site_team_t *team)
             report_parameter (report, facts[i].name, facts[i].value);
 }
 
+/* What makes a page an invoice: number, issuer, dates. */
+static void add_invoice (report_t *report, const statement_t *s)
+{
+    BUFFER_AUTO number = BUFFER_INIT;
+    char day[ZONE_STAMP_SIZE];
+
+    site_add_invoice (s->paper, s->month, s->team, s->provisional, &number);
+    report_parameter (report, "invoice", buffer_text (&number));
+    report_parameter (report, "statement", s->id);
+    report_parameter (report, "issuer", s->paper->issuer.name);
+    report_parameter (report, "state", s->state);
+    if (s->handover)
+        report_parameter (report, "payable from",
+                          zone_unit_name (s->query->site->zone, CALENDAR_DAY,
+                                          s->handover, day));
+}
+
 static report_t *begin (const statement_t *s)
 {
     GL_AUTOFREE char *title = xasprintf ("Statement for %s",
@@ -195,8 +212,7 @@ static report_t *begin (const statement_t *s)
     report_t *report = report_begin (s->query, "statement", title);
     const site_team_t *team = team_within (s->site, s->team, s->query->period);
 
-    report_parameter (report, "statement", s->id);
-    report_parameter (report, "state", s->state);
+    add_invoice (report, s);
     add_team (report, team);
     if (s->head)
         report_parameter (report, "latest hash", s->head);
@@ -244,6 +260,26 @@ static void add_go_live (page_t *page)
                      page->s->month);
 }
 
+static void note_disputes (page_t *page)
+{
+    GL_AUTOFREE char *text = NULL;
+    mpz_t disputed;
+
+    if (page->s->disputed_count == 0)
+        return;
+    mpz_init (disputed);
+    statement_disputed (page, disputed);
+    text = exact_units_text (disputed, page->digits);
+    report_note (page->report, NOTE_INFORMATION,
+                 "%zu of the rows %s disputed, of %s %s: do not pay %s before "
+                 "the dispute is resolved.",
+                 page->s->disputed_count,
+                 page->s->disputed_count == 1 ? "is" : "are", text,
+                 page->s->query->site->currency,
+                 page->s->disputed_count == 1 ? "it" : "them");
+    mpz_clear (disputed);
+}
+
 static void add_notes (page_t *page)
 {
     add_go_live (page);
@@ -251,12 +287,7 @@ static void add_notes (page_t *page)
         report_note (page->report, NOTE_INFORMATION,
                      "Provisional: the month is not closed, and its figures may "
                      "still change.");
-    if (page->s->disputed_count > 0)
-        report_note (page->report, NOTE_INFORMATION,
-                     "%zu of the rows %s disputed: do not pay them before the "
-                     "dispute is resolved.",
-                     page->s->disputed_count,
-                     page->s->disputed_count == 1 ? "is" : "are");
+    note_disputes (page);
     if (!page->priced)
         report_note (page->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "

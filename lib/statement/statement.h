@@ -38,10 +38,12 @@ typedef struct {
     bool provisional;     /* it is not closed: its figures may still change */
     const char *state;    /* "closed 2026-11-05, version 1", "not closed" */
     const site_t *site;   /* the configuration of the month */
+    const site_t *paper;  /* who issues it; of a closed month as it was then */
     const char *hash; /* of the closed period: the head of the chain; or NULL */
     const char *head; /* the latest hash of the chain; NULL: nothing was closed */
     const bool *disputed;  /* row by row of the bill; NULL: none */
     size_t disputed_count; /* of the team */
+    int64_t handover; /* when the review of the closed month ends; 0: open */
     statement_counts_t counts[STATEMENT_COUNTS]; /* of jobs */
     uint64_t jobs;   /* of the team in the month */
     const statement_jobs_t *list; /* each is to be a line; NULL: none */

@@ -417,6 +417,17 @@ mpz_srcptr statement_due_of (const page_t *page, bill_kind_t kind)
     return group ? group->charge : none;
 }
 
+void statement_disputed (const page_t *page, mpz_t ret_units)
+{
+    size_t count;
+    const posting_t *rows = postings (page->s->bill, &count);
+
+    mpz_set_ui (ret_units, 0);
+    for (size_t i = 0; i < count && page->s->disputed; i++)
+        if (page->s->disputed[i] && posting_of (&rows[i], page->s->team))
+            mpz_add (ret_units, ret_units, rows[i].charge_units);
+}
+
 /* --- figures on top ---------------------------------------------------- */
 
 static char *money (const page_t *page, const mpz_t units)
@@ -454,6 +465,22 @@ static void add_change_figure (page_t *page)
                    : xasprintf ("from %s", before);
     report_figure (page->report, title, text, hint, COLUMN_MONEY);
     mpz_clear (difference);
+}
+
+/* Where it is not all that is due. */
+static void add_payable_figure (page_t *page)
+{
+    mpz_t units;
+
+    if (page->s->disputed_count == 0 || !page->priced)
+        return;
+    mpz_init (units);
+    statement_disputed (page, units);
+    mpz_sub (units, page->sum.charge, units);
+    GL_AUTOFREE char *text = money (page, units);
+    report_figure (page->report, "Payable now", text,
+                   "without the rows in dispute", COLUMN_MONEY);
+    mpz_clear (units);
 }
 
 static char *percent_of (mpq_srcptr part, const mpz_t whole_units)
@@ -497,6 +524,7 @@ void statement_figures (page_t *page)
         "%s, %s", currency, page->s->provisional ? "provisional" : "closed");
 
     report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
+    add_payable_figure (page);
     add_change_figure (page);
     if (of_gpus)
         report_figure (page->report, "GPU hours", hours, jobs, COLUMN_HOURS);

@@ -84,6 +84,8 @@ typedef struct {
 
 /* What is due of a kind. */
 mpz_srcptr statement_due_of (const page_t *page, bill_kind_t kind);
+/* The sum of the team's rows in dispute, which is part of what is due. */
+void statement_disputed (const page_t *page, mpz_t ret_units);
 
 /* --- statement_lines.c: a line of a section is "C1" ----------------------- */
 

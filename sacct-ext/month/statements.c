@@ -259,6 +259,8 @@ static void fill (struct making *m, const month_t *now, const month_t *before)
     m->s.provisional = month_is_provisional (now);
     m->s.hash = *now->hash ? now->hash : NULL;
     m->s.disputed = now->disputed;
+    m->s.handover = now->handover;
+    m->s.paper = now->paper;
     m->s.disputed_count = disputed_of (now, m->s.team);
 }
 

@@ -44,5 +44,13 @@ is "$?:$(head -1 err)" "2:gpuledger: report summary is of all of a calendar mont
 lab report summary --month 2026-10 --team vision >out 2>err
 is "$?" 2 "a filter is refused"
 
+# One number everywhere, also of a closed month: statement, FOCUS, export.
+printf '%s\n' 'rows: postings' 'group: [team]' 'columns: [{value: "{invoice} {issuer}"}]' 'header: no' >layout.yaml
+lab export --layout layout.yaml --month 2026-09 | grep vision >exported
+number=$(lab statement vision --month 2026-09 --json | sed -n 's/^ *"invoice": "\(.*\)",$/\1/p')
+is "$(cat exported)" "${number:-none} Example University" "an export has the number of the statement, and its issuer"
+lab report chargeback --month 2026-09 --focus | grep -q ",$number,"
+result $? "and so has FOCUS"
+
 echo "1..$tests"
 exit $failed

@@ -86,6 +86,7 @@ plain ()
         s/closed [0-9][^,]*, version 1/not closed/; s/[0-9a-f]{64}//g
         s@"?2026-10/[0-9]+([-,][0-9]+)*"?@@g; s/"row": [^,]*//; s/"hash": [^,}]*//; s/-provisional//g; s/EUR, (provisional|closed)/EUR/
         s/ · (latest|period) hash [^<·]*//g; s/(<td( class="d")?><\/td>)*<\/tr>//g; s/<th scope="col">Row<\/th>//
+        /^<div><dt>(latest hash|payable from)<\/dt>/d; /^ *"payable from":/d; s/payable from: [^,]*, //
         /^\.k[0-9]+ td.*content:"Row"}$/d
         s/,$//' "$1"
 }
