@@ -12,16 +12,21 @@
 
 /* --- the object ------------------------------------------------------------------ */
 
-static void init_numbers (const export_t *e, export_row_t *row)
+static void init_numbers (export_row_t *row)
 {
-    fields_init (&e->cube_fields, row);
+    for (size_t i = 0; i < MONEY_COUNT; i++)
+        mpz_init (row->money[i]);
+    for (size_t i = 0; i < HOURS_COUNT; i++)
+        mpq_init (row->hours[i]);
     mpz_inits (row->debit, row->credit, NULL);
 }
 
-static void clear_numbers (const export_t *e, export_row_t *row)
+static void clear_numbers (export_row_t *row)
 {
-    memset (row->text, 0, sizeof (row->text)); /* borrowed */
-    fields_clear (&e->cube_fields, row);
+    for (size_t i = 0; i < MONEY_COUNT; i++)
+        mpz_clear (row->money[i]);
+    for (size_t i = 0; i < HOURS_COUNT; i++)
+        mpq_clear (row->hours[i]);
     mpz_clears (row->debit, row->credit, NULL);
 }
 
@@ -65,10 +70,9 @@ export_t *export_new (const export_layout_t *layout,
     e->source_digits = layout->rows == EXPORT_JOBS
                            ? LINE_ITEM_DIGITS
                            : month->paper->currency_digits;
-    export_describe_rows (e);
-    init_numbers (e, &e->in);
-    init_numbers (e, &e->out);
-    init_numbers (e, &e->total);
+    init_numbers (&e->in);
+    init_numbers (&e->out);
+    init_numbers (&e->total);
     for (size_t i = 0; i < MONEY_COUNT; i++)
         mpz_inits (e->source[i], e->written[i], NULL);
     fill_month (e);
@@ -99,9 +103,9 @@ void export_free (export_t *e)
     free_record (&e->first);
     free_record (&e->columns);
     free_record (&e->trailer);
-    clear_numbers (e, &e->in);
-    clear_numbers (e, &e->out);
-    clear_numbers (e, &e->total);
+    clear_numbers (&e->in);
+    clear_numbers (&e->out);
+    clear_numbers (&e->total);
     for (size_t i = 0; i < MONEY_COUNT; i++)
         mpz_clears (e->source[i], e->written[i], NULL);
     free (e->invoice);
@@ -166,16 +170,32 @@ static void add_total (export_t *e)
     e->total.lines += e->out.lines;
 }
 
+/* The row in hand, packed: valid until the next. */
+static const export_row_t *pack (export_t *e)
+{
+    memcpy (&e->packed, &e->in, offsetof (export_row_t, text));
+    for (size_t i = 0; i < e->slot_count; i++)
+        e->packed.text[i] = e->in.text[e->slot[i]];
+    return &e->packed;
+}
+
+static void unpack (export_t *e, const export_row_t *row)
+{
+    for (size_t i = 0; i < e->slot_count; i++)
+        if (export_is_of_rows (&export_field[e->slot[i]]))
+            e->out.text[e->slot[i]] = row->text[i];
+    for (size_t i = 0; i < MONEY_COUNT; i++)
+        if (e->used[F_AMOUNT + i])
+            round_money (e, i, row->money[i]);
+    for (size_t i = 0; i < HOURS_COUNT; i++)
+        if (e->used[F_GPU_HOURS + i])
+            mpq_set (e->out.hours[i], row->hours[i]);
+    e->out.lines = row->lines;
+}
+
 static int write_row (export_t *e, const export_row_t *row, gl_error_t *error)
 {
-    for (size_t i = 0; i < F_COUNT; i++)
-        if (export_is_of_rows (&export_field[i]))
-            e->out.text[i] = row->text[i];
-    for (size_t i = 0; i < MONEY_COUNT; i++)
-        round_money (e, i, row->money[i]);
-    for (size_t i = 0; i < HOURS_COUNT; i++)
-        mpq_set (e->out.hours[i], row->hours[i]);
-    e->out.lines = row->lines;
+    unpack (e, row);
     add_total (e);
     if (!e->layout->zeros && mpz_sgn (e->out.money[MONEY_AMOUNT]) == 0)
         return 0;
@@ -230,8 +250,8 @@ static int add_row (export_t *e, gl_error_t *error)
     e->in.lines = 1;
     e->in.order++;
     if (!e->cube)
-        return write_row (e, &e->in, error);
-    cube_add (e->cube, &e->in);
+        return write_row (e, pack (e), error);
+    cube_add (e->cube, pack (e));
     return 0;
 }
 

@@ -62,8 +62,8 @@ size_t export_date_token (const char *text);
 typedef struct {
     const site_t *site; /* the configuration that priced the month */
     const site_t
-        *paper; /* with currency and issuer, as papers of it name them */
-    const char *month;  /* "2026-10" */
+        *paper;        /* with currency and issuer, as papers of it name them */
+    const char *month; /* "2026-10" */
     period_t period;
     const char *team;    /* of which rows are wanted; NULL: of all */
     bool team_given;     /* else `team` says nothing; with NULL: of no team */

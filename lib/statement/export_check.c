@@ -384,6 +384,7 @@ int export_read_layout (export_t *e, gl_error_t *error)
         || read_record (e, &e->trailer, l->trailer, l->trailer_count, error) < 0
         || read_sort (e, &order, error) < 0)
         return -1;
+    export_describe_rows (e);
     if (l->group.count > 0 || l->sort.count > 0) {
         GL_AUTOFREE char *by = cube_keys (e);
         e->cube = cube_new (&e->cube_fields, by);

@@ -273,34 +273,38 @@ bool export_number (const export_row_t *row, const export_field_t *field,
     }
 }
 
+const struct export_sum export_sums[EXPORT_SUMS] = {
+    {F_AMOUNT, offsetof (export_row_t, money[MONEY_AMOUNT]), FIELD_UNITS},
+    {F_LIST, offsetof (export_row_t, money[MONEY_LIST]), FIELD_UNITS},
+    {F_COST, offsetof (export_row_t, money[MONEY_COST]), FIELD_UNITS},
+    {F_GPU_HOURS, offsetof (export_row_t, hours[HOURS_GPU]), FIELD_EXACT},
+    {F_CPU_HOURS, offsetof (export_row_t, hours[HOURS_CPU]), FIELD_EXACT},
+    {F_QUANTITY, offsetof (export_row_t, hours[HOURS_QUANTITY]), FIELD_EXACT},
+    {F_LINES, offsetof (export_row_t, lines), FIELD_COUNT},
+};
+
 void export_describe_rows (export_t *e)
 {
-    static const struct {
-        size_t field, at;
-        field_type_t type;
-    } numbers[] = {
-        {F_AMOUNT, offsetof (export_row_t, money[MONEY_AMOUNT]), FIELD_UNITS},
-        {F_LIST, offsetof (export_row_t, money[MONEY_LIST]), FIELD_UNITS},
-        {F_COST, offsetof (export_row_t, money[MONEY_COST]), FIELD_UNITS},
-        {F_GPU_HOURS, offsetof (export_row_t, hours[HOURS_GPU]), FIELD_EXACT},
-        {F_CPU_HOURS, offsetof (export_row_t, hours[HOURS_CPU]), FIELD_EXACT},
-        {F_QUANTITY, offsetof (export_row_t, hours[HOURS_QUANTITY]),
-         FIELD_EXACT},
-        {F_LINES, offsetof (export_row_t, lines), FIELD_COUNT},
-    };
-    size_t count = 0;
+    size_t count = 0, at = offsetof (export_row_t, text);
 
+    e->used[F_AMOUNT] = e->used[F_LINES] = true;
+    if (e->used[F_RATE])
+        e->used[F_GPU_HOURS] = e->used[F_CPU_HOURS] = true;
     e->field = xcalloc (F_COUNT + 1, sizeof (*e->field));
-    for (size_t i = 0; i < F_COUNT; i++)
-        if (export_field[i].level <= EXPORT_OF_ROW)
-            e->field[count++] = (field_t){
-                export_field[i].name, FIELD_TEXT,
-                offsetof (export_row_t, text) + i * sizeof (char *), NULL};
-    for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++)
-        e->field[count++] = (field_t){export_field[numbers[i].field].name,
-                                      numbers[i].type, numbers[i].at, NULL};
+    for (size_t i = 0; i < F_COUNT; i++) {
+        if (!e->used[i] || export_field[i].level > EXPORT_OF_ROW)
+            continue;
+        e->slot[e->slot_count++] = i;
+        e->field[count++]
+            = (field_t){export_field[i].name, FIELD_TEXT, at, NULL};
+        at += sizeof (char *);
+    }
+    for (size_t i = 0; i < EXPORT_SUMS; i++)
+        if (e->used[export_sums[i].field])
+            e->field[count++]
+                = (field_t){export_field[export_sums[i].field].name,
+                            export_sums[i].type, export_sums[i].at, NULL};
     e->field[count++] = (field_t){EXPORT_ORDER, FIELD_COUNT,
                                   offsetof (export_row_t, order), NULL};
-    e->cube_fields = (fields_t){"row of an export", sizeof (export_row_t),
-                                e->field, count};
+    e->cube_fields = (fields_t){"row of an export", at, e->field, count};
 }

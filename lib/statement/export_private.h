@@ -85,12 +85,14 @@ static inline bool export_is_of_rows (const export_field_t *field)
 enum { MONEY_AMOUNT, MONEY_LIST, MONEY_COST, MONEY_COUNT };
 enum { HOURS_GPU, HOURS_CPU, HOURS_QUANTITY, HOURS_COUNT };
 
+/* A packed one, as a cube has it, ends with the texts that the layout uses, in the order
+ * of `slot`; other sums than it uses are not initialised. */
 struct export_row {
-    char *text[F_COUNT]; /* borrowed, but in a cube */
     mpz_t money[MONEY_COUNT];
     mpq_t hours[HOURS_COUNT];
     uint64_t lines;
-    uint64_t order; /* of a row that is not grouped */
+    uint64_t order;      /* of a row that is not grouped */
+    char *text[F_COUNT]; /* borrowed, but in a cube */
     /* as written */
     uint64_t row, rows;
     int digits;
@@ -109,10 +111,13 @@ struct export
     export_record_t columns, first, trailer;
     bool used[F_COUNT];
     bool grouped[F_COUNT];
-    field_t *field; /* of a cube of rows */
+    size_t slot[F_COUNT]; /* of packed rows: their texts */
+    size_t slot_count;
+    field_t *field; /* of packed rows */
     fields_t cube_fields;
-    cube_t *cube;       /* NULL: rows are written as they come */
-    export_row_t in;    /* the one that is made */
+    cube_t *cube;    /* NULL: rows are written as they come */
+    export_row_t in; /* the one that is made */
+    export_row_t packed;
     export_row_t out;   /* and the one that is written */
     export_row_t total; /* of what was written */
     mpz_t
@@ -127,7 +132,13 @@ struct export
 
 /* Units of 10^-digits as a number. */
 void export_set_money (mpq_t ret_value, mpz_srcptr units, int digits);
-/* The table of fields that a cube of its rows has. */
+/* The sums of a row and their fields. */
+extern const struct export_sum {
+    size_t field, at;
+    field_type_t type;
+} export_sums[];
+#define EXPORT_SUMS 7
+/* The table of fields of packed rows, once it is known what is used. */
 void export_describe_rows (export_t *export);
 /* The layout against the fields; the cube, if it wants one. */
 int export_read_layout (export_t *export, gl_error_t *error);
