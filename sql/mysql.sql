@@ -297,6 +297,7 @@ CREATE TABLE IF NOT EXISTS closed_posting (
     unit MEDIUMBLOB,
     description MEDIUMBLOB,
     service_category MEDIUMBLOB,
+    service_charge MEDIUMBLOB,
     hash BINARY(32) NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
@@ -476,6 +477,7 @@ CREATE TABLE IF NOT EXISTS service_charge (
     amount MEDIUMBLOB NOT NULL,
     cost_object MEDIUMBLOB,
     service_category MEDIUMBLOB,
+    charge MEDIUMBLOB,
     file MEDIUMBLOB NOT NULL,
     line BIGINT UNSIGNED NOT NULL,
     PRIMARY KEY (source, reference, import),

@@ -70,6 +70,7 @@ CREATE TABLE closed_posting (
     unit TEXT,
     description TEXT,
     service_category TEXT,
+    service_charge TEXT,
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;

@@ -307,6 +307,7 @@ CREATE TABLE service_charge (
     amount TEXT NOT NULL,        -- smallest units of the currency
     cost_object TEXT,
     service_category TEXT,
+    charge TEXT,                 -- one-time, recurring, credit, adjustment, tax; NULL: usage
     file TEXT NOT NULL,          -- that it was read from, and where in it
     line INTEGER NOT NULL,
     PRIMARY KEY (source, reference, import)

@@ -455,6 +455,7 @@ posting_t *bill_add_service (bill_t *bill, const service_t *from,
     row->description = xstrdup (from->description);
     row->cost_object = xstrdup (from->cost_object);
     row->service_category = xstrdup (from->service_category);
+    row->service_charge = xstrdup (from->charge);
     mpq_init (price);
     exact_parse (from->quantity, row->quantity, NULL);
     exact_parse (from->price, price, NULL);

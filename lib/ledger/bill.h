@@ -94,6 +94,7 @@ typedef struct {
     char *unit;
     char *description;
     char *service_category; /* as FOCUS has it; NULL: Other */
+    char *service_charge;   /* service_t.charge; NULL: usage */
 } posting_t;
 
 /* A line of the cost book in a pool and month. */

@@ -57,6 +57,7 @@ static const field_t row_fields[] = {
     ROW ("unit", TEXT, unit),
     ROW ("description", TEXT, description),
     ROW ("service_category", TEXT, service_category),
+    ROW ("service_charge", TEXT, service_charge),
     ROW ("day", TEXT, day),
     ROW ("hour", TEXT, hour),
     ROW ("node", TEXT, node),

@@ -84,7 +84,7 @@ void correction_line (const posting_t *correction, posting_t *line)
 static const char line_keys[]
     = "month,pool,kind,team,gpu,profile,account,cluster,user,project,qos,"
       "partition_name,gres_type,what,reference,counterparty,cost_object,"
-      "unit,service_category,day,hour,node,state,label";
+      "unit,service_category,service_charge,day,hour,node,state,label";
 
 /* The lines of a bill, each once. */
 static cube_t *lines_of (const bill_t *bill, bool corrections)

@@ -100,6 +100,7 @@ static const field_t row_fields[] = {
     ROW (prepaid, UNITS),
     ROW (preemptible, COUNT),
     ROW (service_category, NAME),
+    ROW (service_charge, NAME),
 };
 
 static const fields_t fields = FIELDS ("line item", line_item_t, row_fields);

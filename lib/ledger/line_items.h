@@ -137,6 +137,7 @@ typedef struct {
     uint64_t preemptible; /* 1: priced as time that may be taken back */
     const char *service_category; /* of a service, as in posting_t; its quantity is
                                      price_hours of `unit`, its description `reason` */
+    const char *service_charge;   /* likewise */
 } line_item_t;
 
 /* The name of an entitlement: "vision/h100"; yours to free. */

@@ -480,6 +480,7 @@ static void put_service (line_items_t *d, const posting_t *from)
     row->unit = from->unit;
     row->reason = from->description;
     row->service_category = from->service_category;
+    row->service_charge = from->service_charge;
     row->cost_center = from->cost_object
                            ? from->cost_object
                            : line_items_cost_center (d, row->team);

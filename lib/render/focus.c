@@ -194,6 +194,24 @@ static struct kind settled_kind (const char *rule)
     return kinds[LINE_ITEM_SETTLEMENT];
 }
 
+/* A refund of what was bought is one too. */
+static struct kind service_kind (const char *charge)
+{
+    static const struct {
+        const char *charge;
+        struct kind kind;
+    } of[] = {{"one-time", {"Purchase", "One-Time", true}},
+              {"recurring", {"Purchase", "Recurring", true}},
+              {"credit", {"Credit", "One-Time", false}},
+              {"adjustment", {"Adjustment", "One-Time", false}},
+              {"tax", {"Tax", "One-Time", false}}};
+
+    for (size_t i = 0; charge && i < GL_ARRAY_SIZE (of); i++)
+        if (!strcmp (of[i].charge, charge))
+            return of[i].kind;
+    return usage;
+}
+
 /* A correction is of the category of what it corrects; quantities it has none. */
 static struct kind kind_of (const line_item_t *row)
 {
@@ -204,10 +222,13 @@ static struct kind kind_of (const line_item_t *row)
         return kinds[LINE_ITEM_ROUNDING];
     if (row->kind == LINE_ITEM_SETTLEMENT)
         return settled_kind (row->what);
+    if (row->kind == LINE_ITEM_SERVICE)
+        return service_kind (row->service_charge);
     if (row->kind != LINE_ITEM_CORRECTION)
         return kind;
-    if (begins (row->origin, "charge") || begins (row->origin, "idle")
-        || focus_is_service (row))
+    if (focus_is_service (row))
+        kind = service_kind (row->service_charge);
+    else if (begins (row->origin, "charge") || begins (row->origin, "idle"))
         kind = usage;
     else if (begins (row->origin, "credit"))
         kind = kinds[LINE_ITEM_CREDIT];
@@ -358,6 +379,8 @@ static void put_amounts (focus_t *f, const line_item_t *row,
 {
     focus_put_units (f, C_BilledCost, row->billed, LINE_ITEM_DIGITS);
     mpz_add (f->product, row->billed, row->prepaid);
+    if (focus_is_service (row) && !strcmp (kind->category, "Purchase"))
+        mpz_set_ui (f->product, 0);
     focus_put_units (f, C_EffectiveCost, f->product, LINE_ITEM_DIGITS);
     focus_copy (f, C_PricingCurrencyEffectiveCost, C_EffectiveCost);
     focus_put (f, C_BillingCurrency, f->site->currency);

@@ -55,6 +55,7 @@ static void add_row (explain_segment_t *segment, const site_t *site,
     explain_text (step, "service", "service", s->service);
     add_text (step, "description", "description", s->description);
     add_text (step, "service_category", "category", s->service_category);
+    add_text (step, "charge", "charge", s->charge);
     explain_line (step, COLUMN_DATE, "date", "date", xstrdup (s->day));
     explain_text (step, "quantity", "quantity", s->quantity);
     explain_text (step, "unit", "unit", s->unit);

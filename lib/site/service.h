@@ -28,6 +28,9 @@ typedef struct {
         *amount; /* quantity x price, in smallest units of the currency */
     const char *cost_object;
     const char *service_category; /* as FOCUS has it; NULL: Other */
+    const char
+        *charge; /* "one-time" or "recurring" purchase, "credit", "adjustment",
+                           "tax"; NULL: usage */
     const char *file;             /* that it was read from, as it was named */
     uint64_t line;                /* in it, from 1 on */
 } service_t;

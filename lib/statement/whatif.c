@@ -46,7 +46,8 @@ struct table {
 static bool brings_money (bill_kind_t kind)
 {
     return kind == BILL_CHARGE || kind == BILL_IDLE || kind == BILL_CREDIT
-           || kind == BILL_PURCHASE || kind == BILL_SETTLEMENT;
+           || kind == BILL_PURCHASE || kind == BILL_SETTLEMENT
+           || kind == BILL_SERVICE;
 }
 
 void whatif_revenue (const bill_t *bill, mpq_t ret_exact)
@@ -97,6 +98,9 @@ static void take_row (struct table *t, const posting_t *row, int side)
         mpz_neg (line.margin, row->charge_units);
     else
         mpz_set (line.charge, row->charge_units);
+    /* its own system recovers it */
+    if (row->kind == BILL_SERVICE)
+        mpz_set (line.cost, row->charge_units);
     if (row->kind == BILL_CHARGE) {
         mpq_set (line.seconds, row->gpu_seconds);
         mpq_set (line.cpu_seconds, row->cpu_seconds);

@@ -129,6 +129,7 @@ static const column_t service_columns[] = {
     COLUMN (NAME, service_t, amount),
     COLUMN (NAME, service_t, cost_object),
     COLUMN (NAME, service_t, service_category),
+    COLUMN (NAME, service_t, charge),
     COLUMN (NAME, service_t, file),
     COLUMN (U64, service_t, line),
 };

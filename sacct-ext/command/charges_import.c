@@ -92,6 +92,7 @@ static const struct {
     {"unit_price", offsetof (service_t, price)},
     {"cost_object", offsetof (service_t, cost_object)},
     {"service_category", offsetof (service_t, service_category)},
+    {"charge", offsetof (service_t, charge)},
 };
 
 static char *money_text (const struct work *w, const char *units)

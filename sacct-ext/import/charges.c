@@ -50,6 +50,7 @@ static const struct {
     = {"cost_object", offsetof (service_t, cost_object), false},
     [IN_SERVICE_CATEGORY]
     = {"service_category", offsetof (service_t, service_category), false},
+    [IN_CHARGE] = {"charge", offsetof (service_t, charge), false},
 };
 
 /* As FOCUS allows them; the first one is stored as NULL. */
@@ -72,6 +73,10 @@ static const char *const categories[] = {"Other",
                                          "Security",
                                          "Storage",
                                          "Web"};
+
+/* What a row is, beside the first one, which is stored as NULL. */
+static const char *const charge_words[]
+    = {"usage", "one-time", "recurring", "credit", "adjustment", "tax"};
 
 /* --- a file in hand -------------------------------------------------------- */
 
@@ -341,23 +346,39 @@ static void check_currency (struct reading *r)
             text, ours);
 }
 
-static void take_category (struct reading *r, service_t *row)
+/* Of the words, of which the first is stored as NULL. */
+static void take_word (struct reading *r, column_id_t column,
+                       const char *const words[], size_t count,
+                       const char *help, const char **ret_word)
 {
-    const char *text = cell_of (r, IN_SERVICE_CATEGORY);
+    const char *text = cell_of (r, column);
     nearest_t nearest = {.word = text};
 
-    for (size_t i = 0; text && i < GL_ARRAY_SIZE (categories); i++) {
-        nearest_offer (&nearest, categories[i]);
-        if (strcmp (text, categories[i]) != 0)
+    for (size_t i = 0; text && i < count; i++) {
+        nearest_offer (&nearest, words[i]);
+        if (strcmp (text, words[i]) != 0)
             continue;
-        row->service_category = i > 0 ? xstrdup (text) : NULL;
+        *ret_word = i > 0 ? xstrdup (text) : NULL;
         return;
     }
     if (!text)
         return;
-    GL_AUTOFREE char *hint
-        = hint_of (&nearest, "FOCUS has the words; leave it empty for Other");
-    say (r, "'%.60s' is no service_category%s", text, hint);
+    GL_AUTOFREE char *hint = hint_of (&nearest, help);
+    say (r, "'%.60s' is no %s%s", text, columns[column].name, hint);
+}
+
+static void take_words (struct reading *r, service_t *row)
+{
+    take_word (r, IN_SERVICE_CATEGORY, categories, GL_ARRAY_SIZE (categories),
+               "FOCUS has the words; leave it empty for Other",
+               &row->service_category);
+    take_word (r, IN_CHARGE, charge_words, GL_ARRAY_SIZE (charge_words),
+               "write usage, one-time, recurring, credit, adjustment or tax",
+               &row->charge);
+    if (text_same (row->charge, "credit") && row->amount
+        && row->amount[0] != '-' && strcmp (row->amount, "0") != 0)
+        say (r, "a credit is below 0: write the amount with a minus, or charge "
+                "adjustment");
 }
 
 /* --- who --------------------------------------------------------------------- */
@@ -482,7 +503,7 @@ static void take_row (struct reading *r)
     take_date (r, &row);
     take_money (r, &row);
     check_currency (r);
-    take_category (r, &row);
+    take_words (r, &row);
     check_payer (r, &row);
     if (!r->bad)
         check_key (r, &row);

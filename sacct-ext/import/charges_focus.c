@@ -26,7 +26,7 @@ struct group {
     char *source;
     char *service;
     char *category;
-    char *charge; /* ChargeCategory; NULL: Usage */
+    char *charge; /* of `kinds`; NULL: Usage */
     char *unit;   /* NULL: no quantity times a price */
     char *price;
     char *currency;
@@ -61,6 +61,7 @@ typedef enum {
     FOCUS_SERVICE,
     FOCUS_CATEGORY,
     FOCUS_CHARGE,
+    FOCUS_FREQUENCY,
     FOCUS_QUANTITY,
     FOCUS_UNIT,
     FOCUS_PRICE,
@@ -74,13 +75,11 @@ typedef enum {
 
 #define FOCUS_NEEDED (FOCUS_SERVICE + 1)
 static const char *const names[FOCUS_COUNT] = {
-    "BilledCost",          "BillingPeriodStart",
-    "BillingCurrency",     "ServiceName",
-    "ServiceCategory",     "ChargeCategory",
-    "PricingQuantity",     "PricingUnit",
-    "ContractedUnitPrice", "ProviderName",
-    "ServiceProviderName", "InvoiceIssuerName",
-    "SubAccountName",      "Tags",
+    "BilledCost",          "BillingPeriodStart", "BillingCurrency",
+    "ServiceName",         "ServiceCategory",    "ChargeCategory",
+    "ChargeFrequency",     "PricingQuantity",    "PricingUnit",
+    "ContractedUnitPrice", "ProviderName",       "ServiceProviderName",
+    "InvoiceIssuerName",   "SubAccountName",     "Tags",
 };
 
 static size_t find (const csv_t *csv, const char *name)
@@ -246,6 +245,38 @@ static char *month_of (const char *start)
     return xasprintf ("%04d-%02d", civil.year, civil.month);
 }
 
+/* ChargeCategory, and what a row of ours says of it. */
+static const struct {
+    const char *category;
+    const char *charge;
+} kinds[] = {{"Purchase", "one-time"},
+             {"Recurring Purchase", "recurring"},
+             {"Credit", "credit"},
+             {"Adjustment", "adjustment"},
+             {"Tax", "tax"}};
+
+/* NULL: Usage. */
+static const char *charge_of (const char *category, const char *frequency)
+{
+    if (!category || !strcmp (category, "Usage"))
+        return NULL;
+    return !strcmp (category, "Purchase") && frequency
+                   && !strcmp (frequency, "Recurring")
+               ? kinds[1].category
+               : category;
+}
+
+/* A credit that takes one back is an adjustment. */
+static const char *word_of (const struct group *g)
+{
+    if (g->charge && !strcmp (g->charge, "Credit") && mpq_sgn (g->billed) > 0)
+        return "adjustment";
+    for (size_t i = 0; g->charge && i < GL_ARRAY_SIZE (kinds); i++)
+        if (!strcmp (kinds[i].category, g->charge))
+            return kinds[i].charge;
+    return NULL;
+}
+
 static int take_row (const struct file *f, const site_t *site,
                      struct group *group, gl_error_t *error)
 {
@@ -261,8 +292,7 @@ static int take_row (const struct file *f, const site_t *site,
     group->source = xstrdup (source ? source : "focus");
     group->service = xstrdup (cell (f, FOCUS_SERVICE));
     group->category = xstrdup (cell (f, FOCUS_CATEGORY));
-    group->charge
-        = xstrdup (charge && strcmp (charge, "Usage") != 0 ? charge : NULL);
+    group->charge = xstrdup (charge_of (charge, cell (f, FOCUS_FREQUENCY)));
     group->currency = xstrdup (cell (f, FOCUS_CURRENCY));
     take_payer (f, site, group);
     return take_money (f, group, error);
@@ -358,6 +388,7 @@ static void hand_on (const struct charges_focus *focus, const site_t *site,
         [IN_SOURCE] = g->source,
         [IN_REFERENCE] = reference,
         [IN_SERVICE_CATEGORY] = g->category,
+        [IN_CHARGE] = word_of (g),
     };
     callback (cells, focus->path[at], focus->line[at], arg);
     mpz_clear (units);

@@ -22,6 +22,7 @@ typedef enum {
     IN_REFERENCE,
     IN_COST_OBJECT,
     IN_SERVICE_CATEGORY,
+    IN_CHARGE,
     IN_COUNT,
 } column_id_t;
 

@@ -107,6 +107,8 @@ header=${header%reference*}refrence wrong \
     "wrong.csv:1: unknown column 'refrence'; did you mean 'reference'?" "$good"
 header=$(echo "$header" | tr , ';') wrong "separate the columns by commas" "$good"
 header=date,team wrong "wrong.csv:1: the header lacks service, quantity, unit" "$good"
+header=$header,charge wrong "wrong.csv:2: 'onetime' is no charge; did you mean 'one-time'?" "$good,onetime"
+header=$header,charge wrong "wrong.csv:2: a credit is below 0" "$good,credit"
 gl "$url" import --charges none.csv
 [ $? -eq 1 ] && said "cannot read none.csv"
 result $? "refused: no such file"
@@ -160,6 +162,15 @@ result $? "all other columns are as without them"
 json budget vision
 is "$(field '.rows[] | select(.budget == "vision") | .spent')" 1156.43 \
     "they count against the team's budget"
+
+cat >half.yaml <<'END'
+settlement:
+  - {name: half, rule: sponsor, payer: others, teams: [vision], share: 50%}
+END
+json whatif half.yaml --month 2026-10
+is "$(field '[.rows[] | select(.kind == "team" and .name != "language") | .name, .charge, .charge_after] | join(" ")')" \
+    "others 120.00 573.22 vision 906.43 453.21" "whatif: a sponsor would pay for them as well"
+is "$(field '[.proof[].holds] | unique | join(" ")')" true "and its proofs hold"
 
 check=$abs_top_builddir/tests/focus/check
 gl "$url" report chargeback --month 2026-10 --focus --output focus.csv

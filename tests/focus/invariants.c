@@ -277,12 +277,14 @@ static void check_skus (const table_t *t)
     free (first);
 }
 
-/* What is given back of a job is less than what it was charged. */
+/* What is given back of a job is less than what it was charged; credits of other
+ * services are theirs. */
 static void check_credits (const table_t *t)
 {
     for (size_t row = 0; row < t->rows; row++) {
         mpq_t sum;
-        if (!is (CELL ("ChargeCategory"), "Credit") || !*CELL ("ResourceId"))
+        if (!is (CELL ("ChargeCategory"), "Credit") || !*CELL ("ResourceId")
+            || is (CELL ("ResourceType"), "Other service"))
             continue;
         mpq_init (sum);
         for (size_t i = 0; i < t->rows; i++)

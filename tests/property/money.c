@@ -2,6 +2,7 @@
  * money: what has to hold of the months of any site, whatever its rules, prices, jobs
  * and charges of other services are.
  *
+ *     money --write DIRECTORY SEED     files of the site (made_write())
  *     money [SEED]     one seed (and what its site is made of); else $PROPERTY_SITES
  *                      of them (25), from $PROPERTY_FROM (0) on
  *
@@ -815,6 +816,13 @@ int main (int argc, char **argv)
     uint64_t from = setting ("PROPERTY_FROM", 0), failed = 0;
     uint64_t count = setting ("PROPERTY_SITES", 25);
 
+    if (argc == 4) {
+        made_t m;
+        made_new (&m, strtoull (argv[3], NULL, 10));
+        count = (uint64_t)-made_write (&m, argv[2]);
+        made_free (&m);
+        return (int)count;
+    }
     if (argc > 1) {
         from = strtoull (argv[1], NULL, 10);
         count = 1;

@@ -114,6 +114,7 @@ static void make_head (made_t *m, chance_t *c)
     char live[32] = "";
 
     m->digits = currencies[currency].digits;
+    m->currency = currencies[currency].name;
     if (chance_percent (c, 70))
         snprintf (live, sizeof (live), ", go_live: %s-01", m->month[0]);
     m->head = xasprintf (
@@ -242,9 +243,15 @@ static void make_rates (made_t *m, chance_t *c, const char *const bill[3])
         char price[24], own[80] = "", tiers[200] = "", day[11];
         const char *hour = i == 2 ? "per_cpu_hour" : "per_gpu_hour";
         part_t *rate;
-        if (!bill[i]
-            || (!shared && !strcmp (bill[i], "gpus") && chance_percent (c, 15)))
+        if (!bill[i])
+            continue;
+        if (!shared && !strcmp (bill[i], "gpus") && chance_percent (c, 15)) {
+            add_text (m, PART_COST,
+                      xasprintf ("{name: support, pool: %s, amount: 70, "
+                                 "driver: month}",
+                                 pools[i].name));
             continue; /* at full cost */
+        }
         if (strcmp (bill[i], "gpus") != 0)
             snprintf (own, sizeof (own),
                       i == 2 ? ", per_gb_hour: 0.003"
@@ -547,6 +554,10 @@ static void make_service (made_t *m, chance_t *c, unsigned number)
         .price = part->numbers[1],
         .amount = part->numbers[2],
         .cost_object = PICK (c, NULL, NULL, "P-1"),
+        .charge = quantity < 0 ? PICK (c, NULL, "credit", "adjustment")
+                               : PICK (c, NULL, NULL, "one-time", "recurring"),
+        .user = PICK (c, NULL, NULL, "ann"),
+        .project = PICK (c, NULL, NULL, "x"),
         .file = "charges.csv",
     };
     if (chance_percent (c, 50))
@@ -854,4 +865,100 @@ void made_print (const made_t *m)
                 s->reservation ? s->reservation : "-", s->nodelist, s->gres,
                 s->cpus, segment_state_name (s->state));
     }
+}
+
+/* --- files --------------------------------------------------------------------------- */
+
+static FILE *open_file (const char *directory, const char *name, int stage)
+{
+    GL_AUTOFREE char *path = xasprintf ("%s/%s.%d", directory, name, stage);
+
+    return fopen (path, "w");
+}
+
+static void write_job (const made_t *m, int stage, const part_t *part,
+                       FILE *out)
+{
+    const segment_t *s = &part->segment;
+    const char *gres = s->gres;
+    bool open = s->time_end > m->as_of[stage];
+
+    fprintf (out, "%" PRIu64 "|", s->id_job);
+    print_time (m, out, s->time_submit, '|');
+    print_time (m, out, s->time_start, '|');
+    if (open)
+        fputs ("Unknown|RUNNING|", out);
+    else {
+        print_time (m, out, s->time_end, '|');
+        fprintf (out, "%s|", segment_state_name (s->state));
+    }
+    fprintf (out, "cpu=%" PRIu64, s->cpus);
+    while (*gres) {
+        size_t length = strcspn (gres, ",");
+        fprintf (out, ",gres/%.*s", (int)length, gres);
+        gres += length + (gres[length] == ',');
+    }
+    fprintf (out, ",mem=%" PRIu64 "M,node=%" PRIu64 "|", s->memory_mb,
+             s->nodes);
+    fprintf (out, "%s|%s|%s|%s|%s|%s|%s|%" PRId64 "\n", s->user, s->account,
+             s->partition, s->qos, s->nodelist, s->wckey ? s->wckey : "",
+             s->reservation ? s->reservation : "",
+             (open ? m->as_of[stage] : s->time_end) - s->time_start);
+}
+
+static void write_service (const made_t *m, const part_t *part, FILE *out)
+{
+    const service_t *s = &part->service;
+    mpz_t units;
+
+    mpz_init_set_str (units, s->amount, 10);
+    GL_AUTOFREE char *amount = exact_units_text (units, m->digits);
+    mpz_clear (units);
+    fprintf (out, "%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s\n", s->day,
+             s->team ? s->team : "", s->account ? s->account : "", s->service,
+             s->quantity, s->unit, s->price, amount, m->currency, s->source,
+             s->reference, s->cost_object ? s->cost_object : "",
+             s->charge ? s->charge : "", s->user ? s->user : "",
+             s->project ? s->project : "");
+}
+
+static int write_stage (const made_t *m, int stage, const char *directory)
+{
+    BUFFER_AUTO yaml = BUFFER_INIT;
+    FILE *site = open_file (directory, "gpuledger.yaml", stage),
+         *jobs = open_file (directory, "jobs", stage),
+         *charges = open_file (directory, "charges.csv", stage),
+         *month = open_file (directory, "month", stage);
+
+    if (!site || !jobs || !charges || !month)
+        return -1;
+    made_yaml (m, stage, false, &yaml);
+    fputs (buffer_text (&yaml), site);
+    fputs (
+        "JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|Partition|QOS|"
+        "NodeList|WCKey|Reservation|ElapsedRaw\n",
+        jobs);
+    fputs ("date,team,account,service,quantity,unit,unit_price,amount,currency,"
+           "source,reference,cost_object,charge,user,project\n",
+           charges);
+    for (size_t i = 0; i < m->count; i++) {
+        const part_t *part = &m->part[i];
+        if (part->undone || !is_known (part, stage))
+            continue;
+        if (part->kind == PART_JOB)
+            write_job (m, stage, part, jobs);
+        else if (part->kind == PART_SERVICE)
+            write_service (m, part, charges);
+    }
+    fprintf (month, "%s ", m->month[stage]);
+    print_time (m, month, m->as_of[stage], '\n');
+    return fclose (site) | fclose (jobs) | fclose (charges) | fclose (month);
+}
+
+int made_write (const made_t *m, const char *directory)
+{
+    for (int stage = 0; stage < STAGES; stage++)
+        if (write_stage (m, stage, directory) != 0)
+            return -1;
+    return 0;
 }

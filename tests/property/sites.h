@@ -61,6 +61,7 @@ typedef struct {
     int64_t as_of[STAGES];
     zone_t *zone;
     int digits;
+    const char *currency;
     part_t part[SITE_PARTS_MAX];
     size_t count;
     bool kept[STAGES]; /* the first store caches what it can */
@@ -87,8 +88,9 @@ int made_put (const made_t *m, int stage, bool first, store_t *store,
 
 /* For people. */
 void made_print (const made_t *m);
-/* gpuledger.yaml, and jobs.sacct and charges.csv of what is known at each stage, into a
- * directory: jobs.0, jobs.1, ... */
+/* Of each stage the configuration, jobs as sacct has them, charges, and the month with
+ * the moment that the jobs speak of, into a directory: gpuledger.yaml.0, jobs.0,
+ * charges.csv.0, month.0, ... What is taken back later is left out. */
 int made_write (const made_t *m, const char *directory);
 
 #endif /* !GL_TESTS_PROPERTY_SITES_H */
