@@ -329,6 +329,7 @@ int export_add_bill (export_t *e, const bill_t *bill, gl_error_t *error)
 int export_add_item (export_t *e, const line_item_t *item, gl_error_t *error)
 {
     char **text = e->in.text;
+    bool cpus = item->pool && site_pool_of_cpus (e->month->site, item->pool);
 
     if (mpz_sgn (item->billed) == 0
         && (item->kind == LINE_ITEM_CAPACITY || item->kind == LINE_ITEM_UNUSED))
@@ -349,7 +350,8 @@ int export_add_item (export_t *e, const line_item_t *item, gl_error_t *error)
             e->month->site->zone, CALENDAR_DAY, item->start, e->day);
     mpz_set (e->in.money[MONEY_AMOUNT], item->billed);
     mpz_set (e->in.money[MONEY_COST], item->full_cost);
-    set_hours (e->in.hours[HOURS_GPU], item->gpu_seconds);
+    mpq_set_ui (e->in.hours[!cpus ? HOURS_CPU : HOURS_GPU], 0, 1);
+    set_hours (e->in.hours[cpus ? HOURS_CPU : HOURS_GPU], item->gpu_seconds);
     return add_row (e, error);
 }
 

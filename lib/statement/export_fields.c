@@ -133,7 +133,7 @@ const export_field_t export_field[F_COUNT] = {
             "the amount without its sign where it is below 0; else absent"),
     ROW_OF (GPU_HOURS, "gpu_hours", HOURS, SUM, ALL,
             "hours of GPUs, MIG slices by their part"),
-    ROW_OF (CPU_HOURS, "cpu_hours", HOURS, SUM, P | L,
+    ROW_OF (CPU_HOURS, "cpu_hours", HOURS, SUM, ALL,
             "hours of CPUs, of pools of CPUs"),
     ROW_OF (QUANTITY, "quantity", QUANTITY, SUM, P,
             "quantity of a service, in its unit"),

@@ -78,6 +78,18 @@ lab export --journal --month 2026-10 >one && lab report chargeback --month 2026-
     cmp -s - one
 result $? "export --journal is that of the report"
 
+# --- hours of GPUs and of CPUs, which are never one
+site=$abs_top_srcdir/contrib/examples/sites/caltech
+cpus () { "$program" --quiet --config "$site/gpuledger.yaml" --store sqlite:cpus.db "$@"; }
+cpus init && cpus import --cluster hpc --force --as-of 2026-11-20T00:00:00 "$site/jobs.sacct"
+for rows in postings jobs; do
+    printf 'rows: %s\ngroup: [pool]\ncolumns:\n%s\n' $rows \
+        '  - {fields: [pool, gpu_hours, cpu_hours, amount, rate], separator: " "}' >hours.yaml
+    is "$(cpus export --layout hours.yaml --month 2026-10 | tail -n 2)" \
+        "cpu 100000.000000 1357.14 0.0136
+gpu 40000.000000 5428.57 0.1357" "rows: $rows: hours and rate of each pool"
+done
+
 # --- how values are written
 cat >forms.yaml <<'END'
 rows: postings
