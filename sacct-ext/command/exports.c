@@ -32,7 +32,7 @@ struct writer {
     output_stream_t *out;
     buffer_t text;
     bool begun;  /* the header is written */
-    bool failed; /* to write, told already */
+    bool failed; /* to write, already reported */
     /* the month in hand */
     const bill_t *bill;
     const site_t *book; /* with the assets that it was priced by */
@@ -402,7 +402,7 @@ struct laid_out {
     export_t *export;
     output_stream_t *out;
     buffer_t text;
-    bool failed; /* to write, told already */
+    bool failed; /* to write, already reported */
 };
 
 static int flush_layout (struct laid_out *w, gl_error_t *error)

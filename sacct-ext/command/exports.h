@@ -38,7 +38,7 @@ int export_form (cli_t *cli, const char *name, const report_query_t *query,
                  const output_t *output);
 
 /* The layout can be read, and has nothing that rows do not have. Returns an exit code;
- * the reason has been told. */
+ * the reason has been reported. */
 int export_check_layout (cli_t *cli, const char *path);
 
 /* Whose rows. */
@@ -48,7 +48,7 @@ typedef struct {
 } export_team_t;
 
 /* The query's month, of which it has all, in the form of a layout. Returns an exit
- * code; the reason has been told. */
+ * code; the reason has been reported. */
 int export_by_layout (cli_t *cli, const export_layout_t *layout,
                       const report_query_t *query, export_team_t team,
                       const output_t *output);
