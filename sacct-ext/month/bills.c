@@ -28,13 +28,15 @@ static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
     return 0;
 }
 
+/* Other segments come as well: those that an outage affects have their turn. */
 static int take_ended (const fact_t *fact, void *arg, gl_error_t *error)
 {
     billing_t *billing = arg;
 
     (void)error;
-    billing_add_ended (billing, fact->segment, fact->suspensions,
-                       fact->suspension_count, fact->project);
+    if (billable_is_credited (billing_query (billing)->site, fact->segment))
+        billing_add_ended (billing, fact->segment, fact->suspensions,
+                           fact->suspension_count, fact->project);
     return 0;
 }
 
@@ -69,10 +71,14 @@ static bool lies_in (const segment_t *s, period_t period)
            && (s->time_end == 0 || s->time_end > period.start);
 }
 
+/* Other segments of its jobs come as well. */
 static int take_affected (const fact_t *fact, void *arg, gl_error_t *error)
 {
     const struct affected *a = arg;
 
+    (void)error;
+    if (!lies_in (fact->segment, a->periods[a->at]))
+        return 0;
     if (billing_wants_ended (a->billing)
         && billable_is_credited (billing_query (a->billing)->site,
                                  fact->segment))
@@ -80,7 +86,9 @@ static int take_affected (const fact_t *fact, void *arg, gl_error_t *error)
     for (size_t i = 0; i < a->at; i++)
         if (lies_in (fact->segment, a->periods[i]))
             return 0;
-    return take_ended (fact, a->billing, error);
+    billing_add_ended (a->billing, fact->segment, fact->suspensions,
+                       fact->suspension_count, fact->project);
+    return 0;
 }
 
 static int add_affected (store_t *store, const site_t *site, billing_t *billing,

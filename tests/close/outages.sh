@@ -61,9 +61,15 @@ node_event ()
 
 down '' >"$work/site.yaml"
 october >"$work/rows"
+# One job in both: an hour of 3.00, and half an hour when it ran again.
+row 7 2026-10-02T09:00:00 2026-10-02T10:00:00 COMPLETED 1 dee speech >>"$work/rows"
+row 7 2026-10-28T06:00:00 2026-10-28T06:30:00 COMPLETED 1 dee speech >>"$work/rows"
+# And one whose node failed, 1.50 by policy, and that ran again in the outage, 3.00.
+row 6 2026-10-01T00:00:00 2026-10-01T00:30:00 NODE_FAIL 1 dee speech >>"$work/rows"
+row 6 2026-10-02T08:00:00 2026-10-02T09:00:00 COMPLETED 1 dee speech >>"$work/rows"
 empty "$url" && gl "$url" init && import "$url" 2026-11-03T00:00:00
 result $? "facts"
-printf '%s\n' 'language -179552' 'vision -4500' >"$work/expected"
+printf '%s\n' 'language -179552' 'others -900' 'vision -4500' >"$work/expected"
 for by in team team,user team,state team,day; do
     credits $by && diff "$work/expected" "$work/credits" >"$work/out"
     result $? "credits by $by"
@@ -108,9 +114,9 @@ down '  - {name: node down, source: slurmdbd}' >"$work/site.yaml"
 credits team && diff "$work/expected" "$work/credits" >"$work/out"
 result $? "without events of slurmdbd"
 node_event 1791010800 1791021600
-credits team && printf '%s\n' 'language -179552' 'vision -8100' | diff - "$work/credits" >"$work/out"
+credits team && printf '%s\n' 'language -179552' 'others -900' 'vision -8100' | diff - "$work/credits" >"$work/out"
 result $? "node events of slurmdbd credit their jobs"
-credits team,state && printf '%s\n' 'language -179552' 'vision -8100' | diff - "$work/credits" >"$work/out"
+credits team,state && printf '%s\n' 'language -179552' 'others -900' 'vision -8100' | diff - "$work/credits" >"$work/out"
 result $? "from segments too"
 
 echo "1..$tests"
