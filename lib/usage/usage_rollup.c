@@ -271,14 +271,14 @@ static void add_segments (const struct adding *a, struct cell *to,
         += a->interval == a->rollup->period.start ? present : begun;
 }
 
-static void add_part (struct cell *to, const device_kind_t *kind,
-                      const struct rollup_cell *from)
+static void add_part (const usage_t *u, struct cell *to,
+                      const device_kind_t *kind, const struct rollup_cell *from)
 {
     usage_part_t *part = usage_part_get (&to->cell, kind);
 
     part->gres_seconds += from->gres_seconds;
     part->suspended_gres_seconds += from->suspended_gres_seconds;
-    if (from->more)
+    if (from->more && u->billable_otherwise)
         billable_more_add (&part->more, *from->more);
     if (from->suspended_unknown)
         to->cell.suspended_known = false;
@@ -305,7 +305,7 @@ static void add_cell (struct adding *a, const struct rollup_cell *from)
     if (from->jobs.count > 0 && usage_passes (a->usage, &s)) {
         struct cell *to = usage_cell_get (a->usage, &s);
         if (s.kind)
-            add_part (to, s.kind, from);
+            add_part (a->usage, to, s.kind, from);
         add_segments (a, to, from->present, from->begun);
         add_jobs (a, to, from);
     }

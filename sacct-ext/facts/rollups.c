@@ -4,6 +4,10 @@
 
 #include "facts/facts.h"
 #include "facts/rollups_private.h"
+#include "usage/billable.h"
+
+/* Bytes of the digest that do not depend on what is billed. */
+#define COMMON_SIZE (STORE_DIGEST_SIZE / 2)
 
 /* --- the digest -------------------------------------------------------- */
 
@@ -43,16 +47,15 @@ void rollups_digest (const rollups_basis_t *basis, period_t span,
 {
     BUFFER_AUTO text = BUFFER_INIT;
 
-    memcpy (ret_digest, basis->digest, STORE_DIGEST_SIZE);
     site_billable_text (basis->site, basis->accounts, span, &text);
-    if (text.length == 0)
-        return;
-    buffer_add (&text, basis->digest, STORE_DIGEST_SIZE);
-    digest_of (&text, ret_digest); /* it was available before */
+    if (text.length > 0)
+        digest_of (&text, ret_digest); /* it was available before */
+    memcpy (ret_digest, basis->digest,
+            text.length > 0 ? COMMON_SIZE : STORE_DIGEST_SIZE);
 }
 
-bool rollups_is_right (const rollups_basis_t *basis,
-                       const store_rollup_t *stored)
+static bool is_alike (const rollups_basis_t *basis,
+                      const store_rollup_t *stored, size_t size)
 {
     period_t unit = zone_unit (basis->site->zone, stored->unit, stored->start);
     uint8_t digest[STORE_DIGEST_SIZE];
@@ -60,7 +63,21 @@ bool rollups_is_right (const rollups_basis_t *basis,
     if (unit.start != stored->start || unit.end != stored->end)
         return false;
     rollups_digest (basis, unit, digest);
-    return memcmp (digest, stored->digest, sizeof (digest)) == 0;
+    return memcmp (digest, stored->digest, size) == 0;
+}
+
+bool rollups_is_right (const rollups_basis_t *basis,
+                       const store_rollup_t *stored)
+{
+    return is_alike (basis, stored, STORE_DIGEST_SIZE);
+}
+
+bool rollups_is_usable (const rollups_basis_t *basis,
+                        const store_rollup_t *stored)
+{
+    return is_alike (basis, stored,
+                     billable_otherwise (basis->site) ? STORE_DIGEST_SIZE
+                                                      : COMMON_SIZE);
 }
 
 /* --- from facts -------------------------------------------------------- */

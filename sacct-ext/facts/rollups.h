@@ -82,6 +82,10 @@ void rollups_digest (const rollups_basis_t *basis, period_t span,
 bool rollups_is_right (const rollups_basis_t *basis,
                        const store_rollup_t *stored);
 
+/* Or what it holds in addition, of what is billed (usage/rollup.h), is not wanted. */
+bool rollups_is_usable (const rollups_basis_t *basis,
+                        const store_rollup_t *stored);
+
 /* Days, computed from the facts alone. */
 int rollups_compute (const rollups_basis_t *basis, int64_t as_of, period_t days,
                      rollup_f callback, void *arg, gl_error_t *error);

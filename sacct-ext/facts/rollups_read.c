@@ -70,7 +70,7 @@ struct reading {
 static rollup_t *take_right (const struct reading *r,
                              const store_rollup_t *stored, period_t within)
 {
-    if (!rollups_is_right (&r->basis, stored) || stored->start < within.start
+    if (!rollups_is_usable (&r->basis, stored) || stored->start < within.start
         || stored->end > within.end)
         return NULL;
     return rollup_decode (stored->body, stored->length, NULL);

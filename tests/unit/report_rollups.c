@@ -383,6 +383,44 @@ TEST_CASE (rollups__made_up_worlds__reports_are_those_of_segments)
     }
 }
 
+/* Single jobs no longer decide what is billed. */
+static void make_plain (site_t *site)
+{
+    for (size_t i = 0; i < site->pool_count; i++)
+        site->pools[i].bill = BILL_GPUS;
+    for (size_t i = 0; i < site->rate_count; i++) {
+        site_rate_t *rate = &site->rates[i];
+        free (rate->reservation);
+        rate->reservation = NULL;
+        rate->gpus[0] = rate->gpus[1] = rate->round_hours = 0;
+        mpq_set_ui (rate->minimum, 0, 1);
+        mpq_set_ui (rate->minimum_gpu_hours, 0, 1);
+    }
+    site->policy.minimum = site->policy.grace = 0;
+    site->policy.increment = 1;
+}
+
+TEST_CASE (rollups__of_a_site_with_prices_of_jobs__serve_one_without)
+{
+    static struct world w;
+
+    for (uint64_t seed = 1; seed <= worlds () / 4; seed++) {
+        struct list list = {.count = 0};
+        report_query_t q = {.by = {.id = {KEY_ACCOUNT}, .count = 1},
+                            .clusters = &w.cluster,
+                            .cluster_count = 1};
+        world_make (&w, seed);
+        q.site = w.site;
+        q.period = zone_unit (w.site->zone, CALENDAR_MONTH, w.span.start);
+        build_days (&w, q.period, &list);
+        make_plain (w.site);
+        if (is_steady (&w, q.period) && w.as_of >= q.period.end)
+            compare (&w, &q, &list, of_charges, seed);
+        list_done (&list);
+        world_end (&w);
+    }
+}
+
 /* Days do not depend on the days that they were built with. */
 TEST_CASE (rollups__other_chunks__same_bytes)
 {
