@@ -113,6 +113,36 @@ void exact_add_scaled (mpq_t value, const mpq_t a, int64_t numerator,
     mpq_clear (factor);
 }
 
+void exact_add (mpq_t to, const mpq_t value)
+{
+    if (mpz_cmp_ui (mpq_denref (to), 1) == 0
+        && mpz_cmp_ui (mpq_denref (value), 1) == 0)
+        mpz_add (mpq_numref (to), mpq_numref (to), mpq_numref (value));
+    else
+        mpq_add (to, to, value);
+}
+
+void exact_gather (mpq_t sum, const mpq_t value)
+{
+    mpz_ptr number = mpq_numref (sum), in = mpq_denref (sum);
+    mpz_t common, times;
+
+    if (mpz_cmp (in, mpq_denref (value)) == 0) {
+        mpz_add (number, number, mpq_numref (value));
+        return;
+    }
+    mpz_inits (common, times, NULL);
+    if (!mpz_divisible_p (in, mpq_denref (value))) {
+        mpz_lcm (common, in, mpq_denref (value));
+        mpz_divexact (times, common, in);
+        mpz_mul (number, number, times);
+        mpz_swap (in, common);
+    }
+    mpz_divexact (times, in, mpq_denref (value));
+    mpz_addmul (number, times, mpq_numref (value));
+    mpz_clears (common, times, NULL);
+}
+
 void exact_round (mpz_t ret_units, const mpq_t value, int digits)
 {
     mpz_t numerator, remainder;
@@ -197,6 +227,14 @@ char *exact_shortest (const mpq_t value)
     }
     mpz_clear (power);
     return exact_text (value, digits <= 12 ? digits : 6);
+}
+
+char *exact_fraction_text (const mpq_t value)
+{
+    size_t digits = mpz_sizeinbase (mpq_numref (value), 10)
+                    + mpz_sizeinbase (mpq_denref (value), 10);
+
+    return mpq_get_str (xmalloc (digits + 3), 10, value);
 }
 
 struct remainder {

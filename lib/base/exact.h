@@ -31,6 +31,12 @@ void exact_set_u128 (mpz_t value, unsigned __int128 number);
 void exact_add_scaled (mpq_t value, const mpq_t a, int64_t numerator,
                        int64_t denominator);
 
+/* to += value, as mpq_add(): most values are integers. */
+void exact_add (mpq_t to, const mpq_t value);
+/* The same for long sums, which need no common divisors of each: mpq_canonicalize()
+ * of the sum behind the last. */
+void exact_gather (mpq_t sum, const mpq_t value);
+
 /* value * 10^digits, rounded half to even. */
 void exact_round (mpz_t ret_units, const mpq_t value, int digits);
 /* The same, rounded half up: floor (value * 10^digits + 1/2). For running totals:
@@ -43,6 +49,8 @@ char *exact_text (const mpq_t value, int digits);
 /* The shortest decimal that is exact, at most 12 decimals ("425000", "0.1"); a
  * value without one is rounded to 6. For explanations. Yours to free. */
 char *exact_shortest (const mpq_t value);
+/* "n/d" or "n", as it is. Yours to free. */
+char *exact_fraction_text (const mpq_t value);
 /* An integer of units of 10^-digits as text: 12345, 2 -> "123.45". */
 char *exact_units_text (const mpz_t units, int digits);
 

@@ -221,7 +221,7 @@ static void explain_quantity (explain_step_t *step, struct piece *p)
     if (kind->cpu) {
         weigh (p->gpu_seconds, p->part->gres_seconds, kind->weight);
         explain_line (step, COLUMN_COUNT, "cpu_seconds", "CPUs x seconds",
-                      mpq_get_str (NULL, 10, p->gpu_seconds));
+                      exact_fraction_text (p->gpu_seconds));
         explain_line (step, COLUMN_HOURS, "cpu_hours", "CPU hours",
                       report_hours_text (p->gpu_seconds));
         return;
@@ -246,7 +246,7 @@ static void explain_quantity (explain_step_t *step, struct piece *p)
     weigh (p->gpu_seconds, p->part->gres_seconds, kind->weight);
     explain_line (step, COLUMN_TEXT, "gpu_seconds",
                   "GPU seconds, exactly: devices x seconds x weight",
-                  mpq_get_str (NULL, 10, p->gpu_seconds));
+                  exact_fraction_text (p->gpu_seconds));
     explain_line (step, COLUMN_HOURS, "gpu_hours", "GPU hours",
                   report_hours_text (p->gpu_seconds));
 }
@@ -495,7 +495,7 @@ static void explain_price (explain_step_t *step, struct piece *p,
         explain_line (step, COLUMN_TEXT, "more_seconds",
                       "GPU seconds billed beyond that: CPUs or memory taken, "
                       "minimum, increment, grace",
-                      mpq_get_str (NULL, 10, *p->part->more));
+                      exact_fraction_text (*p->part->more));
         mpq_add (p->price_seconds, p->price_seconds, *p->part->more);
     }
     explain_due (step, p, pm, rate);

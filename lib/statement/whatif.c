@@ -380,7 +380,7 @@ static void prove_side (struct table *t, const struct line *all,
 static void prove_neutral (struct table *t)
 {
     report_proof_t *proof = report_proof (t->report, "The charges stay in sum");
-    GL_AUTOFREE char *factor = mpq_get_str (NULL, 10, t->whatif->factor);
+    GL_AUTOFREE char *factor = exact_fraction_text (t->whatif->factor);
     GL_AUTOFREE char *decimal = exact_text (t->whatif->factor, 6);
     mpq_t before, after;
     mpz_t rounding;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limbs.h"
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/cli_help.h"
@@ -109,6 +110,7 @@ int main (int argc, char **argv)
     cli_t cli = {0};
     int rc;
 
+    limbs_pool ();
     /* texts are UTF-8 wherever we run; numbers and order stay C's */
     setlocale (LC_CTYPE, "C.UTF-8");
     read_environment (&cli);

@@ -328,7 +328,7 @@ static void take_money (struct reading *r, service_t *row)
                  cell_of (r, IN_AMOUNT), EXACT_UNITS_DIGITS - digits);
         row->quantity = exact_shortest (quantity);
         row->price = exact_shortest (price);
-        row->amount = mpz_get_str (NULL, 10, mpq_numref (scale));
+        row->amount = exact_units_text (mpq_numref (scale), 0);
     }
     mpq_clears (quantity, price, amount, scale, NULL);
 }

@@ -1,6 +1,7 @@
 #include "support/test.h"
 
 #include "base/exact.h"
+#include "base/limbs.h"
 #include "base/memory.h"
 
 static void check_text (const char *input, int digits, const char *expected)
@@ -178,4 +179,47 @@ TEST_CASE (exact_share_in_order__parts_put_together__are_the_same)
     mpz_clear (total);
 }
 
-TEST_MAIN (NULL, NULL)
+/* One sum in three ways, of integers and of parts of 7, 9, 60 and 2^70; large
+ * numbers leave the pool of limbs, and come back to it. */
+TEST_CASE (exact_gather__a_long_sum__is_that_of_mpq_add)
+{
+    static const unsigned parts[] = {1, 7, 1, 9, 60, 1};
+    mpq_t value, plain, added, gathered;
+
+    mpq_inits (value, plain, added, gathered, NULL);
+    for (unsigned i = 0; i < 600; i++) {
+        mpq_set_si (value, (long)(i * 7919) - 2000000, 1);
+        mpz_set_ui (mpq_denref (value), parts[i % GL_ARRAY_SIZE (parts)]);
+        if (i % 100 == 99)
+            mpz_mul_2exp (mpq_denref (value), mpq_denref (value), i / 2);
+        mpq_canonicalize (value);
+        mpq_add (plain, plain, value);
+        exact_add (added, value);
+        exact_gather (gathered, value);
+        assert_true (mpq_equal (plain, added));
+    }
+    mpq_canonicalize (gathered);
+    assert_true (mpq_equal (plain, gathered));
+    mpq_clears (value, plain, added, gathered, NULL);
+}
+
+TEST_CASE (exact_fraction_text__a_negative__keeps_its_terms)
+{
+    GL_AUTOFREE char *text = NULL;
+    mpq_t value;
+
+    mpq_init (value);
+    mpq_set_si (value, -1234567, 1000);
+    text = exact_fraction_text (value);
+    assert_string_equal (text, "-1234567/1000");
+    mpq_clear (value);
+}
+
+static int setup (void **state)
+{
+    (void)state;
+    limbs_pool ();
+    return 0;
+}
+
+TEST_MAIN (setup, NULL)
