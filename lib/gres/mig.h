@@ -22,6 +22,7 @@ typedef enum {
     MIG_COMPUTE,
     MIG_MEMORY,
     MIG_MAX, /* for prices only: the sum over a card may exceed 1 */
+    MIG_BASIS_COUNT,
 } mig_basis_t;
 
 /* "compute", "memory", "max". */

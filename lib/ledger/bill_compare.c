@@ -43,14 +43,17 @@ static void take (const struct comparing *c, const charge_t *charge)
     const charge_remainder_t *rest = charge_remainders (charge);
     size_t count;
     const charge_line_t *line = charge_lines (charge, &count);
+    bill_comparison_t *of = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        bill_comparison_t *of = find (c, line[i].path[CHARGE_TEAM], false);
+        const char *team = line[i].path[CHARGE_TEAM];
+        if (!of || !text_same (of->team, team))
+            of = find (c, team, false);
         if (line[i].kind != CHARGE_CREDIT)
             mpz_add (of->units, of->units, line[i].charge_units);
     }
+    of = find (c, NULL, true);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
-        bill_comparison_t *of = find (c, NULL, true);
         if (i != REMAINDER_CREDITED)
             mpz_add (of->units, of->units, rest[i].charge_units);
     }
@@ -61,6 +64,7 @@ int bill_compare_policies (bill_t *bill, const site_t *site,
 {
     char month[ZONE_STAMP_SIZE];
     struct comparing c = {bill, month, NULL};
+    bool same = charge_is_published (pm->charge);
 
     if (!pm->has_cost)
         return 0;
@@ -68,12 +72,16 @@ int bill_compare_policies (bill_t *bill, const site_t *site,
     take (&c, pm->charge);
     for (size_t i = 0; i < GL_ARRAY_SIZE (others); i++) {
         charge_t *other;
+        c.idle = idle_policy_word (others[i]);
         if (others[i] == IDLE_ENTITLEMENT && site->entitlement_count == 0)
             continue; /* nobody would share idle time by them */
+        if (same) {
+            take (&c, pm->charge);
+            continue;
+        }
         other = charge_under (pm->charge, others[i], error);
         if (!other)
             return -1;
-        c.idle = idle_policy_word (others[i]);
         take (&c, other);
         charge_free (other);
     }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exact.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -404,9 +405,10 @@ void field_add (const field_t *f, void *to, const void *from, int sign)
 {
     if (!field_is_measure (f) || field_is_absent (f, from))
         return;
-    if (f->type == FIELD_EXACT)
-        (sign < 0 ? mpq_sub : mpq_add) (exact_of (to, f), exact_of (to, f),
-                                        exact_of (from, f));
+    if (f->type == FIELD_EXACT && sign > 0)
+        exact_add (exact_of (to, f), exact_of (from, f));
+    else if (f->type == FIELD_EXACT)
+        mpq_sub (exact_of (to, f), exact_of (to, f), exact_of (from, f));
     else if (f->type == FIELD_UNITS)
         (sign < 0 ? mpz_sub : mpz_add) (units_of (to, f), units_of (to, f),
                                         units_of (from, f));

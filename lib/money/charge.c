@@ -456,14 +456,28 @@ static int by_line_and_price (const void *a, const void *b, void *arg)
     return order ? order : compare_prices (a, b);
 }
 
+/* What is in order already, as usage mostly comes, costs one look. */
+static void sort (void *items, size_t count, size_t size,
+                  int (*compare) (const void *, const void *, void *),
+                  void *arg)
+{
+    const char *item = items;
+
+    for (size_t i = 1; i < count; i++, item += size)
+        if (compare (item, item + size, arg) > 0) {
+            qsort_r (items, count, size, compare, arg);
+            return;
+        }
+}
+
 static void merge_into (charge_line_t *to, const charge_line_t *from)
 {
-    mpq_add (to->gpu_seconds, to->gpu_seconds, from->gpu_seconds);
-    mpq_add (to->price_seconds, to->price_seconds, from->price_seconds);
-    mpq_add (to->cost, to->cost, from->cost);
-    mpq_add (to->list, to->list, from->list);
-    mpq_add (to->charge, to->charge, from->charge);
-    mpq_add (to->drawn, to->drawn, from->drawn);
+    exact_add (to->gpu_seconds, from->gpu_seconds);
+    exact_add (to->price_seconds, from->price_seconds);
+    exact_add (to->cost, from->cost);
+    exact_add (to->list, from->list);
+    exact_add (to->charge, from->charge);
+    exact_add (to->drawn, from->drawn);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         if (mpq_sgn (from->adjustment[i]) != 0)
             mpq_add (to->adjustment[i], to->adjustment[i], from->adjustment[i]);
@@ -474,9 +488,8 @@ static void sort_and_merge (charge_t *charge, bool each_price)
 {
     size_t length = charge_path_length (charge), kept = 0;
 
-    if (charge->count > 1)
-        qsort_r (charge->entries, charge->count, sizeof (*charge->entries),
-                 by_line_and_price, charge);
+    sort (charge->entries, charge->count, sizeof (*charge->entries),
+          by_line_and_price, charge);
     for (size_t i = 0; i < charge->count; i++) {
         struct entry *entry = &charge->entries[i];
         struct entry *last = kept ? &charge->entries[kept - 1] : NULL;
@@ -515,7 +528,7 @@ static void find_rates (charge_t *charge)
     mpq_inits (used, billed, NULL);
     for (size_t i = 0; i < charge->count; i++)
         if (charge->entries[i].line.kind == CHARGE_USED)
-            mpq_add (used, used, charge->entries[i].line.price_seconds);
+            exact_add (used, charge->entries[i].line.price_seconds);
     mpq_set (billed, used);
     for (size_t i = 0; i < charge->reserved.count; i++)
         mpq_add (billed, billed, charge->reserved.share[i].amount);
@@ -569,9 +582,8 @@ static void hand_out (charge_t *charge)
     for (size_t i = 0; i < charge->credit_count; i++)
         if (mpq_sgn (charge->credits[i].line.charge) != 0)
             charge->lines[charge->line_count++] = charge->credits[i].line;
-    if (charge->line_count > 1)
-        qsort_r (charge->lines, charge->line_count, sizeof (*charge->lines),
-                 by_line, &length);
+    sort (charge->lines, charge->line_count, sizeof (*charge->lines), by_line,
+          &length);
 }
 
 void charge_prepare (charge_t *charge)

@@ -402,7 +402,6 @@ typedef struct {
     mpq_t others; /* charge_add_others(): of this month, and of earlier ones */
     mpq_t others_before;
     mpq_t spent; /* due before surcharges, for billed - drawn */
-    mpq_t due;   /* all its lines but credits */
 } charge_payer_t;
 /* By team, then account, absent first. */
 const charge_payer_t *charge_payers (const charge_t *charge, size_t *ret_count);
@@ -447,6 +446,8 @@ void charge_per_second (const charge_t *charge, const rate_card_price_t *price,
  * charge_compute(). NULL: a defect. */
 charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
                         gl_error_t *error);
+/* All that is charged has a published price: the same under any idle policy. */
+bool charge_is_published (const charge_t *charge);
 
 const cost_t *charge_cost (const charge_t *charge);
 const capacity_sum_t *charge_capacity (const charge_t *charge);

@@ -65,7 +65,7 @@ charge_payer_t *charge_payer (charge_t *charge, const char *team,
                payer->value_in, payer->value_consumed, payer->value_reserved,
                payer->value_out, payer->value_expired, payer->before_billed,
                payer->before_spent, payer->listed, payer->others,
-               payer->others_before, payer->spent, payer->due, NULL);
+               payer->others_before, payer->spent, NULL);
     return payer;
 }
 
@@ -82,7 +82,7 @@ void charge_free_payers (charge_t *charge)
                     payer->value_reserved, payer->value_out,
                     payer->value_expired, payer->before_billed,
                     payer->before_spent, payer->listed, payer->others,
-                    payer->others_before, payer->spent, payer->due, NULL);
+                    payer->others_before, payer->spent, NULL);
     }
     free (charge->payers);
 }
@@ -549,12 +549,13 @@ static void set_drawn (const charge_payer_t *payer, line_of_t of,
 
 static void owe (charge_payer_t *payer, const charge_line_t *line)
 {
-    mpq_add (payer->due, payer->due, line->charge);
+    mpq_srcptr surcharge = line->adjustment[ADJUSTMENT_SURCHARGE];
+
     if (line->kind != CHARGE_USED)
         return;
-    mpq_add (payer->spent, payer->spent, line->charge);
-    mpq_sub (payer->spent, payer->spent,
-             line->adjustment[ADJUSTMENT_SURCHARGE]);
+    exact_gather (payer->spent, line->charge);
+    if (mpq_sgn (surcharge) != 0)
+        mpq_sub (payer->spent, payer->spent, surcharge);
 }
 
 static bool is_published (const struct entry *entry)
@@ -582,6 +583,8 @@ void charge_price_entries (charge_t *charge)
                     line->cost);
         owe (payer, line);
     }
+    for (size_t i = 0; i < charge->payer_count; i++)
+        mpq_canonicalize (charge->payers[i].spent);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         mpq_clear (factor[i]);
 }

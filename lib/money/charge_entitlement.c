@@ -95,6 +95,8 @@ bool charge_consumed_part (const charge_payer_t *payer, mpq_t ret_part)
     mpq_t asked;
 
     mpq_set_ui (ret_part, 0, 1);
+    if (mpq_sgn (payer->entitled) == 0 && mpq_sgn (payer->rollover_in) == 0)
+        return false;
     mpq_init (asked);
     mpq_add (asked, payer->billed, payer->reserved);
     if (mpq_sgn (asked) > 0) {

@@ -107,3 +107,12 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
     }
     return other;
 }
+
+bool charge_is_published (const charge_t *charge)
+{
+    bool all = charge->count > 0;
+
+    for (size_t i = 0; i < charge->count && all; i++)
+        all = charge->entries[i].published && !charge->entries[i].bought;
+    return all;
+}

@@ -1,6 +1,7 @@
 /*
  * What no line carries: see charge.h for the equations.
  */
+#include "base/exact.h"
 #include "base/memory.h"
 #include "money/charge_private.h"
 
@@ -123,21 +124,18 @@ static void make_sums (const charge_t *charge, struct sums *sums)
         const charge_line_t *line = &entry->line;
         int published = entry->price.rate != NULL;
         if (line->kind == CHARGE_USED) {
-            mpq_add (sums->used, sums->used, line->gpu_seconds);
-            mpq_add (sums->used_seconds[published],
-                     sums->used_seconds[published], line->gpu_seconds);
-            mpq_add (sums->used_price[published], sums->used_price[published],
-                     line->price_seconds);
+            exact_gather (sums->used, line->gpu_seconds);
+            exact_gather (sums->used_seconds[published], line->gpu_seconds);
+            exact_gather (sums->used_price[published], line->price_seconds);
         }
         if (entry->at_cost)
             continue;
-        mpq_add (sums->seconds[published], sums->seconds[published],
-                 line->gpu_seconds);
-        mpq_add (sums->price[published], sums->price[published],
-                 line->price_seconds);
+        exact_gather (sums->seconds[published], line->gpu_seconds);
+        exact_gather (sums->price[published], line->price_seconds);
         if (published)
-            mpq_add (sums->published, sums->published, line->list);
+            exact_gather (sums->published, line->list);
     }
+    each_sum (sums, mpq_canonicalize);
 }
 
 static void clear_sums (struct sums *sums)

@@ -108,8 +108,8 @@ static void sum_group (charge_t *charge, struct group group,
 {
     for (size_t i = group.start; i < group.end; i++)
         if (has_part (&charge->entries[i], which))
-            mpq_add (ret_sum, ret_sum,
-                     line_amount (&charge->entries[i].line, which));
+            exact_gather (ret_sum,
+                          line_amount (&charge->entries[i].line, which));
     charge_scale (ret_sum, ret_sum, which->digits);
 }
 

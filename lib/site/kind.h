@@ -42,6 +42,8 @@ typedef struct {
     bool part;               /* a shard or a unit of MPS: several hold one GPU */
     bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
     fraction_t weight;       /* of the quantity, in physical GPUs */
+    fraction_t price_weight[MIG_BASIS_COUNT]; /* rate_card_weight() by each
+                                basis; 0/0: to be looked up */
     const char *problem;     /* why the weight is not known */
 } device_kind_t;
 

@@ -5,6 +5,7 @@
 #include "gres/mig.h"
 #include "gres/nodelist.h"
 #include "site/kind_private.h"
+#include "site/rate_card.h"
 
 struct pool_node *pool_nodes_new (const char *text)
 {
@@ -264,6 +265,16 @@ int kind_weight (const site_t *site, const device_kind_t *kind,
     return rc;
 }
 
+/* Many cells ask for these. What has none is an error where it is priced. */
+static void weigh_prices (const site_t *site, device_kind_t *kind)
+{
+    for (int basis = 0; basis < MIG_BASIS_COUNT; basis++) {
+        fraction_t weight;
+        if (rate_card_weight (site, kind, basis, &weight, NULL) == 0)
+            kind->price_weight[basis] = weight;
+    }
+}
+
 void kind_weigh (const site_t *site, struct kind_entry *entry)
 {
     device_kind_t *kind = &entry->kind;
@@ -290,5 +301,6 @@ void kind_weigh (const site_t *site, struct kind_entry *entry)
     if (!kind->weight_known) {
         kind->weight = fraction (0, 1);
         kind->problem = entry->problem = xstrdup (error.text);
-    }
+    } else if (kind->pool)
+        weigh_prices (site, kind);
 }

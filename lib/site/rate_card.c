@@ -229,8 +229,8 @@ int rate_card_weight (const site_t *site, const device_kind_t *kind,
     const mig_table_t table = {site->profiles, site->profile_count};
     const char *type = kind->type ? kind->type : kind->profile;
 
-    *ret_weight = kind->weight;
-    if (kind->part)
+    *ret_weight = kind->part ? kind->weight : kind->price_weight[basis];
+    if (ret_weight->den > 0)
         return 0;
     return mig_type_weight (&table, kind->pool->gpu, type,
                             type ? strlen (type) : 0, basis, ret_weight,
