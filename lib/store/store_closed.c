@@ -121,8 +121,9 @@ static void take_row (const closed_table_t *t, const db_statement_t *st,
     buffer_clear (&row->text);
     for (unsigned i = 0; i < t->count; i++) {
         row->value[i] = db_column_text (st, OWN_COUNT + i);
-        add_value (t, i, row->value[i], db_column_length (st, OWN_COUNT + i),
-                   &row->text);
+        if (row->value[i])
+            add_value (t, i, row->value[i],
+                       db_column_length (st, OWN_COUNT + i), &row->text);
     }
     memset (row->hash, 0, sizeof (row->hash));
     if (db_column_length (st, hash) == sizeof (row->hash))

@@ -145,7 +145,9 @@ static int find_start (store_t *store, const struct filling *f,
         rc = take_earlier (site, p->closings[i].month, &first, error);
     for (size_t i = 0; i < p->decision_count && rc == 0; i++)
         rc = take_earlier (site, p->decisions[i].month, &first, error);
-    first = zone_unit (site->zone, CALENDAR_MONTH, first - 1).start;
+    if (first == f->query->as_of) /* nothing is known: the month before it */
+        first--;
+    first = zone_unit (site->zone, CALENDAR_MONTH, first).start;
     if (first > *ret_start && site->entitlement_count == 0)
         *ret_start = first;
     return rc;

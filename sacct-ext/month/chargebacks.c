@@ -389,7 +389,6 @@ static int compute (struct making *m, gl_error_t *error)
                            error);
     if (rc == 0)
         rc = settle (m, taking.bill, error);
-    bill_sort (taking.bill);
     if (rc == 0)
         add_bill (m, NULL, taking.bill, NULL);
     else

@@ -33,6 +33,8 @@ static const closed_table_t *table_of (bill_list_t list)
     closed_table_t *t = &tables[list];
     const fields_t *fields = &bill_fields[list];
 
+    if (t->table)
+        return t;
     t->table = lists[list].table;
     for (t->count = 0; t->count < fields->count; t->count++) {
         t->column[t->count] = fields->field[t->count].name;

@@ -55,16 +55,21 @@ static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
     if (how->until && how->until < m->period.end)
         m->period.end = how->until;
     m->paper_period = m->period;
-    if (periods_open_month (store, site, periods, open, error) < 0
-        || bills_compute_part (store, site, m->period,
-                               &(bills_how_t){.compared = how->compared,
-                                              .days = how->days,
-                                              .filter = how->filter},
-                               &m->bill, &m->first, error)
-               < 0)
+    if (periods_open_month (store, site, periods, open, error) < 0)
         return -1;
     order = strcmp (m->name, open);
     m->state = order < 0 ? MONTH_BEFORE : order == 0 ? MONTH_OPEN : MONTH_LATER;
+    if (how->billed && m->state == MONTH_BEFORE) {
+        m->bill = bill_new ();
+        return 0;
+    }
+    if (bills_compute_part (store, site, m->period,
+                            &(bills_how_t){.compared = how->compared,
+                                           .days = how->days,
+                                           .filter = how->filter},
+                            &m->bill, &m->first, error)
+        < 0)
+        return -1;
     rc = corrections_adjustments (store, site, periods, m->name, m->bill,
                                   &balances, error);
     if (rc == 0)

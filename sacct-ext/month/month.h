@@ -72,7 +72,8 @@ typedef struct {
     bool days; /* with what is charged by day (BILL_DAYS) */
     const usage_filter_t *filter; /* at least of what passes it, and by what it is
                                      of; NULL: of all */
-    bool billed;   /* months_each(): without months before the ledger begins */
+    bool billed; /* a month before the ledger begins has no rows; months_each()
+                    leaves it out */
     struct ledger_month
         *had;      /* months_each(): it was read before, in the same way */
     int64_t until; /* of a month that is not closed only what is before: rows

@@ -332,12 +332,13 @@ static int name_team (struct making *m, month_t *now, gl_error_t *error)
 static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 {
     const month_how_t with_days = {.days = true, .filter = m->query.filters};
+    const month_how_t billed = {.billed = true};
     month_t *now = NULL, *before = NULL;
     int rc = -1;
 
     if (month_at (m, m->query.period.start, &with_days, &now, error) == 0
         && check_reached (m, now, error) == 0 && name_team (m, now, error) == 0
-        && month_at (m, m->query.period.start - 1, NULL, &before, error) == 0
+        && month_at (m, m->query.period.start - 1, &billed, &before, error) == 0
         && count_jobs (m, now, error) == 0 && list_jobs (m, now, error) == 0) {
         take_days (m, now);
         rc = make_page (m, now, before, ret_report, error);
