@@ -314,6 +314,7 @@ int billing_days_add_rollup (billing_days_t *d, const rollup_t *rollup,
                              gl_error_t *error)
 {
     usage_add_rollup (d->usage, rollup, ROLLUP_COUNTED);
+    d->query.in_any_order = true; /* a line has one cell in a day */
     return take_usage (d, error);
 }
 

@@ -456,7 +456,8 @@ const usage_cell_t *usage_cells (usage_t *u, size_t *ret_count)
                    sizeof (*cell->cell.part), by_kind);
         u->sorted[count++] = cell->cell;
     }
-    qsort (u->sorted, count, sizeof (*u->sorted), by_key);
+    if (!u->query->in_any_order)
+        qsort (u->sorted, count, sizeof (*u->sorted), by_key);
     *ret_count = count;
     return u->sorted;
 }

@@ -78,6 +78,7 @@ typedef struct {
     /* To which energy is added by time, of kinds with a pool and a weight, whatever
      * the filters; NULL: not wanted. */
     load_profile_t *load;
+    bool in_any_order; /* nobody reads the order of the cells */
     bool without_jobs; /* nobody reads how many there are: with rollups this
                           saves the most of the work */
 } usage_query_t;

@@ -29,6 +29,20 @@ uint32_t usage_intern (usage_t *u, const char *text)
     return entry->id;
 }
 
+/* Of a text that stays where it is: known by its address while a rollup is added. */
+static uint32_t intern_lasting (usage_t *u, const char *text)
+{
+    struct recent_text *recent;
+
+    if (!text || !u->recent)
+        return usage_intern (u, text);
+    recent = &u->recent[((uintptr_t)text ^ (uintptr_t)text >> 11)
+                        % RECENT_TEXTS];
+    if (recent->text != text)
+        *recent = (struct recent_text){text, usage_intern (u, text)};
+    return recent->id;
+}
+
 /* --- keys that are dear to find ---------------------------------------- */
 
 static const calendar_unit_t units[KEY_COUNT] = {
@@ -83,8 +97,8 @@ static uint32_t team_id (usage_t *u, key_id_t of, const usage_subject_t *s)
         || s->instant >= u->query->period.end)
         return usage_intern (u, team_text (u, of, s));
     memset (&key, 0, sizeof (key));
-    key.cluster = usage_intern (u, s->cluster);
-    key.account = usage_intern (u, s->account);
+    key.cluster = intern_lasting (u, s->cluster);
+    key.account = intern_lasting (u, s->account);
     key.of = of;
     key.month
         = key_is_of_team (of) ? unit_id (u, CALENDAR_MONTH, s->instant) : 0;
@@ -180,11 +194,13 @@ static bool dear_key_id (usage_t *u, key_id_t key, const usage_subject_t *s,
 static uint32_t key_id (usage_t *u, key_id_t key, const usage_subject_t *s)
 {
     char buf[TAG_MAX + 1];
+    const char *text;
     uint32_t id;
 
-    return dear_key_id (u, key, s, &id)
-               ? id
-               : usage_intern (u, key_text (s, key, u->query->by.label, buf));
+    if (dear_key_id (u, key, s, &id))
+        return id;
+    text = key_text (s, key, u->query->by.label, buf);
+    return text == buf ? usage_intern (u, text) : intern_lasting (u, text);
 }
 
 /* --- filters ----------------------------------------------------------- */

@@ -20,6 +20,13 @@ struct text_entry {
     UT_hash_handle hh;
 };
 
+/* Where a text of a rollup lies, which all of its cells borrow, and its id. */
+#define RECENT_TEXTS 2048
+struct recent_text {
+    const char *text;
+    uint32_t id;
+};
+
 /* The last one of its kind, and its name interned; 0: none yet. */
 struct named_unit {
     period_t period;
@@ -76,6 +83,7 @@ struct usage {
     uint32_t cluster;         /* of the current segment */
     struct text_entry *texts;
     char **text_of; /* by id */
+    struct recent_text *recent; /* while a rollup is added; NULL */
     uint32_t text_count, text_size;
     struct named_unit named[CALENDAR_MONTH + 1];
     struct team_entry *teams;

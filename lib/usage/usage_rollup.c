@@ -354,7 +354,9 @@ static void add_row (struct adding *a, const struct rollup_row *row)
 void usage_add_rollup (usage_t *u, const rollup_t *r, rollup_part_t part)
 {
     struct adding a = {.usage = u, .rollup = r, .part = part};
+    struct recent_text recent[RECENT_TEXTS] = {{NULL, 0}};
 
+    u->recent = recent;
     resolve_kinds (&a);
     a.interval = usage_interval_start (u, r->period.start);
     a.cluster = usage_intern (u, r->cluster);
@@ -370,6 +372,7 @@ void usage_add_rollup (usage_t *u, const rollup_t *r, rollup_part_t part)
         add_half (&a, &r->half[i]);
     if (part == ROLLUP_COUNTED && u->query->load)
         load_profile_join (u->query->load, &r->load);
+    u->recent = NULL;
     jobids_work_free (a.work);
     free (a.kind);
 }
