@@ -254,22 +254,18 @@ static int by_remainder (const void *a, const void *b)
 static void take_floors (const mpq_t *parts, size_t count, bool negate,
                          mpz_t *units, struct remainder *rest, mpz_t sum)
 {
-    mpq_t part;
-
-    mpq_init (part);
     for (size_t i = 0; i < count; i++) {
+        mpq_ptr left = rest[i].value;
+        mpq_init (left);
         if (negate)
-            mpq_neg (part, parts[i]);
+            mpq_neg (left, parts[i]);
         else
-            mpq_set (part, parts[i]);
-        mpz_fdiv_q (units[i], mpq_numref (part), mpq_denref (part));
+            mpq_set (left, parts[i]);
+        mpz_fdiv_qr (units[i], mpq_numref (left), mpq_numref (left),
+                     mpq_denref (left));
         mpz_add (sum, sum, units[i]);
         rest[i].index = i;
-        mpq_init (rest[i].value);
-        mpq_set_z (rest[i].value, units[i]);
-        mpq_sub (rest[i].value, part, rest[i].value);
     }
-    mpq_clear (part);
 }
 
 int exact_share (const mpz_t total, const mpq_t *parts, size_t count,

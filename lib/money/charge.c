@@ -456,18 +456,35 @@ static int by_line_and_price (const void *a, const void *b, void *arg)
     return order ? order : compare_prices (a, b);
 }
 
-/* What is in order already, as usage mostly comes, costs one look. */
+/* What begins in order, as usage comes and as entries stay, is looked at once: only
+ * the rest is sorted, and merged with it from behind. */
 static void sort (void *items, size_t count, size_t size,
                   int (*compare) (const void *, const void *, void *),
                   void *arg)
 {
-    const char *item = items;
+    GL_AUTOFREE char *rest = NULL;
+    char *item = items;
+    size_t first = 1, left;
 
-    for (size_t i = 1; i < count; i++, item += size)
-        if (compare (item, item + size, arg) > 0) {
-            qsort_r (items, count, size, compare, arg);
-            return;
-        }
+    while (first < count
+           && compare (item + (first - 1) * size, item + first * size, arg) <= 0)
+        first++;
+    if (first >= count)
+        return;
+    left = count - first;
+    rest = xmalloc (left * size);
+    memcpy (rest, item + first * size, left * size);
+    if (left > 1)
+        qsort_r (rest, left, size, compare, arg);
+    while (left > 0) {
+        char *to = item + (first + left - 1) * size;
+        const char *last = rest + (left - 1) * size;
+        if (first > 0 && compare (item + (first - 1) * size, last, arg) > 0)
+            last = item + --first * size;
+        else
+            left--;
+        memcpy (to, last, size);
+    }
 }
 
 static void merge_into (charge_line_t *to, const charge_line_t *from)

@@ -137,14 +137,15 @@ static bool passes (const report_query_t *query, const posting_t *row)
 static void take_charge (struct chargeback *c, const bill_t *bill,
                          const posting_t *row)
 {
-    const struct money *to;
-    struct money money;
+    struct money money, *to;
 
     money_of (c->query, bill, row, &money);
-    to = cube_find (c->rows, &money);
+    to = (struct money *)cube_find (c->rows, &money);
     if (!is_beside_jobs (row) && (!to || to->cells == 0))
         c->lost++;
-    else if (to || mpz_sgn (row->charge_units) != 0)
+    else if (to)
+        fields_add (&fields, to, &money, 1);
+    else if (mpz_sgn (row->charge_units) != 0)
         cube_add (c->rows, &money);
     money_done (&money);
 }
