@@ -305,6 +305,11 @@ const void *cube_row (cube_t *cube, size_t index)
     return group_at (cube, index)->row;
 }
 
+void cube_hand_over (cube_t *cube, size_t index, void *ret_row)
+{
+    fields_move (cube->fields, ret_row, group_at (cube, index)->row);
+}
+
 static const struct group *group_like (const cube_t *cube, const void *row)
 {
     BUFFER_AUTO key = BUFFER_INIT;

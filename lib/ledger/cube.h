@@ -57,6 +57,8 @@ void cube_sort (cube_t *cube, const char *order);
 size_t cube_count (const cube_t *cube);
 /* In order; borrowed. */
 const void *cube_row (cube_t *cube, size_t index);
+/* Moves it into an initialised row; in the cube it is empty then. */
+void cube_hand_over (cube_t *cube, size_t index, void *ret_row);
 /* The group of the keys of this row; NULL: there is none. */
 const void *cube_find (const cube_t *cube, const void *keys);
 /* The indexes of its rows, in the order in which cube_add_at() got them; of no

@@ -400,6 +400,13 @@ void fields_copy (const fields_t *fields, void *to, const void *from)
         field_copy (&fields->field[i], to, from);
 }
 
+void fields_move (const fields_t *fields, void *to, void *from)
+{
+    fields_clear (fields, to);
+    memcpy (to, from, fields->size);
+    fields_init (fields, from);
+}
+
 /* A 0 is most often added: it costs nothing. */
 void field_add (const field_t *f, void *to, const void *from, int sign)
 {

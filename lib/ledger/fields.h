@@ -67,6 +67,8 @@ void fields_reset (const fields_t *fields, void *row);
 void field_reset (const field_t *field, void *row);
 /* Into an initialised row. */
 void fields_copy (const fields_t *fields, void *to, const void *from);
+/* Hands over texts and numbers, of an initialised row to another one. */
+void fields_move (const fields_t *fields, void *to, void *from);
 /* The measures, by sign: to += from, or to -= from. */
 void fields_add (const fields_t *fields, void *to, const void *from, int sign);
 /* All measures are 0. */

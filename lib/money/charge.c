@@ -467,7 +467,8 @@ static void sort (void *items, size_t count, size_t size,
     size_t first = 1, left;
 
     while (first < count
-           && compare (item + (first - 1) * size, item + first * size, arg) <= 0)
+           && compare (item + (first - 1) * size, item + first * size, arg)
+                  <= 0)
         first++;
     if (first >= count)
         return;

@@ -36,8 +36,8 @@ static uint32_t intern_lasting (usage_t *u, const char *text)
 
     if (!text || !u->recent)
         return usage_intern (u, text);
-    recent = &u->recent[((uintptr_t)text ^ (uintptr_t)text >> 11)
-                        % RECENT_TEXTS];
+    recent
+        = &u->recent[((uintptr_t)text ^ (uintptr_t)text >> 11) % RECENT_TEXTS];
     if (recent->text != text)
         *recent = (struct recent_text){text, usage_intern (u, text)};
     return recent->id;

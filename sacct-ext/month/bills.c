@@ -345,14 +345,12 @@ static int give_days (store_t *store, const billing_t *billing,
 static int add_days (store_t *store, billing_t *billing, struct making *m,
                      gl_error_t *error)
 {
-    const fields_t *fields = &bill_fields[BILL_DAYS];
-
     if (give_days (store, billing, m->of, error) < 0
         || billing_days_finish (m->of, error) < 0)
         return -1;
+    billing_days_free (GL_TAKE (m->of));
     for (size_t i = 0; i < cube_count (m->days); i++)
-        fields_copy (fields, bill_append (m->taking.bill, BILL_DAYS),
-                     cube_row (m->days, i));
+        cube_hand_over (m->days, i, bill_append (m->taking.bill, BILL_DAYS));
     m->first = billing_first (billing);
     return 0;
 }
