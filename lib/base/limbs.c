@@ -1,3 +1,4 @@
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -79,9 +80,15 @@ static void *resize (void *ptr, size_t from, size_t to)
     return moved;
 }
 
+/* The sanitizer looks at each block. */
+#ifdef __SANITIZE_ADDRESS__
+#define POOLED false
+#else
+#define POOLED true
+#endif
+
 void limbs_pool (void)
 {
-#ifndef __SANITIZE_ADDRESS__ /* which looks at each block */
-    mp_set_memory_functions (allocate, resize, release);
-#endif
+    if (POOLED)
+        mp_set_memory_functions (allocate, resize, release);
 }
