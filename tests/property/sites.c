@@ -347,38 +347,45 @@ static char *rule (const made_t *m, chance_t *c)
         ", unused: carry", ", unused: carry_once", ", together: yes",
         ", together: yes, unused: carry", ", share: 33%", ", share: 87.5%");
     const char *hours = PICK (c, "amount", "amount", "gpu_hours");
+    const char *of
+        = PICK (c, "", "", "", "", ", of: [charges]", ", of: [services, fees]",
+                ", of: [purchases]", ", of: [charges, sponsored, services]");
 
     money (m, c, 200, amount);
     switch (below (c, 9)) {
     case 0:
         return xasprintf (
-            "rule: waiver%s%s", whom (c),
+            "rule: waiver%s%s%s", whom (c), of,
             PICK (c, "", "", ", share: 17%", ", first_months: 1"));
     case 1:
-        return xasprintf ("rule: fee, amount: %s%s%s", amount,
-                          PICK (c, "", ", teams: [a]", ", teams: [b, c]",
-                                ", classes: [academic]"),
-                          PICK (c, ", each: user", ", each: project",
-                                ", each: account", ", per: year",
-                                ", per: quarter, quantity: 3",
-                                ", per: year, prorated: yes", ", prorated: yes",
-                                ", per: once", ""));
+        return xasprintf (
+            "rule: fee, amount: %s%s%s", amount,
+            PICK (c, "", ", teams: [a]", ", teams: [b, c]",
+                  ", classes: [academic]"),
+            PICK (c, ", each: user", ", each: project", ", each: account",
+                  ", per: year", ", per: quarter, quantity: 3",
+                  ", per: year, prorated: yes", ", prorated: yes",
+                  ", per: once", ", each: node, per: quarter", ""));
     case 2:
         return xasprintf ("rule: minimum, amount: %s%s%s", amount, whom (c),
                           per (c));
     case 3:
-        return xasprintf ("rule: cap, amount: %s%s%s", amount, whom (c),
-                          per (c));
+        return xasprintf ("rule: cap, amount: %s%s%s%s", amount, whom (c),
+                          per (c), of);
     case 4:
     case 5:
-        return xasprintf ("rule: grant, %s: %s%s%s%s%s", hours, amount,
-                          whom (c), per (c), order (c), most);
+        if (chance_percent (c, 10))
+            return xasprintf ("rule: grant, %s: %s%s, per: year, unused: "
+                              "expire_evenly",
+                              hours, amount, whom (c));
+        return xasprintf ("rule: grant, %s: %s%s%s%s%s%s", hours, amount,
+                          whom (c), per (c), order (c), most, of);
     case 6:
         return xasprintf ("rule: sponsor, payer: college, %s: %s%s%s%s%s",
                           hours, amount, whom (c), per (c), order (c), most);
     case 7:
-        return xasprintf ("rule: sponsor, payer: %s%s%s",
-                          PICK (c, "college", "c"), whom (c),
+        return xasprintf ("rule: sponsor, payer: %s%s%s%s",
+                          PICK (c, "college", "c"), whom (c), of,
                           PICK (c, "", ", share: 25%", ", first_months: 2"));
     default:
         return xasprintf ("rule: split%s, split: {X: 12.5%%, Y: 50%%, Z: "
@@ -449,6 +456,27 @@ static void make_rule (made_t *m, chance_t *c, unsigned number)
         }
     }
     free (what);
+}
+
+/* One may be known from the last stage on alone. */
+static void make_outage (made_t *m, chance_t *c)
+{
+    char day[11];
+    const char *more = PICK (c, "", ", pools: [big]", ", nodes: g1",
+                             ", killed: [NODE_FAIL]");
+    part_t *part = add (m, PART_OUTAGE);
+    char *outage;
+
+    some_day (m, c, 0, 1, day);
+    outage = xasprintf ("{name: cooling, from: \"%s 03:10\", to: \"%s "
+                        "21:40\"%s}",
+                        day, day, more);
+    part->text = outage;
+    if (chance_percent (c, 40)) {
+        part->text = xstrdup ("{name: cooling, from: \"2020-01-01 00:00\", "
+                              "to: \"2020-01-01 01:00\"}");
+        part->otherwise = outage;
+    }
 }
 
 /* --- jobs --------------------------------------------------------------------- */
@@ -583,6 +611,8 @@ void made_new (made_t *m, uint64_t seed)
     make_pools (m, c, bill);
     make_teams (m, c);
     make_rates (m, c, bill);
+    if (chance_percent (c, 30))
+        make_outage (m, c);
     for (unsigned i = 0; i < rules; i++)
         make_rule (m, c, i);
     for (unsigned i = 0; i < jobs; i++)
@@ -618,10 +648,11 @@ void made_free (made_t *m)
 /* --- as text ------------------------------------------------------------------- */
 
 static const char *const lists[] = {
-    [PART_POOL] = "pools", [PART_TEAM] = "teams",
-    [PART_COST] = "costs", [PART_RATE] = "rates",
-    [PART_QOS] = "qos",    [PART_ENTITLEMENT] = "entitlements",
-    [PART_TAX] = "taxes",  [PART_SETTLEMENT] = "settlement",
+    [PART_POOL] = "pools",     [PART_TEAM] = "teams",
+    [PART_COST] = "costs",     [PART_RATE] = "rates",
+    [PART_QOS] = "qos",        [PART_ENTITLEMENT] = "entitlements",
+    [PART_TAX] = "taxes",      [PART_SETTLEMENT] = "settlement",
+    [PART_OUTAGE] = "outages",
 };
 
 void made_yaml (const made_t *m, int stage, bool shuffled, buffer_t *out)

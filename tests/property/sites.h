@@ -34,6 +34,7 @@ typedef enum {
     PART_QOS,
     PART_ENTITLEMENT,
     PART_TAX,
+    PART_OUTAGE,
     PART_SETTLEMENT,
     PART_JOB,
     PART_SERVICE,
