@@ -1,6 +1,7 @@
 /* What rollups depend on in the configuration. */
 #include <string.h>
 
+#include "base/exact.h"
 #include "base/memory.h"
 #include "gres/mig.h"
 #include "usage/billable.h"
@@ -99,7 +100,7 @@ void site_usage_text (const site_t *site, buffer_t *out)
 
 static void add_number (buffer_t *out, mpq_srcptr number)
 {
-    GL_AUTOFREE char *text = mpq_get_str (NULL, 10, number);
+    GL_AUTOFREE char *text = exact_fraction_text (number);
 
     buffer_printf (out, " %s", text);
 }
