@@ -36,8 +36,9 @@ statements ()
 {
     rm -rf "$site/statements"
     gl "$url" statement --all "$site/statements" --json --month "$month" || return 1
-    for file in "$site/statements"/*.json; do
-        [ -e "$file" ] || return 0
+    # with institutions: those of teams are in folders, beside a page of each
+    find "$site/statements" -name '*.json' | while read -r file; do
+        [ "$(jq -r .report "$file")" = statement ] || continue
         echo "$(basename "$file" .json | sed 's/%28none%29/(none)/') $(jq -r .totals.due "$file")"
     done | units | grep -v ' 0$' >"$site/due"
     return 0
