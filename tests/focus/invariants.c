@@ -278,13 +278,14 @@ static void check_skus (const table_t *t)
 }
 
 /* What is given back of a job is less than what it was charged; credits of other
- * services are theirs. */
+ * services are theirs, and what a correction is of is in another month's file. */
 static void check_credits (const table_t *t)
 {
     for (size_t row = 0; row < t->rows; row++) {
         mpq_t sum;
         if (!is (CELL ("ChargeCategory"), "Credit") || !*CELL ("ResourceId")
-            || is (CELL ("ResourceType"), "Other service"))
+            || is (CELL ("ResourceType"), "Other service")
+            || is (CELL ("ChargeClass"), "Correction"))
             continue;
         mpq_init (sum);
         for (size_t i = 0; i < t->rows; i++)
