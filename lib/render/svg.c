@@ -333,7 +333,7 @@ static void add_point_label (buffer_t *out, const char *label)
     GL_AUTOFREE char *day = NULL;
     BUFFER_AUTO text = BUFFER_INIT;
 
-    if (strspn (label, digits) != 4 || label[4] != '-'
+    if (strlen (label) < 10 || strspn (label, digits) != 4 || label[4] != '-'
         || strspn (label + 8, digits) != 2) {
         add_label (out, label);
         return;

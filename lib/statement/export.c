@@ -52,7 +52,7 @@ static void fill_month (export_t *e)
     text[F_STATE] = (char *)m->state;
     text[F_VERSION] = (char *)m->version;
     text[F_HASH] = (char *)m->hash;
-    text[F_CLOSED] = (char *)m->closed;
+    text[F_CLOSED] = (char *)m->closed_on;
     text[F_CURRENCY] = (char *)m->paper->currency;
     text[F_ISSUER] = m->paper->issuer.name;
 }

@@ -70,7 +70,7 @@ typedef struct {
     const char *state;   /* "open", "closed" */
     const char *version; /* of the closing; NULL: it is open. Likewise: */
     const char *hash;
-    const char *closed;   /* day */
+    const char *closed_on; /* day */
     const bool *disputed; /* row by row of the bill; NULL: none */
 } export_month_t;
 

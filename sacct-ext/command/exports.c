@@ -483,8 +483,7 @@ static int lay_out_month (month_t *month, void *arg, gl_error_t *error)
         snprintf (version, sizeof (version), "%u", month->version);
         of->version = version;
         of->hash = month->hash;
-        of->closed = zone_unit_name (of->site->zone, CALENDAR_DAY,
-                                     month->closed, closed);
+        of->closed_on = month_closed_day (month, of->site->zone, closed);
     }
     rc = write_layout (w, month, error);
     export_free (w->export);

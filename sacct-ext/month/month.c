@@ -373,6 +373,27 @@ int months_as_of (store_t *store, report_query_t *query,
     return 0;
 }
 
+/* --- its state for people --------------------------------------------------- */
+
+const char *month_closed_day (const month_t *month, const zone_t *zone,
+                              char ret_day[ZONE_STAMP_SIZE])
+{
+    return month_is_provisional (month)
+               ? NULL
+               : zone_unit_name (zone, CALENDAR_DAY, month->closed, ret_day);
+}
+
+char *month_state_text (const month_t *month, const zone_t *zone)
+{
+    char buffer[ZONE_STAMP_SIZE];
+    const char *day = month_closed_day (month, zone, buffer);
+
+    return day ? xasprintf ("%s %s, version %u",
+                            month_state_word (month->state), day,
+                            month->version)
+               : xstrdup ("not closed");
+}
+
 /* --- usage ---------------------------------------------------------------- */
 
 int month_usage (month_t *m, const report_query_t *query,

@@ -102,6 +102,12 @@ static inline bool month_is_provisional (const month_t *month)
     return month->version == 0;
 }
 
+/* The day on which it was closed; NULL: it is not. */
+const char *month_closed_day (const month_t *month, const zone_t *zone,
+                              char ret_day[ZONE_STAMP_SIZE]);
+/* For people: "closed 2026-11-05, version 1", "not closed". Yours to free. */
+char *month_state_text (const month_t *month, const zone_t *zone);
+
 /* It was closed without charges, before go-live: it has no rows. */
 static inline bool month_is_uncharged (const month_t *month)
 {

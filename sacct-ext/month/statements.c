@@ -184,19 +184,6 @@ static int month_at (struct making *m, int64_t instant, const month_how_t *how,
     return month_read (m->store, m->query.site, month, how, ret, error);
 }
 
-/* "closed 2026-11-05, version 1", or "not closed". */
-static char *state_of (const struct making *m, const month_t *month)
-{
-    char day[ZONE_STAMP_SIZE];
-
-    if (month_is_provisional (month))
-        return xstrdup ("not closed");
-    return xasprintf (
-        "%s %s, version %u", month_state_word (month->state),
-        zone_unit_name (m->query.site->zone, CALENDAR_DAY, month->closed, day),
-        month->version);
-}
-
 /* How many of the team's rows are disputed. */
 static size_t disputed_of (const month_t *month, const char *team)
 {
@@ -268,7 +255,7 @@ static void fill (struct making *m, const month_t *now, const month_t *before)
 static int make_page (struct making *m, month_t *now, const month_t *before,
                       report_t **ret_report, gl_error_t *error)
 {
-    GL_AUTOFREE char *state = state_of (m, now);
+    GL_AUTOFREE char *state = month_state_text (now, m->query.site->zone);
     budget_t **budgets = NULL;
     size_t count = 0;
     int rc = -1;
@@ -450,7 +437,7 @@ int statements_institution (store_t *store, const report_query_t *query,
         && check_reached (&m, month, error) == 0
         && (of.site = month_site (month, error))
         && as_of_month (&m, month, error) == 0) {
-        state = state_of (&m, month);
+        state = month_state_text (month, m.query.site->zone);
         of.month = month->name;
         of.bill = month->bill;
         of.provisional = month_is_provisional (month);

@@ -138,18 +138,6 @@ static int add_usage (struct making *m, month_t *month, gl_error_t *error)
 
 /* --- the page ------------------------------------------------------------------ */
 
-static char *state_of (const struct making *m, const month_t *month)
-{
-    char day[ZONE_STAMP_SIZE];
-
-    if (month_is_provisional (month))
-        return xstrdup ("not closed");
-    return xasprintf (
-        "%s %s, version %u", month_state_word (month->state),
-        zone_unit_name (m->query.site->zone, CALENDAR_DAY, month->closed, day),
-        month->version);
-}
-
 /* As of the end of the month, or of what is known of it. */
 static int64_t as_of (const report_query_t *query)
 {
@@ -162,7 +150,7 @@ static int64_t as_of (const report_query_t *query)
 static int make_page (struct making *m, month_t *now, const month_t *before,
                       report_t **ret_report, gl_error_t *error)
 {
-    GL_AUTOFREE char *state = state_of (m, now);
+    GL_AUTOFREE char *state = month_state_text (now, m->query.site->zone);
     budgets_query_t asked = {.as_of = as_of (&m->query)};
     budget_t **budgets = NULL;
     size_t count = 0, rows;

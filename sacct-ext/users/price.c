@@ -201,6 +201,7 @@ struct quote {
 
 static void quote_init (struct quote *q)
 {
+    *q = (struct quote){.least = false};
     device_price_init (&q->price);
     mpq_inits (q->units, q->gpus, q->hour, q->total, NULL);
 }

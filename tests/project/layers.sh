@@ -108,5 +108,7 @@ check "library code never prints" \
     "$(grep -nE '\b(printf|puts|perror|fputs) \(' lib/base/*.c lib/gres/*.c \
            lib/record/*.c $pure lib/store/*.c \
            lib/config/*.c lib/report/*.c lib/statement/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
+check "no text is made by GMP, whose memory is not free()'s (lib/base/limbs.h)" \
+    "$(grep -nE '_get_str \(NULL|gmp_v?asprintf' -r --include='*.c' lib sacct-ext plugin)"
 
 echo "1..$plan"
