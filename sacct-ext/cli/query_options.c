@@ -65,10 +65,10 @@ const cli_option_t query_period_options[] = {
      "three that are complete (default: last)",
      CLI_AT (query_options_t, month)},
     {'S', "starttime", "TIME",
-     "from here on, in sacct's forms: 2026-10-05[T14:30][Z],\n"
-     "10/05, now-7days; now is what the facts last speak of",
+     "from this time on, in sacct's formats: 2026-10-05[T14:30][Z],\n10/05, "
+     "now-7days; now is the latest time that the facts cover",
      CLI_AT (query_options_t, start)},
-    {'E', "endtime", "TIME", "up to here, exclusive (default: now)",
+    {'E', "endtime", "TIME", "up to this time, exclusive (default: now)",
      CLI_AT (query_options_t, end)},
     {0},
 };
@@ -85,7 +85,7 @@ const cli_option_t query_filter_options[] = {
     FILTER (0, "project", "these projects only", KEY_PROJECT),
     FILTER (0, "team", "these teams only", KEY_TEAM),
     FILTER (0, "pool", "these pools only", KEY_POOL),
-    FILTER ('s', "state", "jobs that ended so: COMPLETED,FAILED,...",
+    FILTER ('s', "state", "jobs in these states: COMPLETED,FAILED,...",
             KEY_STATE),
     {0},
 };

@@ -283,18 +283,17 @@ const verb_t verb_backup = {
     .run = run_backup,
     .synopsis = "[--force] FILE",
     .summary = "copy the SQLite store, verified, while others use it",
-    .help
-    = "Writes a copy of the store: two plain SQLite files, FILE with the facts "
-      "and\nFILE-ledger with the closed months, each as of one moment. Others "
-      "may read\nand write meanwhile. The files appear when the copy is "
-      "complete and verified.\nFor MariaDB and MySQL, "
-      "docs/guides/backup.md has the commands.",
+    .help = "Writes a copy of the store: two SQLite files, FILE with the facts "
+            "and FILE-ledger with the closed months, each a snapshot of one "
+            "time. The store can be read and written meanwhile. The files "
+            "appear when the copy is complete and verified. For MariaDB and "
+            "MySQL, docs/guides/backup.md has the commands.",
     .options = backup_options,
     .example = "gpuledger backup /backup/ledger-2026-11-01.db",
 };
 
 static const cli_option_t restore_options[] = {
-    {0, "force", NULL, "give up what the store has and the file has not",
+    {0, "force", NULL, "replace the store even if it has more than FILE",
      .at = 0},
     {0},
 };
@@ -304,10 +303,9 @@ const verb_t verb_restore = {
     .run = run_restore,
     .synopsis = "[--force] FILE",
     .summary = "replace the SQLite store by a backup",
-    .help
-    = "Verifies FILE and FILE-ledger and replaces all of the store by them, or "
-      "makes\nthe store. Refuses a store that is newer, or has entries of "
-      "closed months that FILE\nlacks.",
+    .help = "Verifies FILE and FILE-ledger, and makes the store from them or "
+            "replaces it. It refuses to replace a store that is newer, or that "
+            "has entries of closed months that FILE lacks.",
     .options = restore_options,
     .example = "gpuledger restore /backup/ledger-2026-11-01.db",
 };

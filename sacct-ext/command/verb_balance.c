@@ -186,9 +186,9 @@ const verb_t verb_balance = {
     .run = run,
     .synopsis = "[TEAM] [OPTION]...",
     .summary = "what is left of grants, prepaid money and caps",
-    .help = "Of each rule of settlement with an amount: what a team had at the "
-            "beginning of the month,\nwhat was added, used and expired, and "
-            "what is left.",
+    .help = "Shows, for each rule of settlement with an amount, what a team "
+            "had at the beginning of the month, what was added, used and "
+            "expired, and what is left.",
     .options = options,
     .example = "gpuledger balance vision --month 2026-10",
 };

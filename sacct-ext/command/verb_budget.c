@@ -323,8 +323,8 @@ static int run (cli_t *cli, int argc, char **argv)
 
 static const cli_option_t options[] = {
     {0, "as-of", "TIME",
-     "as it stood then, by what is known now (default: what the\n"
-     "facts last speak of)",
+     "budgets as of that time, with today's facts (default: the\nlatest time "
+     "that the facts cover)",
      CLI_AT (struct request, as_of)},
     {0, "window", "7|28|period",
      "the daily rate is the mean of the last 7 or 28 days, or of\n"
@@ -338,7 +338,7 @@ static const cli_option_t options[] = {
      "send the alert of each threshold once: FILE records it",
      CLI_AT (struct request, told)},
     {0, "output-limits", "FILE",
-     "write what job_submit.lua is to warn of or refuse, too",
+     "also write the limits at which job_submit.lua warns or\nrefuses",
      CLI_AT (struct request, limits)},
     CLI_GROUP (output_options, struct request, output),
     {0},
@@ -349,11 +349,10 @@ const verb_t verb_budget = {
     .run = run,
     .synopsis = "[NAME] [OPTION]...",
     .summary = "spending and forecast of budgets",
-    .help
-    = "What is spent, what running jobs may still spend, two forecasts "
-      "with their errors of\nearlier months, and the day on which nothing "
-      "is left. Exit code 3 if 50, 75, 90 or\n100 percent are spent or "
-      "the forecast is beyond 100.",
+    .help = "Shows what is spent, what running jobs may still spend, two "
+            "forecasts with their errors in earlier months, and the day on "
+            "which the budget is used up. The exit code is 3 if 50, 75, 90 or "
+            "100 percent are spent, or if the forecast is above 100.",
     .options = options,
     .example = "gpuledger budget --once /var/lib/gpuledger/alerts --mail",
 };

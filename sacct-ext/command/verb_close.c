@@ -271,10 +271,10 @@ static int run (cli_t *cli, int argc, char **argv)
 static const cli_option_t options[] = {
     {0, "month", "YYYY-MM", "the month to close",
      CLI_AT (struct request, month)},
-    {0, "check", NULL, "look whether it could be closed, and no more",
+    {0, "check", NULL, "check whether it could be closed, and write nothing",
      CLI_AT (struct request, check)},
     {0, "accept", "REASON",
-     "close it in spite of what was found, and keep the reason",
+     "close it in spite of the findings, and record the reason",
      CLI_AT (struct request, accept)},
     {0, "export", "DIR",
      "then write all files of the month into DIR/YYYY-MM, as export\n"

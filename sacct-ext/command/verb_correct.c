@@ -159,10 +159,9 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {0, "for", "YYYY-MM", "the month that it is for (default: the open\none)",
+    {0, "for", "YYYY-MM", "the month to correct (default: the open one)",
      CLI_AT (struct request, month)},
-    {0, "pool", "NAME", "the pool that it is for",
-     CLI_AT (struct request, pool)},
+    {0, "pool", "NAME", "the pool to correct", CLI_AT (struct request, pool)},
     {0},
 };
 
@@ -172,11 +171,10 @@ const verb_t verb_correct = {
     .synopsis = "[OPTION]... [--] TEAM AMOUNT REASON",
     .summary = "a manual correction in the open month",
     .help
-    = "What a closed month got wrong, and no fact or price can tell: an "
-      "amount that a team\nowes in addition, or, below 0, less: never more "
-      "than the month cost or was\ncharged as a whole. A new entry of the "
-      "chain, "
-      "in the open month.",
+    = "Corrects an error in a closed month that later facts or prices cannot "
+      "correct. The team owes AMOUNT more, or less if it is below 0; never by "
+      "more than the cost or the charges of the whole month. The correction is "
+      "a new entry of the chain and is billed in the open month.",
     .options = options,
     .example = "gpuledger correct --for 2026-10 -- vision -12.50 'paid twice'",
 };

@@ -225,13 +225,13 @@ static const cli_option_t options[] = {
     {0, "job", "JOBID", "credit only what this job is charged for the month",
      CLI_AT (struct request, job)},
     {0, "submit", "TIME",
-     "of --job: its submission of that moment; JobIds recur",
+     "of --job: the one submitted at that time, as JobIds recur",
      CLI_AT (struct request, submit)},
     {'M', "clusters", "NAME", "of --job: the job of this cluster",
      CLI_AT (struct request, key.cluster)},
     {0, "hours", "N",
-     "of --job: what its last hours in the month were charged,\n"
-     "no more of them than policy.credit_cap",
+     "of --job: the charge of its last N hours in the month, at\nmost those of "
+     "policy.credit_cap",
      CLI_AT (struct request, hours)},
     {0},
 };
@@ -241,10 +241,11 @@ const verb_t verb_credit = {
     .run = run,
     .synopsis = "[OPTION]... {TEAM AMOUNT | --job JOBID [AMOUNT]} REASON",
     .summary = "credit a team or a job in the open month",
-    .help = "The charge stays, and a credit is added: never more than the team "
-            "is charged for\nthat month, in the pool, on the job's line and "
-            "for the job, with corrections and\ncredits. A job is credited its "
-            "remaining charge, or AMOUNT, or its last hours.",
+    .help = "Adds a credit and leaves the charge as it is. A credit is never "
+            "more than what is charged to the team for that month, in the "
+            "pool, on the line of the job and for the job, with earlier "
+            "corrections and credits. A job is credited its remaining charge, "
+            "AMOUNT, or the charge of its last hours.",
     .options = options,
     .example = "gpuledger credit --for 2026-10 --job 4711 'fabric failed'",
 };

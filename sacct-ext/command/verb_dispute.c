@@ -326,8 +326,8 @@ static int run (cli_t *cli, int argc, char **argv)
 
 static const cli_option_t options[] = {
     {0, "amount", "AMOUNT",
-     "of uphold: credit no more than this (default: all that\n"
-     "is due of the row)",
+     "of uphold: credit at most this amount (default: the whole\namount due of "
+     "the row)",
      CLI_AT (struct request, amount)},
     CLI_GROUP (output_options, struct request, output),
     {0},
@@ -339,10 +339,10 @@ const verb_t verb_dispute = {
     .synopsis = "raise ROW REASON | uphold N REASON | reject N REASON | list",
     .summary = "dispute a row of a closed month, and decide it",
     .help
-    = "A disputed row stays where it is and is not handed over until it is "
-      "decided. Upheld,\nit is credited in the month that is open; it lapses "
-      "when the month is opened again.\nROW is a month and the number of its "
-      "row, 2026-10/17; N the dispute's number.",
+    = "A disputed row stays on its statement, and is not handed over until the "
+      "dispute is decided. If it is upheld, it is credited in the open month. "
+      "A dispute lapses when its month is reopened. ROW is a month and the "
+      "number of the row, 2026-10/17; N is the number of the dispute.",
     .options = options,
     .example = "gpuledger dispute list",
 };

@@ -156,9 +156,9 @@ const verb_t verb_doctor = {
     .run = run,
     .synopsis = "[OPTION]...",
     .summary = "checks of this host, and how to fix what they find",
-    .help = "Looks at the node, at Slurm's settings and at the store, as far "
-            "as they are on this\nhost, and changes nothing. Exits with 3 if "
-            "something needs looking at.",
+    .help = "Checks the node, Slurm's settings and the store, as far as they "
+            "are on this host, and changes nothing. The exit code is 3 if "
+            "something needs attention.",
     .options = options,
     .example = "gpuledger doctor",
 };

@@ -328,6 +328,10 @@ const verb_t verb_explain = {
     .run = run,
     .synopsis = "{JOBID[_TASK|+OFFSET] | SOURCE:REFERENCE} [OPTION]...",
     .summary = "how the charge of a job or another service is computed",
+    .help = "Shows where a charge comes from and how it is computed, and the "
+            "lines and rows that bill it. A job is named by its JobId, a "
+            "charge of another service as statements name it.",
     .options = options,
-    .example = "gpuledger explain 4711",
+    .example = "gpuledger explain 4711\n"
+               "gpuledger explain netapp:vision/2026-10",
 };

@@ -905,38 +905,39 @@ static const cli_option_t options_table[] = {
      "(default: the cluster's by the configuration, else the ledger's)",
      CLI_AT (work_t, tz)},
     {0, "as-of", "TIME",
-     "the moment that the files speak of, where open jobs end so far\n"
-     "(default: the latest that each file knows of)",
+     "the time that the files are of: running jobs are counted up to "
+     "it\n(default: the latest time in each file)",
      CLI_AT (work_t, as_of)},
     {0, "force", NULL,
-     "take times after the clock of this host, and an --as-of more than 7\n"
-     "days after the latest time in the files and the store's as-of, and\n"
-     "jobs that look like those of the store in another time zone, in\n"
-     "another cluster, or cut at the begin of the file",
+     "accept times after the clock of this host, an --as-of more than 7\ndays "
+     "after the latest time in the files and the store's as-of, and\njobs that "
+     "look like jobs of the store in another time zone, in\nanother cluster, "
+     "or cut at the beginning of the file",
      CLI_AT (work_t, force)},
     {0, "dry-run", NULL,
      "read and check the files, say what would be new and changed, and store\n"
      "nothing",
      CLI_AT (work_t, dry_run)},
     {0, "trust-text", NULL,
-     "read text that has columns which users fill in (JobName, SubmitLine,\n"
-     "Comment, WCKey, ...), although a line break in one makes a row",
+     "read text that has columns which users fill in (JobName, "
+     "SubmitLine,\nComment, WCKey, ...), although a line break in one can "
+     "forge a row",
      CLI_AT (work_t, options.trust_text)},
     {0, "meter", "NAME",
-     "the files are readings of this meter of the configuration: CSV of\n"
-     "start,end,kwh or time,reading_kwh; with --tz and --force (replace\n"
-     "readings of the same time) alone",
+     "the files are readings of this meter of the configuration: CSV "
+     "of\nstart,end,kwh or time,reading_kwh; only with --tz and "
+     "--force\n(replace readings of the same time)",
      CLI_AT (work_t, meter)},
     {0, "charges", NULL,
-     "the files are charges of other services (storage, licences, ...): CSV\n"
-     "with the columns of docs/formats/charges.md, or FOCUS; with --dry-run and\n"
-     "--force (take dates to come) alone",
+     "the files are charges of other services (storage, licences, ...): "
+     "CSV\nwith the columns of docs/formats/charges.md, or FOCUS; only "
+     "with\n--dry-run and --force (accept later dates than today)",
      CLI_AT (work_t, charges)},
     {0, "list", NULL, "list the imports, and read no file",
      CLI_AT (work_t, list)},
     {0, "undo", "ID",
-     "take back an import, by its number in the list: of jobs if none of them\n"
-     "ran in a closed month, of charges always",
+     "take back an import, by its number in the list: an import of charges\nat "
+     "any time, an import of jobs only if none ran in a closed month",
      CLI_AT (work_t, undo)},
     {0},
 };
@@ -1018,16 +1019,16 @@ const verb_t verb_import = {
       "FILE... | --charges FILE... | --list | --undo ID",
     .summary = "read jobs from what sacct or slurmrestd print",
     .help
-    = "Reads `sacct -P` text with its header, in any order of columns, and the "
-      "JSON of `sacct --json` and of slurmrestd; gzipped too; '-' is standard "
-      "input. Prefer JSON: in text, a line break in what users choose (job "
-      "names, comments, submit lines, wckeys) makes a row of any content, so "
-      "that text with such a column is refused. Needed are JobIDRaw, Submit, "
-      "Start, End, State, AllocTRES, User "
-      "and Account, and ElapsedRaw (or Elapsed) for jobs that are not over. "
-      "Steps are left out. All files are stored, or, if any line is wrong, "
-      "nothing; importing twice changes nothing. Use sacct -D: without it "
-      "sacct hides all but the last run of a requeued job.",
+    = "Reads the text of `sacct -P` with its header, in any order of columns, "
+      "and the JSON of `sacct --json` and slurmrestd, also gzipped; '-' is "
+      "standard input. Prefer JSON: in text, a line break in a field that "
+      "users write (job names, comments, submit lines, wckeys) can forge a "
+      "row, so files with such columns are refused. The columns JobIDRaw, "
+      "Submit, Start, End, State, AllocTRES, User and Account are required, "
+      "and ElapsedRaw (or Elapsed) for jobs that are not over. Steps are "
+      "ignored. If any line is wrong, nothing of any file is stored. A second "
+      "import of the same files changes nothing. Use sacct -D: without it, "
+      "sacct shows only the last run of a requeued job.",
     .options = options_table,
     .example
     = "sacct -a -D -X --json -S 2026-10-01 -E 2026-11-01 >october.json\n"

@@ -114,8 +114,7 @@ static int run (cli_t *cli, int argc, char **argv)
 
 static const cli_option_t options[] = {
     {0, "cluster", "NAME",
-     "the cluster of records that do not say (one that was\n"
-     "written without SLURM_CLUSTER_NAME)",
+     "the cluster of records without one (written without\nSLURM_CLUSTER_NAME)",
      CLI_AT (struct ingest, cluster)},
     {0},
 };
@@ -125,11 +124,11 @@ const verb_t verb_ingest = {
     .run = run,
     .synopsis = "[--cluster NAME] DIR...",
     .summary = "take in what the plugin wrote on a node",
-    .help = "Reads the spool of a node (the directory that plugstack.conf "
-            "gives the plugin)\nand puts its records into the store: each "
-            "directory wholly or not at all. A\nrecord that the store has "
-            "already changes nothing, so a spool can be read again\nand while "
-            "it is written to. The spool is left as it is.",
+    .help
+    = "Reads the spool of a node (the directory that plugstack.conf gives the "
+      "plugin) and stores its records: all of a directory or none. A record "
+      "that is already stored changes nothing, so you can read a spool again, "
+      "and while it is written to. The spool is not changed.",
     .options = options,
     .example = "gpuledger ingest /var/spool/gpuledger",
 };

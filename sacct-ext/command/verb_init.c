@@ -29,11 +29,10 @@ const verb_t verb_init = {
     .run = run,
     .synopsis = "",
     .summary = "make the store",
-    .help
-    = "Makes the store that --store names. A store that is there "
-      "already is left as it\nis. Run by root, it gives each SQLite file to "
-      "the owner of its directory. For MariaDB\nand MySQL, accounts.sql "
-      "shows the accounts to create first.",
+    .help = "Makes the store that --store names. An existing store is not "
+            "changed. If root runs it, each SQLite file belongs to the owner "
+            "of its directory. For MariaDB and MySQL, accounts.sql shows the "
+            "accounts to create first.",
     .example = "gpuledger init\n"
                "gpuledger --store sqlite:/tmp/ledger.db init",
 };

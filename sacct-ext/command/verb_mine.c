@@ -199,10 +199,10 @@ const verb_t verb_mine = {
     .run = run,
     .synopsis = "[OPTION]...",
     .summary = "your own usage and charges",
-    .help = "Your own GPU time and what it is charged, by project: nothing of "
-            "other users, and no\nsum of the site. On the accounting host root "
-            "reads the store; elsewhere the\ncollector is asked and munge says "
-            "who you are.",
+    .help = "Shows your own GPU time and its charges, by project: nothing of "
+            "other users and no totals of the site. On the accounting host, "
+            "root reads the store. On other hosts the collector answers, and "
+            "munge proves who you are.",
     .options = options,
     .example = "gpuledger mine --month 2026-10 --by project,gres_type",
 };

@@ -303,8 +303,8 @@ static const cli_option_t options[] = {
      REQUEST (partition)},
     {0, "gres", "LIST", "of each node: gpu:h100:4, gpu:2", REQUEST (gres)},
     {'G', "gpus", "[TYPE:]N",
-     "of the whole job; with --gpus-per-node or --gres: on as many nodes as\n"
-     "that makes",
+     "of the whole job; --gpus-per-node or --gres then decides the\nnumber of "
+     "nodes",
      REQUEST (gpus)},
     {0, "gpus-per-node", "[TYPE:]N", "of each node", REQUEST (gpus_per_node)},
     {'N', "nodes", "N[-MAX]",
@@ -337,9 +337,9 @@ static const cli_option_t options[] = {
      "surcharge",
      REQUEST (account)},
     {0, "cluster", "NAME", "pools of this cluster only", REQUEST (cluster)},
-    {0, "pool", "NAME", "of this pool alone, or why it cannot run it",
+    {0, "pool", "NAME", "only this pool, or why it cannot run the request",
      REQUEST (pool)},
-    {0, "at", "TIME", "prices of that moment (default: now)",
+    {0, "at", "TIME", "prices at that time (default: now)",
      CLI_AT (struct price, at)},
     {0, "skypilot", NULL,
      "instead of a request: the price of every GPU, in the columns of\n"
@@ -355,11 +355,11 @@ const verb_t verb_price = {
     .synopsis
     = "--gres=LIST|--gpus=N|--gpus-per-node=N|--cpus-per-task=N [OPTION]...",
     .summary = "what a request would cost",
-    .help = "Takes the words of sbatch and says what the GPUs would cost: by "
-            "the published rate in\nforce, else at full cost at the planned "
-            "utilization. Pools whose nodes cannot\nrun the request are left "
-            "out, and the reason is given. A host whose configuration\nhas no "
-            "pools asks the collector.",
+    .help
+    = "Takes the options of sbatch and prints what the GPUs would cost: at the "
+      "published rate in force, else at full cost and the planned utilization. "
+      "For each pool whose nodes cannot run the request, the reason is printed "
+      "instead. A host whose configuration has no pools asks the collector.",
     .options = options,
     .example = "gpuledger price -p gpu --gres=gpu:h100:4 -t 12:00:00",
 };

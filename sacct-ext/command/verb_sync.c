@@ -320,17 +320,17 @@ static const cli_option_t options_table[] = {
     {0, "full", NULL, "read all rows, not only what may have changed",
      CLI_AT (struct options, sync.full)},
     {0, "look-back", "DAYS",
-     "how long before the newest end so far a job may have ended whose\n"
-     "row is new or changed (default: 2)",
+     "read again the jobs that ended up to so many days before the\nnewest end "
+     "in the store (default: 2)",
      CLI_AT (struct options, look_back)},
     {0, "as-of", "TIME",
-     "the moment that the database speaks of (default: its clock); for a\n"
-     "restored copy; not after the clock of this host, nor more than 7 days\n"
+     "the time that a restored copy of the database is of (default: the\nclock "
+     "of the database); not after the clock of this host, and at most\n7 days "
      "after the newest row",
      CLI_AT (struct options, as_of)},
     {0, "force", NULL,
-     "take any as-of; with --full, one before that of the store takes back\n"
-     "what the store learned by mistake as of a later time",
+     "accept any --as-of; with --full, an earlier one than the store's "
+     "takes\nback what was stored by mistake for later times",
      CLI_AT (struct options, sync.force)},
     {0},
 };
@@ -383,21 +383,16 @@ const verb_t verb_sync = {
     .synopsis = "[--cluster NAME] [--slurmdb URL] [--full] [--as-of TIME] "
                 "[--force]",
     .summary = "read jobs, outages and reservations from slurmdbd's database",
-    .help = "Reads slurmdbd's MariaDB or MySQL database in one read-only "
-            "snapshot and puts\n"
-            "what it says of jobs, node outages and reservations into the "
-            "store. The\n"
-            "first run reads everything; later ones what is open, what ended "
-            "since the\n"
-            "last run and a look-back before it, and what the store still has "
-            "as open.\n"
-            "All of a cluster is stored, or nothing; running it twice changes "
-            "nothing.\n"
-            "What was counted and then changed or purged in the database is "
-            "never lost:\n"
-            "gpuledger report reconcile shows it. In rows that ended before "
-            "the look-back\n"
-            "that is found with --full, which is meant to run once a week.",
+    .help
+    = "Reads slurmdbd's MariaDB or MySQL database in one read-only snapshot, "
+      "and stores its jobs, node outages and reservations. The first run reads "
+      "everything. Later runs read what is open, what ended since the last run "
+      "or within the look-back before it, and what is still open in the store. "
+      "A cluster is stored completely or not at all, and a second run changes "
+      "nothing. Usage that was counted stays when its row is changed or purged "
+      "in the database: gpuledger report reconcile shows the difference. Run "
+      "--full once a week: it also finds such changes in rows that ended "
+      "before the look-back.",
     .options = options_table,
     .example = "gpuledger sync\n"
                "gpuledger sync --cluster lab --full\n"

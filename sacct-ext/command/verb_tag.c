@@ -106,12 +106,11 @@ static int run (cli_t *cli, int argc, char **argv)
 
 static const cli_option_t options[] = {
     {0, "submit", "TIME",
-     "the submission of that moment; JobIds recur (default:\n"
-     "the latest, with its requeues)",
+     "the job submitted at that time, as JobIds recur\n(default: the latest, "
+     "with its requeues)",
      CLI_AT (struct tag, request.submit)},
     {0, "label", "KEY=VALUE",
-     "a label; may be repeated; together they replace the\n"
-     "job's labels",
+     "a label of the job, in place of all it has; may be\nrepeated",
      CLI_AT (struct tag, labels), .take = take_label},
     {0, "cluster", "NAME", "the job of this cluster",
      CLI_AT (struct tag, request.cluster)},
@@ -124,12 +123,11 @@ const verb_t verb_tag = {
     .run = run,
     .synopsis = "JOBID[_TASK|+OFFSET] PROJECT [OPTION]...",
     .summary = "change the project of a job that has been recorded",
-    .help = "For a forgotten or wrong tag: a job of yours gets another "
-            "project, one that you\nor the job's account could charge when it "
-            "ran. Each change is recorded with user and time.\nOn the "
-            "accounting host "
-            "root writes to the store; elsewhere the collector is asked\nand "
-            "munge says who you are.",
+    .help = "Gives one of your jobs another project, if you or the job's "
+            "account could charge that project when the job ran. Use it for a "
+            "forgotten or wrong tag. Each change is recorded with user and "
+            "time. On the accounting host, root writes to the store. On other "
+            "hosts the collector does it, and munge proves who you are.",
     .options = options,
     .example = "gpuledger tag 4711 segmentation",
 };

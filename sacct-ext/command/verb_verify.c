@@ -250,10 +250,9 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {0, "head", "HASH", "the hash of a statement: it has to be in the chain",
+    {0, "head", "HASH", "a hash from a statement: fail if the chain lacks it",
      CLI_AT (struct request, head)},
-    {0, "since", "HASH",
-     "list every entry after that hash: who wrote it, when, what",
+    {0, "since", "HASH", "list every entry after that hash: who, when and what",
      CLI_AT (struct request, since)},
     {0, "anchor", NULL,
      "if nothing is wrong, anchor the latest hash (close.anchor)",
@@ -267,12 +266,11 @@ const verb_t verb_verify = {
     .run = run,
     .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor]",
     .summary = "compute every hash of closed months again",
-    .help
-    = "Says which month, row and field was tampered with (exit code 3), "
-      "compares the store\nwith the hashes that were anchored outside of "
-      "it (close.anchor), and prints the\nhead of the chain. Whoever owns "
-      "the database can compute a whole chain anew: give\na hash that was "
-      "printed elsewhere.",
+    .help = "Names each month, row and field that was tampered with (exit code "
+            "3), compares the store with the hashes that are anchored outside "
+            "of it (close.anchor), and prints the latest hash. The owner of "
+            "the database can compute an entire new chain, so also give a hash "
+            "from a statement, a mail or a printout.",
     .options = options,
     .example = "gpuledger verify",
 };

@@ -247,8 +247,8 @@ static int run (cli_t *cli, int argc, char **argv)
 static const cli_option_t options[] = {
     CLI_GROUP (query_period_options, struct request, options),
     {0, "revenue-neutral", NULL,
-     "scale the published rates of the other configuration so that\n"
-     "the sum of the charges stays",
+     "scale the published rates of the other configuration so that\nthe sum of "
+     "the charges stays the same",
      CLI_AT (struct request, neutral)},
     CLI_GROUP (output_options, struct request, output),
     {0},
@@ -259,11 +259,10 @@ const verb_t verb_whatif = {
     .run = run,
     .synopsis = "FILE [OPTION]...",
     .summary = "what past months would have been charged otherwise",
-    .help
-    = "FILE is a piece of configuration (rates, policy, pools, assets ...) "
-      "that is laid over\nthe site's: its keys and entries take the place "
-      "of those of the same name. Months\nthat are over are priced again; "
-      "nothing is written.",
+    .help = "FILE is a part of a configuration (rates, policy, pools, assets "
+            "...). Its keys and entries replace those of the same name in the "
+            "site's configuration. Past months are priced again with the "
+            "result, and nothing is written.",
     .options = options,
     .example = "gpuledger whatif new-rates.yaml --month 2026-10 "
                "--revenue-neutral",
