@@ -38,13 +38,13 @@ static const schema_key_t pool_keys[] = {
      NULL, "h100", "Name of the pool."},
     {"resource", VALUE_WORD, 0, offsetof (site_pool_t, resource),
      resource_words, NULL, "gpu", "gpu",
-     "What the pool counts: GPUs (gpu), or the CPUs of jobs (cpu). Keys that "
-     "refer to a pool of CPUs name CPUs: cpus_per_node, per_cpu_hour, "
-     "cpu_hours. Default gpu."},
+     "What the pool counts: GPUs (gpu), or the CPUs of jobs (cpu). Use the "
+     "keys of CPUs for a pool of CPUs: cpus_per_node, per_cpu_hour, cpu_hours. "
+     "Default gpu."},
     {"cpu_jobs", VALUE_WORD, 0, offsetof (site_pool_t, cpu_jobs),
      cpu_jobs_words, NULL, "without_gpus", NULL,
-     "With resource: cpu: the CPUs of jobs that hold no GPU (without_gpus), or "
-     "of every job, in addition to its GPUs (all). Default without_gpus."},
+     "With resource: cpu: count the CPUs of jobs without GPUs (without_gpus), "
+     "or of every job, in addition to its GPUs (all). Default without_gpus."},
     {"cluster", VALUE_TEXT, 0, offsetof (site_pool_t, cluster), NULL,
      "clusters", NULL, "lab", "Its cluster; default every cluster."},
     {"nodes", VALUE_TEXT, REQUIRED, offsetof (site_pool_t, nodes), NULL, NULL,
@@ -55,7 +55,7 @@ static const schema_key_t pool_keys[] = {
      "the GPU without a type. Default every type on these nodes."},
     {"gpu", VALUE_TEXT, 0, offsetof (site_pool_t, gpu), NULL, NULL, NULL,
      "H100-SXM5-80GB",
-     "Model: gives MIG profiles their weights and finds cloud prices."},
+     "GPU model, by which weights of MIG profiles and cloud prices are found."},
     {"gpus_per_node", VALUE_COUNT, REQUIRED,
      offsetof (site_pool_t, gpus_per_node), NULL, NULL, NULL, "8",
      "Physical GPUs of the pool in each node."},
@@ -65,9 +65,9 @@ static const schema_key_t pool_keys[] = {
     {"layout", VALUE_TEXT, 0, offsetof (site_pool_t, layout), NULL, NULL, NULL,
      NULL,
      "MIG slices into which the GPUs of one node are cut, as in "
-     "\"1g.10gb:4,3g.40gb:1\"; says what is stranded. GPUs that the slices do "
-     "not need are whole if gres has a type that is no slice, or is not set; "
-     "else all are cut."},
+     "\"1g.10gb:4,3g.40gb:1\". Reports use it to find stranded parts of GPUs. "
+     "GPUs that these slices do not need are whole if gres is not set or has a "
+     "type that is no slice; else all are cut."},
     {"shards_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, shards_per_gpu),
      NULL, NULL, NULL, NULL,
      "gres/shard of one GPU: a shard counts this part of a GPU. Without it "
@@ -76,18 +76,19 @@ static const schema_key_t pool_keys[] = {
      NULL, NULL, NULL, "gres/mps of one GPU. Default 100."},
     {"cpus_per_node", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_node),
      NULL, NULL, NULL, NULL,
-     "CPUs of each node, as Slurm counts them (CPUTot): says what is idle "
-     "because jobs took the CPUs."},
+     "CPUs of each node, as Slurm counts them (CPUTot). Reports use it to find "
+     "GPUs that are idle because jobs took the CPUs."},
     {"memory_per_node", VALUE_MEGABYTES, 0,
      offsetof (site_pool_t, memory_per_node), NULL, NULL, NULL, NULL,
      "Memory of each node in MB (RealMemory): the same for memory."},
     {"bill", VALUE_WORD, 0, offsetof (site_pool_t, bill), bill_words, NULL,
      "gpus", "gpus",
-     "What is billed of a job: its GPUs (gpus); or as many as its CPUs or "
-     "memory correspond to, if these are more, rounded up (dominant). By "
-     "weights or prices of GPUs, CPUs and memory: the largest, as Slurm's "
-     "MAX_TRES (max); all added, as Slurm does by default (sum); GPUs and CPUs "
-     "added, or memory if that is more (sum-or-memory). Default gpus."},
+     "What a job is billed for: its GPUs (gpus); or the GPUs to which its CPUs "
+     "or memory correspond, rounded up, if these are more (dominant). Or the "
+     "weights or prices of its GPUs, CPUs and memory: the largest of the "
+     "three, as Slurm's MAX_TRES (max); their sum, as Slurm does by default "
+     "(sum); or GPUs and CPUs added, or memory if that is more "
+     "(sum-or-memory). Default gpus."},
     {"cpus_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_gpu), NULL,
      NULL, NULL, NULL,
      "With dominant: the number of CPUs that count as one GPU."},
@@ -117,43 +118,44 @@ static const schema_key_t team_keys[] = {
      NULL, "vision", "Name of the team: whom a statement is addressed to."},
     {"accounts", VALUE_LIST, REQUIRED, offsetof (site_team_t, accounts), NULL,
      NULL, NULL, "[vision, \"subtree:cv\"]",
-     "Slurm accounts it owns; subtree:NAME takes those below NAME too."},
+     "Slurm accounts that it owns; subtree:NAME includes all accounts below "
+     "NAME."},
     {"aliases", VALUE_LIST, 0, offsetof (site_team_t, aliases), NULL, NULL,
      NULL, NULL,
-     "Other names that find the team, such as one that it had before: in "
-     "commands, filters and imported charges. To change a name, end the entry "
-     "with the old one and begin one with the new one on the same day, with "
-     "the old one as its alias."},
+     "Other names of the team, such as an earlier one, for commands, filters "
+     "and imported charges. To rename a team, let the old entry end and a new "
+     "one begin on the same day, and give the new one the old name as an "
+     "alias."},
     {"cost_center", VALUE_TEXT, 0, offsetof (site_team_t, cost_center), NULL,
-     NULL, NULL, "CC-1", "Where finance posts it."},
+     NULL, NULL, "CC-1", "Cost center to which its charges are booked."},
     {"pi", VALUE_TEXT, 0, offsetof (site_team_t, pi), NULL, NULL, NULL, NULL,
-     "Principal investigator, who answers for the team; on its statements."},
+     "Principal investigator of the team, printed on its statements."},
     {"email", VALUE_TEXT, 0, offsetof (site_team_t, email), NULL, NULL, NULL,
      NULL,
-     "E-mail address of the PI or of who pays: its domain may say the "
-     "institution (`institutions`)."},
+     "E-mail address of the PI or the payer; `institutions` may use its "
+     "domain."},
     {"institution", VALUE_TEXT, 0, offsetof (site_team_t, institution), NULL,
      NULL, NULL, NULL,
-     "University, institute or company that it belongs to; on its statements. "
-     "Before any rule of `institutions`; where there are such rules, one of "
-     "their names."},
+     "University, institute or company of the team, printed on its statements. "
+     "It overrides the rules of `institutions`; if there are such rules, it "
+     "must be one of their names."},
     {"billing_address", VALUE_TEXT, 0, offsetof (site_team_t, billing_address),
      NULL, NULL, NULL, NULL, "Whom its statements are addressed to."},
     {"class", VALUE_TEXT, 0, offsetof (site_team_t, class), NULL, NULL, NULL,
      NULL,
-     "Class of customers that it belongs to, such as industry: it pays the "
-     "rates of this class, where there are any."},
+     "Customer class of the team, such as industry: it pays the rates of this "
+     "class, if there are any."},
     {"plan", VALUE_TEXT, 0, offsetof (site_team_t, plan), NULL, NULL, NULL,
      NULL,
-     "Plan that it has chosen: it pays the rates of this plan, where there are "
+     "Price plan of the team: it pays the rates of this plan, if there are "
      "any."},
     {"surcharge", VALUE_RATIO, SCHEMA_SIGNED, offsetof (site_team_t, surcharge),
      NULL, NULL, NULL, NULL,
-     "Of an external customer, who pays internal price x (1 + surcharge) x "
-     "(1 + overhead). Below 0 it is a discount, which policy.discounts has to "
-     "allow. Default 0."},
+     "Surcharge of an external customer, who pays internal price x (1 + "
+     "surcharge) x (1 + overhead). Below 0 it is a discount, which "
+     "policy.discounts must allow. Default 0."},
     {"overhead", VALUE_RATIO, 0, offsetof (site_team_t, overhead), NULL, NULL,
-     NULL, NULL, "Of an external customer: indirect costs. Default 0."},
+     NULL, NULL, "Indirect costs that an external customer pays. Default 0."},
     FROM_TO (site_team_t),
 };
 
@@ -168,15 +170,15 @@ static const schema_key_t institution_keys[] = {
     {"teams", VALUE_LIST, 0, AT (teams), NULL, "teams", NULL, "[vision]",
      "Teams that belong to it."},
     {"accounts", VALUE_LIST, 0, AT (accounts), NULL, NULL, NULL, NULL,
-     "Teams belong to it that list one of these accounts; * and ? are of a "
-     "shell's patterns (\"uio-*\"). subtree: makes no difference."},
+     "Its teams are those that own one of these accounts; * and ? match as in "
+     "a shell (\"uio-*\"), and subtree: is ignored."},
     {"email_domains", VALUE_LIST, 0, AT (email_domains), NULL, NULL, NULL, NULL,
-     "Teams belong to it whose `email` is of one of these domains, or of one "
-     "below it."},
+     "Its teams are those whose `email` is in one of these domains or their "
+     "subdomains."},
     {"billing_address", VALUE_TEXT, 0, AT (billing_address), NULL, NULL, NULL,
-     NULL, "Of its teams that have none of their own."},
+     NULL, "Billing address of its teams that have none of their own."},
     {"class", VALUE_TEXT, 0, AT (class), NULL, NULL, NULL, NULL,
-     "Class of customers of its teams that have none of their own."},
+     "Customer class of its teams that have none of their own."},
     FROM_TO (site_institution_t),
 };
 #undef AT
@@ -192,10 +194,10 @@ static const schema_key_t project_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_project_t, name), NULL, NULL,
      NULL, "segmentation", "The tag."},
     {"users", VALUE_LIST, 0, offsetof (site_project_t, users), NULL, NULL, NULL,
-     "[ada, grace]", "Users that may charge it."},
+     "[ada, grace]", "Users that may use it."},
     {"accounts", VALUE_LIST, 0, offsetof (site_project_t, accounts), NULL, NULL,
      NULL, "[vision]",
-     "Accounts that may charge it. Neither users nor accounts: everybody."},
+     "Accounts that may use it. Without users and accounts, everybody may."},
     {"default_for", VALUE_LIST, 0, offsetof (site_project_t, default_for), NULL,
      NULL, NULL, NULL, "Accounts whose untagged jobs belong to it."},
     FROM_TO (site_project_t),
@@ -213,14 +215,14 @@ static const schema_key_t profile_keys[] = {
     {"profile", VALUE_TEXT, IDENTITY, offsetof (mig_profile_t, profile), NULL,
      NULL, NULL, "1g.10gb", "MIG profile, as in Slurm's GRES type."},
     {"compute", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, compute), NULL,
-     NULL, NULL, "1/7", "Its compute slices of the GPU's."},
+     NULL, NULL, "1/7", "Its compute slices, of those of the GPU."},
     {"memory", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, memory), NULL,
-     NULL, NULL, "1/8", "Its memory slices of the GPU's."},
+     NULL, NULL, "1/8", "Its memory slices, of those of the GPU."},
 };
 
 const schema_kind_t schema_profiles
     = {"profiles",
-       "MIG profiles that the built-in table lacks or has otherwise.",
+       "MIG profiles that the built-in table lacks or that differ from it.",
        KEYS (profile_keys),
        sizeof (mig_profile_t),
        offsetof (site_t, profiles),

@@ -58,16 +58,16 @@ static const schema_word_t energy_words[]
 
 static const schema_key_t fund_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_fund_t, name), NULL, NULL,
-     NULL, "institutional", "Name of the fund, as funding has it."},
+     NULL, "institutional", "Name of the fund, for `funding`."},
     {"recoverable", VALUE_RATIO, SCHEMA_TO_ONE | SCHEMA_YES_NO,
      offsetof (site_fund_t, recoverable), NULL, NULL, "yes", "yes",
-     "Whether rates may recover what it pays for, or the share of it that they "
-     "may: no for a federal award. Default yes."},
+     "Whether rates may recover what it pays for, or which share of it: no for "
+     "a federal award. Default yes."},
 };
 
 const schema_kind_t schema_funds
-    = LIST_KIND ("funds", "Who pays for what is in the cost book.", fund_keys, funds,
-                 fund_count, site_fund_t);
+    = LIST_KIND ("funds", "Who pays the costs of the cost book.", fund_keys,
+                 funds, fund_count, site_fund_t);
 
 static const schema_key_t asset_change_keys[] = {
     {"from", VALUE_DATE, REQUIRED, offsetof (site_asset_change_t, from), NULL,
@@ -75,14 +75,14 @@ static const schema_key_t asset_change_keys[] = {
     {"pool", VALUE_TEXT, 0, offsetof (site_asset_change_t, pool), NULL, "pools",
      NULL, "h100", "Pool that it moves to."},
     {"life", VALUE_SPAN, 0, offsetof (site_asset_change_t, life_months), NULL,
-     NULL, NULL, "6y", "Useful life in all, from the day in service."},
+     NULL, NULL, "6y", "Total useful life, from the day in service."},
     {"salvage", VALUE_REVALUE, 0, offsetof (site_asset_change_t, salvage), NULL,
      NULL, NULL, "5%",
-     "Salvage value of one at the end of its life: an amount, or a share of "
+     "Salvage value of a unit at the end of its life: an amount, or a share of "
      "the price."},
     {"expected_gpu_hours", VALUE_DECIMAL, POSITIVE,
      offsetof (site_asset_change_t, expected_gpu_hours), NULL, NULL, NULL, NULL,
-     "GPU-hours in all, from the day in service; for units-of-use."},
+     "For units-of-use: total GPU-hours, from the day in service."},
 };
 
 const schema_kind_t schema_asset_changes = NESTED_KIND (
@@ -95,36 +95,35 @@ static const schema_key_t asset_keys[] = {
     {"pool", VALUE_TEXT, REQUIRED, offsetof (site_asset_t, pool), NULL, "pools",
      NULL, "h100", "Pool that bears its cost."},
     {"units", VALUE_DECIMAL, POSITIVE, offsetof (site_asset_t, units), NULL,
-     NULL, "1", "8", "How many of them. Default 1."},
+     NULL, "1", "8", "Number of units. Default 1."},
     {"price", VALUE_DECIMAL, REQUIRED, offsetof (site_asset_t, price), NULL,
-     NULL, NULL, "425000", "Price of one, with freight and installation."},
+     NULL, NULL, "425000", "Price of a unit, with freight and installation."},
     {"in_service", VALUE_DATE, REQUIRED, offsetof (site_asset_t, in_service),
-     NULL, NULL, NULL, "2026-01-01", "First day that bears cost."},
+     NULL, NULL, NULL, "2026-01-01",
+     "First day in service, from which on it costs."},
     {"life", VALUE_SPAN, 0, offsetof (site_asset_t, life_months), NULL, NULL,
      "5y", "5y", "Useful life. Default 5y."},
     {"salvage", VALUE_SALVAGE, 0, offsetof (site_asset_t, salvage), NULL, NULL,
      "0", "10%",
-     "Salvage value of one at the end of its life: an amount, or a share of "
-     "the price. "
-     "Default 0."},
+     "Salvage value of a unit at the end of its life: an amount, or a share of "
+     "the price. Default 0."},
     {"method", VALUE_WORD, 0, offsetof (site_asset_t, method), method_words,
      NULL, "straight-line", "straight-line",
-     "Depreciation: straight-line, by day; declining-balance and sum-of-years "
-     "by life-year; units-of-use by the GPU-hours that jobs hold. Default "
+     "Depreciation: straight-line, by day; declining-balance and sum-of-years, "
+     "by year of life; units-of-use, by GPU-hours allocated to jobs. Default "
      "straight-line."},
     {"expected_gpu_hours", VALUE_DECIMAL, POSITIVE,
      offsetof (site_asset_t, expected_gpu_hours), NULL, NULL, NULL, NULL,
-     "GPU-hours that jobs will hold of all units until they are written off; "
-     "for units-of-use."},
+     "For units-of-use: GPU-hours that are allocated to jobs, of all units, "
+     "until they are written off."},
     {"retired", VALUE_DATE, 0, offsetof (site_asset_t, retired), NULL, NULL,
-     NULL, NULL, "First day that it no longer serves: sold or scrapped."},
+     NULL, NULL, "First day out of service: sold or scrapped."},
     {"proceeds", VALUE_DECIMAL, 0, offsetof (site_asset_t, proceeds), NULL,
-     NULL, "0", NULL, "What one was sold for when it was retired. Default 0."},
+     NULL, "0", NULL, "Sales price of a unit when it was retired. Default 0."},
     FUNDING (site_asset_t, "institutional"),
     RECOVERABLE (site_asset_t),
     {"changes", VALUE_ENTRIES, 0, 0, NULL, "assets.changes", NULL, NULL,
-     "What is otherwise of it from a day on. What came before stays as it "
-     "was."},
+     "Changes of the asset from a day on. Earlier days are not affected."},
 };
 
 const schema_kind_t schema_assets
@@ -138,7 +137,7 @@ static const schema_key_t staff_keys[] = {
      NULL, NULL, NULL, "1.5", "Full-time equivalents."},
     {"loaded_salary", VALUE_DECIMAL, REQUIRED,
      offsetof (site_staff_t, loaded_salary), NULL, NULL, NULL, "120000",
-     "Yearly cost of one full-time equivalent, with all that comes on top."},
+     "Yearly cost of one full-time equivalent, with benefits and overhead."},
     FUNDING (site_staff_t, NULL),
     RECOVERABLE (site_staff_t),
     {"pools", VALUE_SHARES, REQUIRED, offsetof (site_staff_t, pools), NULL,
@@ -156,9 +155,9 @@ static const schema_key_t power_keys[] = {
      NULL, "h100", "Pool that draws it."},
     {"watts_per_gpu", VALUE_DECIMAL, REQUIRED | POSITIVE,
      offsetof (site_power_t, watts_per_gpu), NULL, NULL, NULL, "560",
-     "Average over busy and idle time, with the GPU's share of its node. With "
-     "idle_watts that of a GPU that a job holds, with node_watts without its "
-     "node."},
+     "Average power over busy and idle time, with the GPU's share of its node. "
+     "With idle_watts, the power of an allocated GPU; with node_watts, without "
+     "its node."},
     {"idle_watts", VALUE_DECIMAL, POSITIVE, offsetof (site_power_t, idle_watts),
      NULL, NULL, NULL, NULL,
      "Power of a GPU without a job. Without it all GPUs draw watts_per_gpu."},
@@ -167,20 +166,21 @@ static const schema_key_t power_keys[] = {
      "Power of the node without its GPUs, at all times. Default 0."},
     {"energy", VALUE_WORD, 0, offsetof (site_power_t, measured), energy_words,
      NULL, "modelled", "modelled",
-     "Source of the energy of allocated GPUs: watts_per_gpu (modelled), or "
-     "their own counters as far as agents read them, at the price of the time "
-     "at which it was used, else watts_per_gpu (measured; needs idle_watts). "
-     "Default modelled."},
+     "Energy of allocated GPUs: by watts_per_gpu (modelled), or by their own "
+     "counters, at the price of the time of use, and by watts_per_gpu where "
+     "agents did not read them (measured; needs idle_watts). Default "
+     "modelled."},
     {"pue", VALUE_DECIMAL, REQUIRED | SCHEMA_FROM_ONE,
      offsetof (site_power_t, pue), NULL, NULL, NULL, "1.3",
-     "Energy of the facility for each unit of energy of the machines."},
+     "Power usage effectiveness: energy of the facility divided by energy of "
+     "the machines."},
     {"tariff", VALUE_TEXT, REQUIRED, offsetof (site_power_t, tariff), NULL,
      "tariffs", NULL, "flat", "Tariff by which it is paid."},
     FROM_TO (site_power_t),
 };
 
 const schema_kind_t schema_power
-    = DATED_KIND ("power", "What the pools draw, where it is not measured.",
+    = DATED_KIND ("power", "Power of the pools that is not measured.",
                   power_keys, power, power_count, site_power_t);
 
 static const schema_key_t tariff_time_keys[] = {
@@ -188,9 +188,9 @@ static const schema_key_t tariff_time_keys[] = {
      "mon-sun", "mon-fri", "Days on which it begins. Default all."},
     {"hours", VALUE_HOURS_OF_DAY, REQUIRED,
      offsetof (site_tariff_time_t, hours), NULL, NULL, NULL, "07:00-22:00",
-     "From and to, of the local clock; a night may pass midnight."},
+     "Beginning and end in local time; may pass midnight."},
     {"per_kwh", VALUE_DECIMAL, REQUIRED, offsetof (site_tariff_time_t, per_kwh),
-     NULL, NULL, NULL, "0.18", "Price of a kilowatt-hour in it."},
+     NULL, NULL, NULL, "0.18", "Price of a kilowatt-hour in these hours."},
 };
 
 const schema_kind_t schema_tariff_times = NESTED_KIND (
@@ -203,17 +203,17 @@ static const schema_key_t tariff_keys[] = {
     {"per_kwh", VALUE_DECIMAL, REQUIRED, offsetof (site_tariff_t, per_kwh),
      NULL, NULL, NULL, "0.10", "Price of a kilowatt-hour."},
     {"times", VALUE_ENTRIES, 0, 0, NULL, "tariffs.times", NULL, NULL,
-     "Hours with another price; where several hold, the first counts."},
+     "Hours with another price; if several apply, the first one counts."},
     {"timezone", VALUE_ZONE, 0, offsetof (site_tariff_t, zone), NULL, NULL,
      NULL, NULL, "Zone of these hours; default the ledger's."},
     {"demand_per_kw", VALUE_DECIMAL, 0, offsetof (site_tariff_t, demand_per_kw),
      NULL, NULL, "0", NULL,
-     "Price a month of a kilowatt of the highest load in it, PUE included: as "
-     "meters tell it in intervals of at most an hour, else as power has it. "
-     "Default 0."},
+     "Monthly price of each kilowatt of the month's highest load, PUE "
+     "included: as meters measure it in intervals of at most an hour, else by "
+     "`power`. Default 0."},
     {"fixed_per_month", VALUE_DECIMAL, 0,
      offsetof (site_tariff_t, fixed_per_month), NULL, NULL, "0", NULL,
-     "Fee a month, shared by the energy of the pools that pay by this tariff. "
+     "Monthly fee, shared by energy among the pools that pay this tariff. "
      "Default 0."},
     FUNDING (site_tariff_t, NULL),
     RECOVERABLE (site_tariff_t),
@@ -243,14 +243,14 @@ const schema_kind_t schema_meters
 
 static const schema_key_t cost_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_cost_t, name), NULL, NULL,
-     NULL, "fabric", "What it is: fabric, space, licences, maintenance ..."},
+     NULL, "fabric",
+     "Name of the cost: fabric, space, licences, maintenance ..."},
     {"pool", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_cost_t, pool), NULL,
      "pools", NULL, "h100", "Pool that bears it; or give pools."},
     {"pools", VALUE_SHARES, SCHEMA_NAMES, offsetof (site_cost_t, pools), NULL,
      "pools", NULL, NULL,
-     "Pools that share it: by these shares, 100% in all; or a list of them, "
-     "and "
-     "share_by. For an amount a month or year."},
+     "Pools that share a monthly or yearly amount: with their shares, 100% in "
+     "all; or a list of pools, with share_by."},
     {"share_by", VALUE_WORD, 0, offsetof (site_cost_t, share_by), share_words,
      NULL, NULL, NULL,
      "How pools share it each month: by GPU-hours in service (capacity) or "
@@ -261,13 +261,12 @@ static const schema_key_t cost_keys[] = {
      NULL, NULL, "0.10", "Amount for each unit of the driver."},
     {"driver", VALUE_WORD, REQUIRED, offsetof (site_cost_t, driver),
      driver_words, NULL, NULL, "gpu_hours",
-     "What it is paid for: each GPU-hour that jobs hold (gpu_hours) or that is "
-     "in service (capacity), each kWh of the machines (energy), each job "
-     "(jobs), "
-     "month or year."},
+     "Unit that the amount is for: a GPU-hour that is allocated (gpu_hours) or "
+     "in service (capacity), a kWh of the machines (energy), a job (jobs), a "
+     "month or a year."},
     {"evidence", VALUE_TEXT, 0, offsetof (site_cost_t, evidence), NULL, NULL,
      NULL, "\"contract 4711\"",
-     "What shows it: an invoice, a contract, an estimate."},
+     "Evidence: an invoice, a contract, an estimate."},
     {"status", VALUE_WORD, 0, offsetof (site_cost_t, status), status_words,
      NULL, NULL, "actual", "How certain it is."},
     FUNDING (site_cost_t, NULL),

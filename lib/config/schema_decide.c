@@ -41,21 +41,23 @@ static const schema_key_t analysis_keys[] = {
      NULL, "spot", "Name of the question."},
     {"kind", VALUE_WORD, REQUIRED, offsetof (site_analysis_t, kind),
      analysis_words, NULL, NULL, "interruptible",
-     "What is asked: docs/guides/decisions.md has the formula of each kind and "
-     "the inputs that it needs."},
+     "Kind of question: docs/guides/decisions.md has the formula of each kind "
+     "and the inputs that it needs."},
     {"price", VALUE_TEXT, 0, offsetof (site_analysis_t, price), NULL, NULL,
      NULL, "3.687",
-     "Price of a GPU-hour: a number, a name of clouds (its latest as_of), or a "
-     "pool, whose productive hour it then is (report breakeven)."},
+     "Price of a GPU-hour: a number; a name of `clouds` (its latest as_of); or "
+     "a pool, for the cost of its productive hour (report breakeven)."},
     {"against", VALUE_TEXT, 0, offsetof (site_analysis_t, against), NULL, NULL,
-     NULL, "cloud-3-years", "What it is compared with, in the same form."},
+     NULL, "cloud-3-years", "Price to compare it with, in the same form."},
     {"as_of", VALUE_TEXT, 0, offsetof (site_analysis_t, as_of), NULL, NULL,
-     NULL, "2026-01-15", "When the prices that are numbers were read."},
+     NULL, "2026-01-15", "Date of the prices that are numbers."},
     {"source", VALUE_TEXT, 0, offsetof (site_analysis_t, source), NULL, NULL,
-     NULL, "\"the provider's price list\"", "Where they were read."},
+     NULL, "\"the provider's price list\"",
+     "Source of the prices that are numbers."},
     {"overhead_of", VALUE_WORD, 0, offsetof (site_analysis_t, overhead_of),
      overhead_words, NULL, NULL, NULL,
-     "What overhead is a share of: the purchase, or one year's depreciation."},
+     "What `overhead` is a share of: the purchase, or one year's "
+     "depreciation."},
 #define INPUT(id, name, type, flags, money, unit, fallback, most, whole,      \
               example, help)                                                  \
     {name, VALUE_##type, flags, offsetof (site_analysis_t, input[INPUT_##id]), \

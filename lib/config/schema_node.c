@@ -11,8 +11,8 @@ static const schema_key_t collector_keys[] = {
      "Default port 6828."},
     {"user", VALUE_TEXT, 0, offsetof (site_t, collector.user), NULL, NULL, NULL,
      "gpuledger",
-     "User that it runs as: an answer counts only if munge says that this user "
-     "gave it. Default root."},
+     "User that it runs as: answers count only if munge proves that they are "
+     "from this user. Default root."},
     {"munge_socket", VALUE_PATH, 0, offsetof (site_t, collector.munge_socket),
      NULL, NULL, NULL, NULL,
      "Socket of the local munged; default that of the munge library."},
@@ -23,7 +23,8 @@ static const schema_key_t collector_keys[] = {
     {"node_users", VALUE_LIST, 0, offsetof (site_t, collector.node_users), NULL,
      NULL, NULL, "[root]", "Users that may speak for a node. Default root."},
     {"clients", VALUE_COUNT, 0, offsetof (site_t, collector.clients), NULL,
-     NULL, "4096", "4096", "Connections at once, at most. Default 4096."},
+     NULL, "4096", "4096",
+     "Largest number of connections at one time. Default 4096."},
 };
 
 const schema_kind_t schema_collector = ONE_KIND (
@@ -43,11 +44,11 @@ static const schema_key_t agent_keys[] = {
      "plugin."},
     {"interval_seconds", VALUE_SECONDS, 0,
      offsetof (site_t, agent.interval_seconds), NULL, NULL, "10", "10",
-     "Time between two looks at the devices. Default 10."},
+     "Seconds between two samples of the devices. Default 10."},
     {"cut_minutes", VALUE_WORD, 0, offsetof (site_t, agent.cut_minutes),
      cut_words, NULL, "60", "60",
-     "Length of the stretches that activity is recorded in. Zones with offsets "
-     "of half or quarter hours need 30 or 15. Default 60."},
+     "Length of the intervals in which activity is recorded. Zones with "
+     "offsets of half or quarter hours need 30 or 15. Default 60."},
     {"idle_utilization", VALUE_RATIO, SCHEMA_TO_ONE,
      offsetof (site_t, agent.idle_utilization), NULL, NULL, "5%", "5%",
      "Below this utilization a device is idle. Default 5%."},
@@ -60,9 +61,9 @@ static const schema_key_t agent_keys[] = {
      "reported as idle. Default 10%."},
     {"sharing", VALUE_WORD, 0, offsetof (site_t, agent.sharing),
      schema_truth_words, NULL, "yes", "yes",
-     "Whether several jobs may hold one device at once, as shards and MPS let "
-     "them. With no, a later job on a device tells that the end of the earlier "
-     "one was lost. Default yes."},
+     "Whether several jobs may share a device, as with shards and MPS. With "
+     "no, a later job on a device shows that the end of the earlier one was "
+     "lost. Default yes."},
     {"metrics", VALUE_PATH, 0, offsetof (site_t, agent.metrics), NULL, NULL,
      NULL, "/var/lib/prometheus/node-exporter/gpuledger.prom",
      "File for the textfile collector of Prometheus' node_exporter. Default "
@@ -79,14 +80,13 @@ static const schema_key_t network_keys[] = {
      NULL, NULL, "\"g[001-008]\"", "Nodes, as Slurm writes them."},
     {"network", VALUE_NETWORK, IDENTITY, offsetof (site_network_t, network),
      NULL, NULL, NULL, "10.1.0.0/16",
-     "Address or network (IPv4) that munge may name as the origin of their "
-     "credentials."},
+     "Address or network (IPv4) from which their munge credentials come."},
     {"cluster", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_network_t, cluster),
      NULL, "clusters", NULL, "lab",
-     "Their cluster: credentials from this network speak for no other. Default "
-     "any."},
+     "Their cluster: credentials from this network are valid for no other. "
+     "Default any."},
 };
 
 const schema_kind_t schema_networks
-    = LIST_KIND ("networks", "Where nodes speak from.", network_keys, networks,
+    = LIST_KIND ("networks", "Networks of the nodes.", network_keys, networks,
                  network_count, site_network_t);

@@ -21,17 +21,20 @@ static const schema_word_t category_words[]
 
 static const schema_key_t ledger_keys[] = {
     {"timezone", VALUE_ZONE, 0, offsetof (site_t, zone), NULL, NULL, NULL,
-     "Europe/Oslo", "Zone of months, days and all dates here; default UTC."},
+     "Europe/Oslo",
+     "Time zone of months, days and all dates of the configuration; default "
+     "UTC."},
     {"currency", VALUE_CURRENCY, 0, offsetof (site_t, currency), NULL, NULL,
      NULL, "EUR", "Three letters of ISO 4217; default USD."},
     {"go_live", VALUE_DATE, 0, offsetof (site_t, go_live), NULL, NULL, NULL,
      "2026-01-01",
-     "First day that is billed, the first of a month: months are closed from "
-     "here on, in their order. Default none: from the first one closed."},
+     "First day that is billed, the first of a month. Months are closed from "
+     "it on, in order. Default: the first month that is closed."},
     {"before_go_live", VALUE_WORD, 0, offsetof (site_t, before_go_live),
      before_words, NULL, "shown", "shown",
      "Months before go_live: in reports and never closed (shown), or closed "
-     "without charges with the first one (imported). Default shown."},
+     "without charges together with the first billed month (imported). Default "
+     "shown."},
     {"fiscal_year", VALUE_MONTH, 0, offsetof (site_t, fiscal_month), NULL, NULL,
      "01-01", "07-01",
      "First day of the fiscal year, which is named after the year that it ends "
@@ -40,8 +43,7 @@ static const schema_key_t ledger_keys[] = {
 };
 
 const schema_kind_t schema_ledger = ONE_KIND (
-    "ledger", "One zone and one currency for money, however many clusters.",
-    ledger_keys);
+    "ledger", "One time zone and one currency for all clusters.", ledger_keys);
 
 static const schema_key_t policy_keys[] = {
     {"idle", VALUE_WORD, 0, offsetof (site_t, policy.idle), schema_idle_words,
@@ -55,14 +57,14 @@ static const schema_key_t policy_keys[] = {
      "Default explicit."},
     {"reserved", VALUE_WORD, 0, offsetof (site_t, policy.reserved),
      reserved_words, NULL, "stated", "stated",
-     "Reserved time that no job used: idle time like any other (stated), or "
-     "charged to the accounts of the reservation in equal parts (holder), and "
-     "consumed from their team's entitlement as far as it reaches "
+     "Reserved time that no job used: idle time like any other (stated); "
+     "charged to the accounts of the reservation in equal parts (holder); or "
+     "charged likewise, and consumed from their team's entitlement first "
      "(entitlement). Default stated."},
     {"book", VALUE_WORD, 0, offsetof (site_t, policy.book), book_words, NULL,
      "full", "full",
-     "Which cost charges are made of: all of it (full), or without the shares "
-     "that are not recoverable. Both are shown. Default full."},
+     "Cost on which charges are based: all of it (full), or only the shares "
+     "that rates may recover (recoverable). Reports show both. Default full."},
     {"disposal", VALUE_WORD, 0, offsetof (site_t, policy.disposal),
      disposal_words, NULL, "apart", "apart",
      "Gain or loss of an asset that is retired: shown next to the cost "
@@ -85,25 +87,26 @@ static const schema_key_t policy_keys[] = {
      "assume. Default 80%."},
     {"wckey_is_project", VALUE_WORD, 0,
      offsetof (site_t, policy.wckey_is_project), schema_truth_words, NULL, "no",
-     "no", "Take Slurm's wckey for a project tag. Default no."},
+     "no", "Use Slurm's wckey as a project tag. Default no."},
     {"runaway_grace", VALUE_DURATION, 0,
      offsetof (site_t, policy.runaway_grace), NULL, NULL, "1h", "1h",
-     "How long after its time limit an open job may still be running. What is "
-     "later is quarantined, not counted. Default 1h."},
+     "How long after its time limit an open job may still be running. Later "
+     "time is quarantined and not counted. Default 1h."},
     {"minimum", VALUE_DURATION, 0, offsetof (site_t, policy.minimum), NULL,
-     NULL, "0s", "0s", "Least time that an ended job is billed. Default 0s."},
+     NULL, "0s", "0s",
+     "Shortest time for which an ended job is billed. Default 0s."},
     {"increment", VALUE_DURATION, POSITIVE, offsetof (site_t, policy.increment),
      NULL, NULL, "1s", "1s",
      "A job's time is rounded up to a multiple of this. Default 1s."},
     {"grace", VALUE_DURATION, 0, offsetof (site_t, policy.grace), NULL, NULL,
-     "0s", "0s", "A job that ended within less than this is free. Default 0s."},
+     "0s", "0s", "A job that ran for less than this is free. Default 0s."},
     {"credits", VALUE_STATES, 0, offsetof (site_t, policy.credits), NULL, NULL,
      "NODE_FAIL BOOT_FAIL", "[NODE_FAIL, BOOT_FAIL]",
      "Job states (of sacct) for which a job's charge is credited; or off. "
      "Default NODE_FAIL and BOOT_FAIL."},
     {"credit_cap", VALUE_DURATION, POSITIVE,
      offsetof (site_t, policy.credit_cap), NULL, NULL, NULL, NULL,
-     "The most time at the job's end that is credited. Default all."},
+     "Longest time at the end of a job that is credited. Default all."},
 };
 
 const schema_kind_t schema_policy
@@ -118,7 +121,7 @@ static const schema_key_t issuer_keys[] = {
      "Who runs the cluster: PublisherName, ServiceProviderName. "
      "Default the issuer."},
     {"owner", VALUE_TEXT, 0, offsetof (site_t, issuer.owner), NULL, NULL, NULL,
-     NULL, "Whose hardware it is: HostProviderName. Default the operator."},
+     NULL, "Owner of the hardware: HostProviderName. Default the operator."},
     {"service", VALUE_TEXT, 0, offsetof (site_t, issuer.service), NULL, NULL,
      "Slurm GPU Compute", "\"Slurm GPU Compute\"",
      "ServiceName. Default Slurm GPU Compute."},
@@ -137,9 +140,9 @@ static const schema_key_t issuer_keys[] = {
      "How InvoiceId begins: PREFIX-2026-10-TEAM. Default st."},
 };
 
-const schema_kind_t schema_issuer
-    = ONE_KIND ("issuer", "Who issues statements, as a FOCUS export names it.",
-                issuer_keys);
+const schema_kind_t schema_issuer = ONE_KIND (
+    "issuer", "Who issues statements, with the names of a FOCUS export.",
+    issuer_keys);
 
 static const schema_key_t close_keys[] = {
     {"review", VALUE_DURATION, 0, offsetof (site_t, close.review), NULL, NULL,
@@ -152,22 +155,21 @@ static const schema_key_t close_keys[] = {
      "2d."},
     {"untagged", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_t, close.untagged),
      NULL, NULL, "100%", "10%",
-     "Share of GPU time without a project from which on closing asks. Default "
-     "100%: never."},
+     "With a larger share of GPU time without a project, closing needs "
+     "--accept. Default 100%: never."},
     {"coverage", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_t, close.coverage),
      NULL, NULL, "0%", "90%",
-     "Share of GPU time seen by the nodes below which closing asks. Default "
-     "0%: never."},
+     "With a smaller share of GPU time recorded by nodes, closing needs "
+     "--accept. Default 0%: never."},
     {"anchor", VALUE_PATH, 0, offsetof (site_t, close.anchor), NULL, NULL, NULL,
      NULL,
-     "File outside the store to which the latest hash is appended whenever a "
-     "month is closed or something is decided; doctor and verify compare the "
-     "store with it. Best append-only, or on another host. Default none: "
-     "syslog alone."},
+     "File outside the store. Each closing and each decision appends the "
+     "latest hash to it, and doctor and verify compare the store with it. It "
+     "should be append-only, or on another host. Default none: syslog alone."},
     {"anchor_command", VALUE_LIST, 0, offsetof (site_t, close.anchor_command),
      NULL, NULL, NULL, NULL,
-     "Program, with its arguments, that gets the same line on standard input "
-     "and has 20 seconds. Default none."},
+     "Program, with its arguments, that reads the same line from standard "
+     "input, within 20 seconds. Default none."},
     {"sign", VALUE_LIST, 0, offsetof (site_t, close.sign), NULL, NULL, NULL,
      NULL,
      "Program, with its arguments, that reads the file of close.anchor from "
@@ -175,8 +177,8 @@ static const schema_key_t close_keys[] = {
      "FILE.sig; such as ssh-keygen -Y sign. Default none."},
 };
 
-const schema_kind_t schema_close = ONE_KIND (
-    "close", "What has to be in order before a month is closed.", close_keys);
+const schema_kind_t schema_close
+    = ONE_KIND ("close", "Conditions for closing a month.", close_keys);
 
 static const schema_key_t export_keys[] = {
     {"name", VALUE_NAME, IDENTITY, offsetof (site_export_t, name), NULL, NULL,

@@ -9,48 +9,57 @@
  * kinds that count it, only a whole number. No guard: this is a table, not a header.
  */
 INPUT (PURCHASE, "purchase", DECIMAL, POSITIVE, true, "", NULL, 0, false, NULL,
-       "Of overhead and cash: what is paid on the first day.")
+       "For overhead and cash: what is paid on the first day.")
 INPUT (YEARS, "years", DECIMAL, POSITIVE, false, "years", NULL, 100, false, NULL,
        "For overhead: the life of the purchase. For cash: how many years to compare.")
-INPUT (OVERHEAD, "overhead", RATIO, POSITIVE, false, "of it a year", NULL, 0, false,
-       NULL, "Of overhead: cost of operation each year, as a share.")
+INPUT (OVERHEAD, "overhead", RATIO, POSITIVE, false, "of it a year", NULL, 0,
+       false, NULL, "For overhead: yearly cost of operation, as a share.")
 INPUT (UTILIZATION, "utilization", RATIO, POSITIVE | SCHEMA_TO_ONE, false,
        "of the hours", NULL, 0, false, NULL,
-       "Of overhead and cash: productive share. Default policy.utilization.")
+       "For overhead and cash: productive share of the time. Default "
+       "policy.utilization.")
 INPUT (GPUS, "gpus", DECIMAL, POSITIVE, false, "GPUs", "1", 0, false, NULL,
-       "Of overhead and cash, GPUs that the purchase buys; of memory, that share "
-       "a model; of scaling and run, that work together. Default 1, of cash none.")
-INPUT (INTERRUPTIONS, "interruptions_per_hour", DECIMAL, POSITIVE, false, "per hour",
-       NULL, 0, false, "0.02", "Of interruptible and run: how often it ends.")
+       "Number of GPUs: for overhead and cash, those of the purchase; for "
+       "memory, those that share a model; for scaling and run, those that work "
+       "together. Default 1; for cash, none.")
+INPUT (INTERRUPTIONS, "interruptions_per_hour", DECIMAL, POSITIVE, false,
+       "per hour", NULL, 0, false, "0.02",
+       "For interruptible and run: how often the job is interrupted.")
 INPUT (CHECKPOINT, "checkpoint_hours", DECIMAL, POSITIVE, false, "hours", NULL, 0,
        false, "0.5", "Time between two checkpoints.")
-INPUT (RESTART, "restart_hours", DECIMAL, 0, false, "hours", NULL, 0, false, "0.1",
-       "Time until it computes again. Default 0.")
-INPUT (GB_PER_DAY, "gb_per_day", DECIMAL, POSITIVE, false, "GB per day", NULL, 0,
-       false, NULL, "Of egress and run: GB (10^9 bytes) that leave a cloud a day.")
+INPUT (RESTART, "restart_hours", DECIMAL, 0, false, "hours", NULL, 0, false,
+       "0.1", "Time until the job computes again. Default 0.")
+INPUT (GB_PER_DAY, "gb_per_day", DECIMAL, POSITIVE, false, "GB per day", NULL,
+       0, false, NULL,
+       "For egress and run: GB (10^9 bytes) a day that leave the cloud.")
 INPUT (DAYS, "days", DECIMAL, POSITIVE, false, "days", "30", 0, false, NULL,
        "For so many days. Default 30.")
 INPUT (PER_GB, "per_gb", DECIMAL, POSITIVE, true, "per GB", NULL, 0, false, NULL,
        "Price of a GB.")
-INPUT (SPEED, "speed", DECIMAL, POSITIVE, false, "times", NULL, 0, false, NULL,
-       "Of scaling and run, how many times faster than on one GPU; of newer-gpu, "
-       "than on the GPU that it is compared with.")
-INPUT (PARAMETERS, "parameters_billion", DECIMAL, POSITIVE, false, "10^9", NULL, 0,
-       false, NULL, "Of memory: parameters of the model.")
-INPUT (BYTES, "bytes_per_parameter", DECIMAL, POSITIVE, false, "bytes", NULL, 0, false,
-       NULL, "4, 2, 1 or 0.5.")
-INPUT (CACHE, "cache_factor", DECIMAL, POSITIVE, false, "times", "1.3", 0, false, NULL,
-       "Weights and key-value cache over weights. Default 1.3.")
-INPUT (GPU_HOURS, "gpu_hours", DECIMAL, POSITIVE, false, "GPU-hours", NULL, 0, false,
-       NULL, "Of run: what it takes on one GPU without interruptions.")
+INPUT (
+    SPEED, "speed", DECIMAL, POSITIVE, false, "times", NULL, 0, false, NULL,
+    "For scaling and run: how many times faster than on one GPU. For "
+    "newer-gpu: how many times faster than the GPU that it is compared with.")
+INPUT (PARAMETERS, "parameters_billion", DECIMAL, POSITIVE, false, "10^9", NULL,
+       0, false, NULL, "For memory: parameters of the model.")
+INPUT (BYTES, "bytes_per_parameter", DECIMAL, POSITIVE, false, "bytes", NULL, 0,
+       false, NULL, "For memory: bytes of a parameter: 4, 2, 1 or 0.5.")
+INPUT (CACHE, "cache_factor", DECIMAL, POSITIVE, false, "times", "1.3", 0,
+       false, NULL,
+       "For memory: size of weights and key-value cache, divided by that of "
+       "the weights. Default 1.3.")
+INPUT (GPU_HOURS, "gpu_hours", DECIMAL, POSITIVE, false, "GPU-hours", NULL, 0,
+       false, NULL, "For run: GPU-hours on one GPU without interruptions.")
 INPUT (STORAGE, "storage", DECIMAL, 0, true, "", NULL, 0, false, NULL,
-       "Of run: what its storage costs. Default 0.")
+       "For run: cost of its storage. Default 0.")
 INPUT (PER_YEAR, "per_year", DECIMAL, 0, true, "per year", NULL, 0, false, NULL,
        "For cash: the yearly cost of operating the owned GPUs. Default 0.")
-INPUT (RENT, "rent_per_year", DECIMAL, POSITIVE, true, "per year", NULL, 0, false, NULL,
-       "Of cash: what renting the same costs.")
-INPUT (PREPAID, "prepaid_months", DECIMAL, 0, false, "months", NULL, 1200, true, NULL,
-       "Of cash: months of operation that are paid on the first day, on top of "
-       "the purchase. Default 0.")
-INPUT (DISCOUNT, "discount", RATIO, POSITIVE, false, "a year", NULL, 0, false, NULL,
-       "Of cash: rate of a year for present values; default none are shown.")
+INPUT (RENT, "rent_per_year", DECIMAL, POSITIVE, true, "per year", NULL, 0,
+       false, NULL, "For cash: yearly cost of renting the same GPUs.")
+INPUT (PREPAID, "prepaid_months", DECIMAL, 0, false, "months", NULL, 1200, true,
+       NULL,
+       "For cash: months of operation that are paid on the first day, in "
+       "addition to the purchase. Default 0.")
+INPUT (DISCOUNT, "discount", RATIO, POSITIVE, false, "a year", NULL, 0, false,
+       NULL,
+       "For cash: yearly rate for present values; without it, none are shown.")

@@ -173,8 +173,8 @@ const verb_t verb_correct = {
     .help
     = "Corrects an error in a closed month that later facts or prices cannot "
       "correct. The team owes AMOUNT more, or less if it is below 0; never by "
-      "more than the cost or the charges of the whole month. The correction is "
-      "a new entry of the chain and is billed in the open month.",
+      "more than the cost or the charges of that month. The correction is a "
+      "new entry of the chain and is billed in the open month.",
     .options = options,
     .example = "gpuledger correct --for 2026-10 -- vision -12.50 'paid twice'",
 };
