@@ -395,8 +395,8 @@ static const cli_option_t options[] = {
      "institution, with a page of it, where teams have one",
      CLI_AT (struct request, all)},
     {0, "institution", "NAME",
-     "what the teams of an institution have to pay, and the sum;\n"
-     "'(none)': those of none",
+     "what the teams of an institution pay, and their sum;\n'(none)': teams "
+     "without an institution",
      CLI_AT (struct request, institution)},
     {0, "jobs", NULL, "with the jobs that each line of the charges is made of",
      CLI_AT (struct request, jobs)},
