@@ -28,7 +28,8 @@ page ()
 # what does not say whether it is closed or what was decided since, and is not compared with a month that is not
 content ()
 {
-    jq -S 'del(.parameters.state, .parameters."latest hash", .provenance, .notes, .totals.due_before)
+    jq -S 'del(.parameters.state, .parameters."latest hash", .parameters."payable from", .provenance, .notes, .totals.due_before)
+        | .parameters.invoice |= sub("-provisional$"; "")
         | .totals |= with_entries(select(.key | startswith("change_") | not))
         | .proof |= map(select(.title | startswith("From ") | not))
         | .rows |= map(select(.section != "changes") | del(.row, .hash))' "$1"
