@@ -32,8 +32,9 @@
  * paid of a charge is rounded once for each team, half to even, and shared so that
  * the parts add up.
  *
- * A rule that begins or ends within the month is for the charges of its days: the
- * caller computes them. Pure.
+ * A rule that begins or ends within the month is for the charges of its days, and a
+ * rule with classes for the days on which a team has one of them: the caller
+ * computes them. Pure.
  */
 #ifndef GL_LEDGER_SETTLEMENT_H
 #define GL_LEDGER_SETTLEMENT_H

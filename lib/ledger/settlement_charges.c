@@ -267,6 +267,111 @@ static int clip_cells (struct settling *s, gl_error_t *error)
     return 0;
 }
 
+/* --- classes that change within the month ----------------------------------- */
+
+/* What lies in the days on which the team of each cell has a class of the rule. */
+struct clip {
+    mpz_t *units;
+    mpq_t *seconds;
+    bool *at_end; /* so it is at the end of the month: charges without a day */
+};
+
+static bool is_for_on (const struct settling *s, const char *team, int64_t at)
+{
+    return settlement_is_team (s, s->rule, (period_t){at, at + 1}, team);
+}
+
+/* The first instant in the rest of the part at which the rule begins or ceases to be
+ * for one of the teams; else the part's end. */
+static int64_t next_change (const struct settling *s, const bool *chosen,
+                            int64_t from)
+{
+    const site_t *site = s->how->site;
+    int64_t next = s->part.end;
+
+    for (size_t i = 0; i < site->team_count; i++) {
+        const site_team_t *team = &site->teams[i];
+        const int64_t ends[] = {team->valid.start, team->valid.end};
+        for (size_t k = 0; k < GL_ARRAY_SIZE (ends); k++)
+            if (ends[k] > from && ends[k] < next
+                && chosen[team_index (s, team->name)]
+                && is_for_on (s, team->name, ends[k])
+                       != is_for_on (s, team->name, ends[k] - 1))
+                next = ends[k];
+    }
+    return next;
+}
+
+static int take_part (struct settling *s, struct clip *clip, period_t period,
+                      gl_error_t *error)
+{
+    bool to_end = period.end >= s->how->period.end;
+    bill_t *part;
+    cube_t *cubes[SETTLE_OF_FEES];
+
+    if (s->how->part (period, &part, s->how->arg, error) < 0)
+        return -1;
+    group (part, s->how->month, cubes);
+    for (size_t i = 0; i < s->count; i++) {
+        const struct cell *c = &s->cell[i];
+        const posting_t *in
+            = c->own ? NULL : cube_find (cubes[c->of], c->key);
+        if (!is_for_on (s, s->team[c->team], period.start))
+            continue;
+        clip->at_end[i] = to_end;
+        if (in) {
+            mpz_add (clip->units[i], clip->units[i], in->charge_units);
+            mpq_add (clip->seconds[i], clip->seconds[i], in->gpu_seconds);
+        }
+    }
+    for (size_t i = 0; i < SETTLE_OF_FEES; i++)
+        cube_free (cubes[i]);
+    bill_free (part);
+    return 0;
+}
+
+static void clip_to (struct cell *c, const struct clip *clip, size_t i)
+{
+    if (c->own && clip->at_end[i])
+        return;
+    if (mpz_cmp (clip->units[i], c->due) < 0)
+        mpz_set (c->due, clip->units[i]);
+    if (mpz_sgn (c->due) < 0)
+        mpz_set_ui (c->due, 0);
+    if (mpq_cmp (clip->seconds[i], c->due_seconds) < 0)
+        mpq_set (c->due_seconds, clip->seconds[i]);
+}
+
+static int clip_by_class (struct settling *s, const bool *chosen,
+                          gl_error_t *error)
+{
+    struct clip clip
+        = {.units = xcalloc (s->count + 1, sizeof (*clip.units)),
+           .seconds = xcalloc (s->count + 1, sizeof (*clip.seconds)),
+           .at_end = xcalloc (s->count + 1, sizeof (*clip.at_end))};
+    int rc = 0;
+
+    for (size_t i = 0; i < s->count; i++) {
+        mpz_init (clip.units[i]);
+        mpq_init (clip.seconds[i]);
+    }
+    for (int64_t at = s->part.start, end; at < s->part.end && rc == 0;
+         at = end) {
+        end = next_change (s, chosen, at);
+        rc = take_part (s, &clip, (period_t){at, end}, error);
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        if (rc == 0)
+            clip_to (&s->cell[i], &clip, i);
+        mpz_clear (clip.units[i]);
+        mpq_clear (clip.seconds[i]);
+    }
+    free (clip.units);
+    free (clip.seconds);
+    free (clip.at_end);
+    return rc;
+}
+
 /* The teams that it is for, by their index. */
 bool *settlement_teams (const struct settling *s)
 {
@@ -290,6 +395,9 @@ int settlement_select (struct settling *s, const bool *chosen,
         mpz_set (c->due, c->left);
         mpq_set (c->due_seconds, c->seconds);
     }
+    if (s->rule->classes.count > 0
+        && next_change (s, chosen, s->part.start) < s->part.end)
+        return clip_by_class (s, chosen, error);
     return is_whole (s) ? 0 : clip_cells (s, error);
 }
 

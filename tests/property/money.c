@@ -574,8 +574,8 @@ static law_t law_of (const site_settlement_t *rule)
                                                         : LAW_SUM;
 }
 
-/* A rule that has a team, or a class of teams, for a part of the month has all of its
- * amount for all of the team's charges: two entries may divide them otherwise. */
+/* A prorated rule that has a team for a part of the month has all of its amount for
+ * it: two entries may divide it otherwise. */
 static bool has_dated_team (const site_t *site)
 {
     for (size_t i = 0; i < site->team_count; i++)
@@ -661,8 +661,7 @@ static bool rule_in_two_holds (const struct stage *s)
         site_t *two;
         bool holds;
         if (law_of (rule) == LAW_NONE
-            || ((rule->prorated || rule->classes.count > 0)
-                && has_dated_team (site)))
+            || (rule->prorated && has_dated_team (site)))
             continue;
         two = made_in_two (s->made, rule->name, &chance, day, &error);
         holds = two ? same_months (s, two, rule, day)

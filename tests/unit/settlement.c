@@ -26,7 +26,8 @@ static const char head[]
 
 static site_t *site_of (const char *rules)
 {
-    GL_AUTOFREE char *text = xasprintf ("%s%s", head, rules);
+    GL_AUTOFREE char *text
+        = xasprintf ("%s%s", strncmp (rules, "teams:", 6) ? head : "", rules);
     gl_error_t error;
     site_t *site = NULL;
 
@@ -254,6 +255,32 @@ TEST_CASE (waiver__part_of_a_month__its_days_alone)
                             {'c', "b", "h100", NULL, 10, 1000, 20})),
            "10 waived site h100 10.01\n"
            "10 waiver a h100 -10.01\n");
+}
+
+/* Team d is new until the 16th, and again from the 25th on. */
+TEST_CASE (grant__class_for_a_part_of_a_month__its_days_alone)
+{
+    check ("teams: [{name: d, accounts: [d], class: new, to: 2026-10-16},"
+           " {name: d, accounts: [d], class: old, from: 2026-10-16,"
+           " to: 2026-10-25},"
+           " {name: d, accounts: [d], class: new, from: 2026-10-25}]\n"
+           "pools: [{name: h100, nodes: n1, gpu: H100-SXM5-80GB,"
+           " gpus_per_node: 8}]\n"
+           "settlement:\n"
+           "- {name: f, rule: fee, amount: 7}\n"
+           "- {name: g, rule: grant, amount: 100, classes: [new],"
+           " of: [charges, fees]}\n",
+           SEQUENCE (LINES ({'c', "d", "h100", NULL, 10, 1000, 3},
+                            {'c', "d", "h100", NULL, 10, 2000, 16},
+                            {'c', "d", "h100", NULL, 10, 400, 30})),
+           "10 fees site -7.00\n"
+           "10 granted site 7.00\n"
+           "10 fee d 7.00\n"
+           "10 grant d -7.00\n"
+           "10 granted site h100 14.00\n"
+           "10 grant d h100 -14.00\n"
+           "10 = d added 7 used 7\n"
+           "10 = d added 100 used 21 expired 79\n");
 }
 
 TEST_CASE (grant__money__dearest_first_and_what_is_left_expires)
