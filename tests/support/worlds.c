@@ -60,6 +60,7 @@ static void add_team (struct world *w, const char *name, const char *account,
 {
     site_team_t *team = BOOK_NEW (w->site->teams, w->site->team_count);
 
+    mpq_inits (team->surcharge, team->overhead, NULL);
     team->name = xstrdup (name);
     team->accounts.item = xcalloc (1, sizeof (*team->accounts.item));
     team->accounts.item[team->accounts.count++] = xstrdup (account);
