@@ -19,60 +19,73 @@
 #include "month/statements.h"
 #include "site/project.h"
 
-/* --- one team ------------------------------------------------------------- */
+/* --- the month ------------------------------------------------------------ */
+
+/* Its statements, of one team where the options name it. */
+static int open_statements (cli_t *cli, query_options_t *options,
+                            report_query_t *query, statements_t **ret)
+{
+    store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
+    gl_error_t error;
+    int rc = CLI_FAILED;
+
+    if (store)
+        rc = query_options_resolve (cli, options, cli->site, store, "pool",
+                                    query);
+    if (rc == CLI_OK)
+        rc = query_month_single (cli, options, query, "a statement");
+    if (rc == CLI_OK && statements_open (store, query, NULL, ret, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
+}
+
+/* --- one page ------------------------------------------------------------- */
 
 static int statement_of_team (cli_t *cli, query_options_t *options,
-                              const char *team, bool jobs,
+                              const char *name, bool jobs,
                               report_t **ret_report)
 {
-    statements_query_t statement = {.jobs = jobs};
+    statements_t *statements = NULL;
+    store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
     report_query_t query;
+    const char *team;
     gl_error_t error;
-    int rc;
+    int rc = store ? query_team_billed (cli, store, name, &team) : CLI_FAILED;
 
-    if (!cli_site (cli)
-        || !(statement.store = cli_store (cli, STORE_READ_ONLY)))
-        return CLI_FAILED;
-    rc = query_team_billed (cli, statement.store, team, &statement.team);
-    if (rc != CLI_OK)
-        return rc;
-    query_option_name (options, KEY_TEAM, team);
-    options->of_bills = true;
-    rc = query_options_resolve (cli, options, cli->site, cli->store, "pool",
-                                &query);
-    if (rc == CLI_OK)
-        rc = query_month_single (cli, options, &query, "a statement");
-    if (rc != CLI_OK)
-        return rc;
-    statement.query = &query;
-    return statements_make (&statement, ret_report, &error) < 0
-               ? cli_fail (cli, &error)
-               : CLI_OK;
+    if (rc == CLI_OK) {
+        query_option_name (options, KEY_TEAM, name);
+        options->of_bills = true;
+        rc = open_statements (cli, options, &query, &statements);
+    }
+    if (rc == CLI_OK
+        && statements_team (statements, team, jobs, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    statements_close (statements);
+    return rc;
 }
 
 /* What the teams of an institution have to pay; "(none)": those of none. */
+static const char *institution_name (const char *text)
+{
+    return strcmp (text, key_info (KEY_INSTITUTION)->absent) ? text : NULL;
+}
+
 static int statement_of_institution (cli_t *cli, query_options_t *options,
                                      const char *institution,
                                      report_t **ret_report)
 {
-    store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
-    const char *name = strcmp (institution, key_info (KEY_INSTITUTION)->absent)
-                           ? institution
-                           : NULL;
+    statements_t *statements = NULL;
     report_query_t query;
     gl_error_t error;
-    int rc;
+    int rc = open_statements (cli, options, &query, &statements);
 
-    if (!store)
-        return CLI_FAILED;
-    rc = query_options_resolve (cli, options, cli->site, store, "pool", &query);
-    if (rc == CLI_OK)
-        rc = query_month_single (cli, options, &query, "a statement");
-    if (rc != CLI_OK)
-        return rc;
-    return statements_institution (store, &query, name, ret_report, &error) < 0
-               ? cli_fail (cli, &error)
-               : CLI_OK;
+    if (rc == CLI_OK
+        && statements_institution (statements, institution_name (institution),
+                                   ret_report, &error)
+               < 0)
+        rc = cli_fail (cli, &error);
+    statements_close (statements);
+    return rc;
 }
 
 /* --- all teams ------------------------------------------------------------ */
@@ -110,27 +123,6 @@ void statement_file_name (buffer_t *out, const char *name)
 static int by_name (const void *a, const void *b)
 {
     return strcmp (*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Teams with something due or a balance in the month, by name. */
-static void list_teams (const bill_t *bill, text_list_t *ret_teams)
-{
-    size_t count;
-    const posting_t *rows = postings (bill, &count);
-    const bill_balance_t *balances;
-
-    for (size_t i = 0; i < count; i++)
-        if (posting_is_due (&rows[i]))
-            texts_add_new (ret_teams, rows[i].team
-                                          ? rows[i].team
-                                          : key_info (KEY_TEAM)->absent);
-    balances = bill_balances (bill, &count);
-    for (size_t i = 0; i < count; i++)
-        if (balances[i].team)
-            texts_add_new (ret_teams, balances[i].team);
-    if (ret_teams->count > 1)
-        qsort (ret_teams->item, ret_teams->count, sizeof (*ret_teams->item),
-               by_name);
 }
 
 static bool is_used (const text_list_t *used, const char *name)
@@ -197,37 +189,16 @@ static void name_pages (struct pages *pages, const site_t *site,
     texts_clear (&names);
 }
 
-static int find_pages (cli_t *cli, const char *name, struct pages *ret_pages)
+static void find_pages (statements_t *statements, struct pages *ret_pages)
 {
-    query_options_t options = {.month = name, .of_bills = true};
-    store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
+    month_t *month = statements_month (statements);
+    const site_t *site = month_site (month, NULL);
     text_list_t teams = {.count = 0};
-    report_query_t query;
-    gl_error_t error;
-    char word[MONTH_SIZE];
-    month_t *month;
-    int rc = CLI_FAILED;
 
-    if (store)
-        rc = query_options_resolve (cli, &options, cli->site, store, "pool",
-                                    &query);
-    if (rc == CLI_OK)
-        rc = query_month_single (cli, &options, &query, "a statement");
-    if (rc == CLI_OK) {
-        periods_month_of (cli->site, query.period.start, word);
-        if (month_read (store, cli->site, word, NULL, &month, &error) < 0)
-            rc = cli_fail (cli, &error);
-        else {
-            const site_t *site = month_site (month, NULL);
-            list_teams (month->bill, &teams);
-            name_pages (ret_pages, site ? site : month->paper,
-                        month->paper_period, &teams);
-            month_free (month);
-        }
-    }
+    statements_teams (statements, &teams);
+    name_pages (ret_pages, site ? site : month->paper, month->paper_period,
+                &teams);
     texts_clear (&teams);
-    query_options_done (&options);
-    return rc;
 }
 
 int make_folder (cli_t *cli, const char *path)
@@ -264,25 +235,35 @@ static int write_page (cli_t *cli, const struct page *page, const char *path,
     return rc;
 }
 
-static int write_one (cli_t *cli, const char *month, bool jobs,
+static int make_report (statements_t *statements, const struct page *page,
+                        bool jobs, report_t **ret_report, gl_error_t *error)
+{
+    bool none = page->team && !strcmp (page->team, key_info (KEY_TEAM)->absent);
+
+    return page->team
+               ? statements_team (statements, none ? NULL : page->team, jobs,
+                                  ret_report, error)
+               : statements_institution (statements,
+                                         institution_name (page->institution),
+                                         ret_report, error);
+}
+
+static int write_one (cli_t *cli, statements_t *statements, bool jobs,
                       const output_t *output, const char *dir,
                       const struct page *page)
 {
-    query_options_t options = {.month = month};
     GL_AUTOFREE char *path = xasprintf ("%s%s%s", dir, page->folder ? "/" : "",
                                         page->folder ? page->folder : "");
     report_t *report = NULL;
-    int rc = page->team
-                 ? statement_of_team (cli, &options, page->team, jobs, &report)
-                 : statement_of_institution (cli, &options, page->institution,
-                                             &report);
+    gl_error_t error;
+    int rc;
 
-    if (rc == CLI_OK)
-        rc = page->folder && make_folder (cli, path) < 0
-                 ? CLI_FAILED
-                 : write_page (cli, page, path, report, output);
+    if (make_report (statements, page, jobs, &report, &error) < 0)
+        return cli_fail (cli, &error);
+    rc = page->folder && make_folder (cli, path) < 0
+             ? CLI_FAILED
+             : write_page (cli, page, path, report, output);
     report_free (report);
-    query_options_done (&options);
     return rc;
 }
 
@@ -291,17 +272,22 @@ int statement_files_write (cli_t *cli, const char *month, bool jobs,
                            size_t *ret_teams)
 {
     bool shows = isatty (STDERR_FILENO) && !cli->quiet;
+    query_options_t options = {.month = month, .of_bills = true};
+    statements_t *statements = NULL;
     struct pages pages = {.count = 0};
-    int rc = find_pages (cli, month, &pages);
+    report_query_t query;
+    int rc = open_statements (cli, &options, &query, &statements);
 
     *ret_teams = 0;
+    if (rc == CLI_OK)
+        find_pages (statements, &pages);
     if (rc == CLI_OK && make_folder (cli, dir) < 0)
         rc = CLI_FAILED;
     for (size_t i = 0; i < pages.count && rc == CLI_OK; i++) {
         if (shows)
             fprintf (stderr, "\rstatement %zu of %zu\033[K", i + 1,
                      pages.count);
-        rc = write_one (cli, month, jobs, output, dir, &pages.page[i]);
+        rc = write_one (cli, statements, jobs, output, dir, &pages.page[i]);
     }
     if (shows && pages.count)
         fprintf (stderr, "\r\033[K");
@@ -310,6 +296,8 @@ int statement_files_write (cli_t *cli, const char *month, bool jobs,
     GL_FREE_EACH (pages.page, pages.count, it,
                   (free (it->team), free (it->institution), free (it->folder),
                    free (it->name)));
+    statements_close (statements);
+    query_options_done (&options);
     return rc;
 }
 

@@ -390,10 +390,10 @@ int budgets_compute (store_t *store, const budgets_query_t *query,
     return 0;
 }
 
-int budgets_of_team (store_t *store, const site_t *site, const char *team,
-                     const report_query_t *query, month_t *month,
-                     budget_t ***ret_budgets, size_t *ret_count,
-                     gl_error_t *error)
+int budgets_of_period (store_t *store, const site_t *site, const char *team,
+                       const report_query_t *query, month_t *month,
+                       budget_t ***ret_budgets, size_t *ret_count,
+                       gl_error_t *error)
 {
     int64_t as_of = report_as_of (query);
     budgets_query_t q = {
@@ -402,7 +402,7 @@ int budgets_of_team (store_t *store, const site_t *site, const char *team,
     *ret_budgets = NULL;
     *ret_count = 0;
     q.as_of = as_of < query->period.end ? as_of : query->period.end;
-    if (!team || q.as_of <= query->period.start)
+    if (q.as_of <= query->period.start)
         return 0;
     return budgets_compute (store, &q, ret_budgets, ret_count, error);
 }

@@ -13,9 +13,9 @@
 
 typedef struct {
     const site_t *site;
-    int64_t as_of;       /* the moment that is looked at */
-    const char *name;    /* this budget alone; NULL: all */
-    const char *team;    /* budgets of this team alone; NULL: all */
+    int64_t as_of;    /* the moment that is looked at */
+    const char *name; /* this budget alone; NULL: all */
+    const char *team; /* budgets of this team alone; NULL: all */
     budget_window_t window;
     month_t *month; /* read already, with the days of the team; NULL: none */
     uint64_t *ret_unlimited; /* running jobs without a known time limit, which
@@ -27,12 +27,12 @@ typedef struct {
 int budgets_compute (store_t *store, const budgets_query_t *query,
                      budget_t ***ret_budgets, size_t *ret_count,
                      gl_error_t *error);
-/* Those of a team, as of the end of the query's period, or of what is known in
- * it. `team` NULL: none. `month`: the query's, read with the days of the team. */
-int budgets_of_team (store_t *store, const site_t *site, const char *team,
-                     const report_query_t *query, month_t *month,
-                     budget_t ***ret_budgets, size_t *ret_count,
-                     gl_error_t *error);
+/* The same as of the end of the query's period, or of what is known in it. `team` NULL: of
+ * all teams. `month`: the query's, read with its days. */
+int budgets_of_period (store_t *store, const site_t *site, const char *team,
+                       const report_query_t *query, month_t *month,
+                       budget_t ***ret_budgets, size_t *ret_count,
+                       gl_error_t *error);
 /* Accepts NULL with 0. */
 void budgets_free (budget_t **budgets, size_t count);
 

@@ -1,11 +1,13 @@
 /* A statement, from the month: its page, jobs and days. */
 #include <openssl/evp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "ledger/bill_idle.h"
 #include "month/bills.h"
 #include "month/budgets.h"
@@ -15,144 +17,165 @@
 #include "statement/statement.h"
 #include "usage/usage.h"
 
-/* What the page is made of. */
+/* What the pages of a month are made of. */
 #define STATEMENT_ID_SIZE 80
 
-struct making {
+struct statements {
     store_t *store;
-    report_query_t query;
-    bool list; /* of jobs */
-    statement_t s;
-    usage_t *usage[STATEMENT_COUNTS + 1]; /* the last by nothing: all of it */
+    report_query_t query; /* the month; of one team filtered by it */
+    bool one;             /* team alone: it is read for it */
+    month_t *now, *before;
+    const site_t *site; /* the configuration of the month */
+    char *state;
+    char head[MONTH_HASH_SIZE]; /* "": nothing was closed */
+    bool counted;
+    usage_t
+        *usage[STATEMENT_COUNTS + 1]; /* by team; the last by nothing else */
     usage_query_t usage_query[STATEMENT_COUNTS + 1];
-    usage_filter_t filter; /* by the team */
-    statement_count_t *counts[STATEMENT_COUNTS];
-    statement_jobs_t *jobs;
-    statement_day_t *days;
-    size_t day_count;
-    char id[STATEMENT_ID_SIZE];
-    char head[MONTH_HASH_SIZE];
+    bool budgeted;
+    budget_t **budgets; /* of all teams, or of the one */
+    size_t budget_count;
 };
 
 /* --- jobs -------------------------------------------------------------- */
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {
-    struct making *m = arg;
+    statements_t *s = arg;
 
     (void)error;
     for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
-        usage_add (m->usage[i], fact->segment, fact->suspensions,
+        usage_add (s->usage[i], fact->segment, fact->suspensions,
                    fact->suspension_count, fact->project);
     return 0;
 }
 
 static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
 {
-    struct making *m = arg;
+    statements_t *s = arg;
 
     (void)error;
     for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
-        usage_add_rollup (m->usage[i], rollup, ROLLUP_COUNTED);
+        usage_add_rollup (s->usage[i], rollup, ROLLUP_COUNTED);
     return 0;
 }
 
-static int begin_usage (struct making *m, const report_query_t *query,
+static int begin_usage (statements_t *s, const report_query_t *query,
                         gl_error_t *error)
 {
     char *label;
 
     for (size_t i = 0; i <= STATEMENT_COUNTS; i++) {
-        usage_query_t *q = &m->usage_query[i];
+        usage_query_t *q = &s->usage_query[i];
+        GL_AUTOFREE char *by
+            = i < STATEMENT_COUNTS
+                  ? xasprintf ("team,%s", statement_keys ((statement_by_t)i))
+                  : xstrdup ("team");
         *q = (usage_query_t){.site = query->site,
                              .period = query->period,
                              .filters = query->filters,
                              .filter_count = query->filter_count,
                              .accounts = query->accounts};
-        if (i < STATEMENT_COUNTS
-            && report_keys_parse (statement_keys ((statement_by_t)i), &q->by,
-                                  &label, error)
-                   < 0)
+        if (report_keys_parse (by, &q->by, &label, error) < 0)
             return -1;
-        m->usage[i] = usage_new (q);
+        s->usage[i] = usage_new (q);
     }
     return 0;
 }
 
-static statement_counts_t counts_of (struct making *m, statement_by_t by)
+/* Once, when the first page wants them. */
+static int count_jobs (statements_t *s, gl_error_t *error)
 {
-    size_t count, keys = m->usage_query[by].by.count;
-    const usage_cell_t *cells = usage_cells (m->usage[by], &count);
+    const month_usage_t to = {take_rollup, take_fact, s};
+    report_query_t query = s->query;
 
-    m->counts[by] = xcalloc (count + 1, sizeof (*m->counts[by]));
+    if (s->counted)
+        return 0;
+    if (month_query (s->now, &query, error) < 0
+        || begin_usage (s, &query, error) < 0
+        || month_usage (s->now, &query, &to, error) < 0)
+        return -1;
+    /* as of when the facts speak; the period and its names stay as asked for */
+    s->query.clusters = query.clusters;
+    s->query.cluster_count = query.cluster_count;
+    s->site = query.site;
+    s->counted = true;
+    return 0;
+}
+
+/* The cells of a team, which follow one another. */
+static const usage_cell_t *cells_of (usage_t *usage, const char *team,
+                                     size_t *ret_count)
+{
+    size_t count, first = 0, end;
+    const usage_cell_t *cells = usage_cells (usage, &count);
+
+    while (first < count && !text_same (cells[first].key[0], team))
+        first++;
+    for (end = first; end < count && text_same (cells[end].key[0], team); end++)
+        ;
+    *ret_count = end - first;
+    return cells + first;
+}
+
+static statement_counts_t counts_of (statements_t *s, statement_by_t by,
+                                     const char *team)
+{
+    size_t count, keys = s->usage_query[by].by.count - 1;
+    const usage_cell_t *cells = cells_of (s->usage[by], team, &count);
+    statement_count_t *counts = xcalloc (count + 1, sizeof (*counts));
+
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < keys; k++)
-            m->counts[by][i].key[k] = cells[i].key[k];
-        m->counts[by][i].jobs = cells[i].jobs;
+            counts[i].key[k] = cells[i].key[k + 1];
+        counts[i].jobs = cells[i].jobs;
     }
-    return (statement_counts_t){m->counts[by], count};
+    return (statement_counts_t){counts, count};
 }
 
-static void end_usage (struct making *m)
+static uint64_t jobs_of (statements_t *s, const char *team)
 {
-    const usage_cell_t *whole;
     size_t count;
+    const usage_cell_t *cells
+        = cells_of (s->usage[STATEMENT_COUNTS], team, &count);
 
-    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
-        m->s.counts[i] = counts_of (m, (statement_by_t)i);
-    whole = usage_cells (m->usage[STATEMENT_COUNTS], &count);
-    m->s.jobs = count ? whole->jobs : 0;
-}
-
-static int count_jobs (struct making *m, month_t *month, gl_error_t *error)
-{
-    const month_usage_t to = {take_rollup, take_fact, m};
-    report_query_t query = m->query;
-
-    if (month_query (month, &query, error) < 0
-        || begin_usage (m, &query, error) < 0
-        || month_usage (month, &query, &to, error) < 0)
-        return -1;
-    end_usage (m);
-    /* as of when the facts speak; the period and its names stay as asked for */
-    m->query.clusters = query.clusters;
-    m->query.cluster_count = query.cluster_count;
-    m->s.site = query.site;
-    return 0;
+    return count ? cells->jobs : 0;
 }
 
 /* --- days -------------------------------------------------------------- */
 
-static bool is_of_team (const struct making *m, const bill_day_t *day)
-{
-    return day->team && m->s.team ? strcmp (day->team, m->s.team) == 0
-                                  : day->team == m->s.team;
-}
+struct days {
+    statement_day_t *day;
+    size_t count;
+};
 
 /* All days up to what is known, so that a day without charges is seen. */
-static void take_days (struct making *m, const month_t *month)
+static struct days days_of (const statements_t *s, const char *team)
 {
-    const zone_t *zone = month->paper->zone;
-    period_t known = period_clip (m->query.period,
-                                  (period_t){0, report_as_of (&m->query)});
+    const zone_t *zone = s->now->paper->zone;
+    period_t known = period_clip (s->query.period,
+                                  (period_t){0, report_as_of (&s->query)});
+    struct days days = {NULL, 0};
     size_t count;
-    const bill_day_t *days = bill_days (month->bill, &count);
+    const bill_day_t *had = bill_days (s->now->bill, &count);
 
-    for (int64_t at = known.start; at < known.end;) {
+    for (int64_t at = known.start; at < known.end;
+         at = zone_unit (zone, CALENDAR_DAY, at).end) {
         char name[ZONE_STAMP_SIZE];
-        statement_day_t *day;
-        m->days = xreallocarray (m->days, m->day_count + 1, sizeof (*m->days));
-        day = &m->days[m->day_count++];
+        statement_day_t *day = GL_APPEND (days.day, days.count);
         day->start = at;
         mpz_init (day->units);
         zone_unit_name (zone, CALENDAR_DAY, at, name);
         for (size_t i = 0; i < count; i++)
-            if (is_of_team (m, &days[i]) && !strcmp (days[i].day, name))
-                mpz_add (day->units, day->units, days[i].units);
-        at = zone_unit (zone, CALENDAR_DAY, at).end;
+            if (text_same (had[i].team, team) && !strcmp (had[i].day, name))
+                mpz_add (day->units, day->units, had[i].units);
     }
-    m->s.days = m->days;
-    m->s.day_count = m->day_count;
+    return days;
+}
+
+static void days_done (struct days *days)
+{
+    GL_FREE_EACH (days->day, days->count, it, mpz_clear (it->units));
 }
 
 /* --- one by one -------------------------------------------------------- */
@@ -164,25 +187,148 @@ static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
     return 0;
 }
 
-static int list_jobs (struct making *m, month_t *month, gl_error_t *error)
+static int list_jobs (statements_t *s, const char *team,
+                      statement_jobs_t **ret_jobs, gl_error_t *error)
 {
-    if (!m->list)
-        return 0;
-    m->s.list = m->jobs = statement_jobs_new (m->s.team, month->paper->zone);
-    return month_line_items (month, &statement_jobs_want, take_row, m->jobs,
+    *ret_jobs = statement_jobs_new (team, s->now->paper->zone);
+    return month_line_items (s->now, &statement_jobs_want, take_row, *ret_jobs,
                              NULL, error);
 }
 
 /* --- the months --------------------------------------------------------- */
 
-static int month_at (struct making *m, int64_t instant, const month_how_t *how,
+static int month_at (statements_t *s, int64_t instant, const month_how_t *how,
                      month_t **ret, gl_error_t *error)
 {
     char month[ZONE_STAMP_SIZE];
 
-    zone_unit_name (m->query.site->zone, CALENDAR_MONTH, instant, month);
-    return month_read (m->store, m->query.site, month, how, ret, error);
+    zone_unit_name (s->query.site->zone, CALENDAR_MONTH, instant, month);
+    return month_read (s->store, s->query.site, month, how, ret, error);
 }
+
+/* A month that the facts have not reached, and without manual rows:
+ * its zeros would look like a team that used nothing. */
+static int check_reached (const statements_t *s, gl_error_t *error)
+{
+    int64_t as_of = report_as_of (&s->query);
+    char stamp[ZONE_STAMP_SIZE];
+    size_t rows;
+
+    postings (s->now->bill, &rows);
+    if (!month_is_provisional (s->now) || rows > 0
+        || s->now->period.start < as_of)
+        return 0;
+    return as_of == 0
+               ? gl_error (error,
+                           "the store has no facts, so that there is "
+                           "nothing to say of %s",
+                           s->now->name)
+               : gl_error (error,
+                           "nothing is known of %s yet: the facts end at %s",
+                           s->now->name,
+                           zone_stamp (s->query.site->zone, as_of, stamp));
+}
+
+/* The latest hash of the chain, which holds whatever was closed and decided up to
+ * now: later than the hash of the month's closing. */
+static int take_head (statements_t *s, gl_error_t *error)
+{
+    chain_head_t head;
+
+    if (store_chain_head (s->store, &head, error) < 0)
+        return -1;
+    if (head.number)
+        hash_text (head.hash, s->head);
+    return 0;
+}
+
+static int read_months (statements_t *s, const month_how_t *how,
+                        gl_error_t *error)
+{
+    const month_how_t billed = {.billed = true, .periods = how->periods};
+
+    if (month_at (s, s->query.period.start, how, &s->now, error) < 0
+        || check_reached (s, error) < 0
+        || !(s->site = month_site (s->now, error))
+        || month_at (s, s->query.period.start - 1, &billed, &s->before, error)
+               < 0
+        || take_head (s, error) < 0)
+        return -1;
+    s->state = month_state_text (s->now, s->query.site->zone);
+    return 0;
+}
+
+int statements_open (store_t *store, const report_query_t *query,
+                     const periods_t *periods, statements_t **ret_statements,
+                     gl_error_t *error)
+{
+    const month_how_t how
+        = {.days = true,
+           .filter = query->filter_count ? query->filters : NULL,
+           .periods = periods};
+    statements_t *s = xcalloc (1, sizeof (*s));
+
+    s->store = store;
+    s->query = *query;
+    s->query.by.count = 0;
+    s->one = query->filter_count > 0;
+    if (read_months (s, &how, error) < 0) {
+        statements_close (s);
+        return -1;
+    }
+    *ret_statements = s;
+    return 0;
+}
+
+void statements_close (statements_t *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
+        usage_free (s->usage[i]); /* of the month's configuration */
+    budgets_free (s->budgets, s->budget_count);
+    month_free (s->now);
+    month_free (s->before);
+    free (s->state);
+    free (s);
+}
+
+month_t *statements_month (statements_t *s)
+{
+    return s->now;
+}
+
+const report_query_t *statements_query (const statements_t *s)
+{
+    return &s->query;
+}
+
+static int by_name (const void *a, const void *b)
+{
+    return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+void statements_teams (const statements_t *s, text_list_t *ret_teams)
+{
+    size_t count;
+    const posting_t *rows = postings (s->now->bill, &count);
+    const bill_balance_t *balances;
+
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i]))
+            texts_add_new (ret_teams, rows[i].team
+                                          ? rows[i].team
+                                          : key_info (KEY_TEAM)->absent);
+    balances = bill_balances (s->now->bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (balances[i].team)
+            texts_add_new (ret_teams, balances[i].team);
+    if (ret_teams->count > 1)
+        qsort (ret_teams->item, ret_teams->count, sizeof (*ret_teams->item),
+               by_name);
+}
+
+/* --- a page ------------------------------------------------------------- */
 
 /* How many of the team's rows are disputed. */
 static size_t disputed_of (const month_t *month, const char *team)
@@ -216,145 +362,104 @@ static int name_statement (const bill_t *bill, const char *month,
     return 0;
 }
 
-/* The latest hash of the chain, which holds whatever was closed and decided up to
- * now: later than the hash of the month's closing. */
-static int take_head (struct making *m, gl_error_t *error)
+/* Of all teams once, unless one team alone is asked for. */
+static int read_budgets (statements_t *s, const char *team, gl_error_t *error)
 {
-    chain_head_t head;
-
-    if (store_chain_head (m->store, &head, error) < 0)
-        return -1;
-    hash_text (head.hash, m->head);
-    m->s.head = head.number ? m->head : NULL;
-    return 0;
+    if (s->budgeted || (s->one && !team))
+        return 0;
+    s->budgeted = true;
+    return budgets_of_period (s->store, s->query.site, s->one ? team : NULL,
+                              &s->query, s->now, &s->budgets, &s->budget_count,
+                              error);
 }
 
-/* --- the page ---------------------------------------------------------- */
+static void take_budgets (const statements_t *s, statement_t *page,
+                          budget_t **into)
+{
+    page->budgets = into;
+    for (size_t i = 0; i < s->budget_count && page->team; i++)
+        if (text_same (s->budgets[i]->budget->team, page->team))
+            into[page->budget_count++] = s->budgets[i];
+}
 
-static void fill (struct making *m, const month_t *now, const month_t *before)
+static void fill (const statements_t *s, statement_t *page)
 {
     size_t rows;
-    bool comparable;
 
-    m->s.month = now->name;
-    m->s.before_month = before->name;
-    m->s.bill = now->bill;
-    postings (before->bill, &rows);
+    page->query = &s->query;
+    page->month = s->now->name;
+    page->before_month = s->before->name;
+    page->bill = s->now->bill;
+    postings (s->before->bill, &rows);
     /* a month before the ledger begins is billed to nobody, and may still move */
-    comparable = before->state != MONTH_BEFORE;
-    m->s.before = rows > 0 && comparable ? before->bill : NULL;
-    m->s.provisional = month_is_provisional (now);
-    m->s.hash = *now->hash ? now->hash : NULL;
-    m->s.disputed = now->disputed;
-    m->s.handover = now->handover;
-    m->s.paper = now->paper;
-    m->s.disputed_count = disputed_of (now, m->s.team);
+    page->before
+        = rows > 0 && s->before->state != MONTH_BEFORE ? s->before->bill : NULL;
+    page->provisional = month_is_provisional (s->now);
+    page->state = s->state;
+    page->hash = *s->now->hash ? s->now->hash : NULL;
+    page->head = *s->head ? s->head : NULL;
+    page->disputed = s->now->disputed;
+    page->disputed_count = disputed_of (s->now, page->team);
+    page->handover = s->now->handover;
+    page->site = s->site;
+    page->paper = s->now->paper;
 }
 
-/* With what it borrows from them. */
-static int make_page (struct making *m, month_t *now, const month_t *before,
-                      report_t **ret_report, gl_error_t *error)
+/* With what it borrows from the month. */
+static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
+                      gl_error_t *error)
 {
-    GL_AUTOFREE char *state = month_state_text (now, m->query.site->zone);
-    budget_t **budgets = NULL;
-    size_t count = 0;
-    int rc = -1;
-
-    fill (m, now, before);
-    m->s.state = state;
-    m->s.id = m->id;
-    if (budgets_of_team (m->store, m->query.site, m->s.team, &m->query, now,
-                         &budgets, &count, error)
-            == 0
-        && name_statement (m->s.bill, m->s.month, m->s.team, m->id, error) == 0
-        && take_head (m, error) == 0) {
-        m->s.budgets = budgets;
-        m->s.budget_count = count;
-        *ret_report = statement_make (&m->s, error);
-        rc = *ret_report ? 0 : -1;
-    }
-    budgets_free (budgets, count);
-    return rc;
-}
-
-/* A month that the facts have not reached, and without manual rows:
- * its zeros would look like a team that used nothing. */
-static int check_reached (const struct making *m, const month_t *now,
-                          gl_error_t *error)
-{
-    int64_t as_of = report_as_of (&m->query);
-    char stamp[ZONE_STAMP_SIZE];
-    size_t rows;
-
-    postings (now->bill, &rows);
-    if (!month_is_provisional (now) || rows > 0 || now->period.start < as_of)
-        return 0;
-    return as_of == 0
-               ? gl_error (error,
-                           "the store has no facts, so that there is "
-                           "nothing to say of %s",
-                           now->name)
-               : gl_error (
-                   error, "nothing is known of %s yet: the facts end at %s",
-                   now->name, zone_stamp (m->query.site->zone, as_of, stamp));
-}
-
-/* As the month calls it. */
-static int name_team (struct making *m, month_t *now, gl_error_t *error)
-{
-    const site_t *site = month_site (now, error);
-
-    if (!site)
-        return -1;
-    m->s.team = month_team (now, site, m->query.site, m->s.team);
-    if (!m->s.team)
-        return 0;
-    m->filter
-        = (usage_filter_t){.key = KEY_TEAM, .values = {(char **)&m->s.team, 1}};
-    m->query.filters = &m->filter;
-    m->query.filter_count = 1;
-    return 0;
-}
-
-static int make (struct making *m, report_t **ret_report, gl_error_t *error)
-{
-    const month_how_t with_days = {.days = true, .filter = m->query.filters};
-    const month_how_t billed = {.billed = true};
-    month_t *now = NULL, *before = NULL;
-    int rc = -1;
-
-    if (month_at (m, m->query.period.start, &with_days, &now, error) == 0
-        && check_reached (m, now, error) == 0 && name_team (m, now, error) == 0
-        && month_at (m, m->query.period.start - 1, &billed, &before, error) == 0
-        && count_jobs (m, now, error) == 0 && list_jobs (m, now, error) == 0) {
-        take_days (m, now);
-        rc = make_page (m, now, before, ret_report, error);
-    }
-    for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
-        usage_free (m->usage[i]); /* of the month's configuration */
-    month_free (now);
-    month_free (before);
-    return rc;
-}
-
-int statements_make (const statements_query_t *query, report_t **ret_report,
-                     gl_error_t *error)
-{
-    struct making m = {.store = query->store,
-                       .query = *query->query,
-                       .list = query->jobs,
-                       .s = {.team = query->team}};
+    struct days days = days_of (s, page->team);
+    budget_t **budgets = xcalloc (s->budget_count + 1, sizeof (*budgets));
+    char id[STATEMENT_ID_SIZE];
     int rc;
 
-    m.query.by.count = 0;
-    m.s.query = &m.query;
-    rc = make (&m, ret_report, error);
+    fill (s, page);
+    take_budgets (s, page, budgets);
+    page->days = days.day;
+    page->day_count = days.count;
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
-        free (m.counts[i]);
-    statement_jobs_free (m.jobs);
-    for (size_t i = 0; i < m.day_count; i++)
-        mpz_clear (m.days[i].units);
-    free (m.days);
+        page->counts[i] = counts_of (s, (statement_by_t)i, page->team);
+    page->jobs = jobs_of (s, page->team);
+    page->id = id;
+    rc = name_statement (page->bill, page->month, page->team, id, error);
+    if (rc == 0) {
+        *ret_report = statement_make (page, error);
+        rc = *ret_report ? 0 : -1;
+    }
+    for (size_t i = 0; i < STATEMENT_COUNTS; i++)
+        free ((void *)page->counts[i].item);
+    free (budgets);
+    days_done (&days);
+    return rc;
+}
+
+int statements_team (statements_t *s, const char *team, bool jobs,
+                     report_t **ret_report, gl_error_t *error)
+{
+    const report_query_t all = s->query;
+    statement_t page
+        = {.team = month_team (s->now, s->site, s->query.site, team)};
+    const char *name = page.team ? page.team : key_info (KEY_TEAM)->absent;
+    usage_filter_t filter = {.key = KEY_TEAM, .values = {(char **)&name, 1}};
+    statement_jobs_t *list = NULL;
+    int rc = s->one ? 0 : count_jobs (s, error);
+
+    s->query.filters = &filter;
+    s->query.filter_count = 1;
+    if (rc == 0)
+        rc = count_jobs (s, error);
+    if (rc == 0)
+        rc = read_budgets (s, page.team, error);
+    if (rc == 0 && jobs)
+        rc = list_jobs (s, page.team, &list, error);
+    if (rc == 0) {
+        page.list = list;
+        rc = make_page (s, &page, ret_report, error);
+    }
+    statement_jobs_free (list);
+    s->query.filters = all.filters;
+    s->query.filter_count = all.filter_count;
     return rc;
 }
 
@@ -389,31 +494,19 @@ static int no_institution (const site_t *site, const char *name,
                      name);
 }
 
-/* As the statements of a closed month: the facts up to its closing. */
-static int as_of_month (struct making *m, month_t *month, gl_error_t *error)
-{
-    report_query_t query = m->query;
-
-    if (month_query (month, &query, error) < 0)
-        return -1;
-    m->query.clusters = query.clusters;
-    m->query.cluster_count = query.cluster_count;
-    return 0;
-}
-
-static int make_institution (struct making *m, const month_t *month,
-                             institution_t *of, report_t **ret_report,
+static int make_institution (const institution_t *of, report_t **ret_report,
                              gl_error_t *error)
 {
     text_list_t teams = {.count = 0}, ids = {.count = 0};
+    char id[STATEMENT_ID_SIZE];
     int rc = 0;
 
-    institution_teams (of->site, of->name, month->name, month->bill, &teams);
+    institution_teams (of->site, of->name, of->month, of->bill, &teams);
     for (size_t i = 0; i < teams.count && rc == 0; i++) {
         bool none = !strcmp (teams.item[i], key_info (KEY_TEAM)->absent);
-        rc = name_statement (month->bill, month->name,
-                             none ? NULL : teams.item[i], m->id, error);
-        texts_add (&ids, m->id);
+        rc = name_statement (of->bill, of->month, none ? NULL : teams.item[i],
+                             id, error);
+        texts_add (&ids, id);
     }
     if (rc == 0)
         *ret_report = institution_make (of, &teams, &ids);
@@ -422,32 +515,26 @@ static int make_institution (struct making *m, const month_t *month,
     return rc;
 }
 
-int statements_institution (store_t *store, const report_query_t *query,
-                            const char *name, report_t **ret_report,
-                            gl_error_t *error)
+int statements_institution (statements_t *s, const char *name,
+                            report_t **ret_report, gl_error_t *error)
 {
-    struct making m = {.store = store, .query = *query};
-    GL_AUTOFREE char *state = NULL;
-    institution_t of = {.query = &m.query, .name = name};
-    month_t *month = NULL;
-    int rc = -1;
+    report_query_t query = s->query, closed = s->query;
+    institution_t of = {.query = &query,
+                        .name = name,
+                        .site = s->site,
+                        .month = s->now->name,
+                        .bill = s->now->bill,
+                        .provisional = month_is_provisional (s->now),
+                        .state = s->state,
+                        .hash = *s->now->hash ? s->now->hash : NULL};
 
-    m.query.by.count = 0;
-    if (month_at (&m, query->period.start, NULL, &month, error) == 0
-        && check_reached (&m, month, error) == 0
-        && (of.site = month_site (month, error))
-        && as_of_month (&m, month, error) == 0) {
-        state = month_state_text (month, m.query.site->zone);
-        of.month = month->name;
-        of.bill = month->bill;
-        of.provisional = month_is_provisional (month);
-        of.state = state;
-        of.hash = *month->hash ? month->hash : NULL;
-        rc = is_institution (of.site, name)
-                     || is_institution (query->site, name)
-                 ? make_institution (&m, month, &of, ret_report, error)
-                 : no_institution (query->site, name, error);
-    }
-    month_free (month);
-    return rc;
+    /* as the statements of a closed month: the facts up to its closing */
+    if (month_query (s->now, &closed, error) < 0)
+        return -1;
+    query.clusters = closed.clusters;
+    query.cluster_count = closed.cluster_count;
+    return is_institution (s->site, name)
+                   || is_institution (s->query.site, name)
+               ? make_institution (&of, ret_report, error)
+               : no_institution (s->site, name, error);
 }

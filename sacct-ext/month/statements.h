@@ -1,30 +1,51 @@
 /*
- * statements.h: a team's statement (statement/statement.h), from the store: of a
- * closed month from what was closed, of others from facts and configuration.
+ * statements.h: the statements of a month (statement/statement.h,
+ * statement/institution.h), from one reading of the store: of a closed month from what was
+ * closed, of others from facts and configuration.
+ *
+ *   statements_open (store, &query, NULL, &statements, &error);
+ *   statements_team (statements, "vision", false, &report, &error);
+ *   statements_close (statements);
+ *
+ * A query filtered by one team reads what this team's page needs, and no other page can be
+ * made then. An object belongs to one thread; reports are the caller's, report_free().
  */
 #ifndef GL_STATEMENTS_H
 #define GL_STATEMENTS_H
 
+#include "base/text.h"
+#include "month/month.h"
 #include "report/report.h"
 #include "store/store.h"
 #include "usage/query.h"
 
-typedef struct {
-    store_t *store;
-    const report_query_t *query; /* a calendar month, filtered by the team */
-    const char *team;            /* NULL: what is of none */
-    bool jobs;                   /* with a line for each job */
-} statements_query_t;
+typedef struct statements statements_t;
 
-/* report_free() it. */
-int statements_make (const statements_query_t *query, report_t **ret_report,
+/* `query`: a calendar month, borrowed with all that it points to, as is `periods` (NULL:
+ * they are read). -1 with an error also where the facts have not reached the month. */
+int statements_open (store_t *store, const report_query_t *query,
+                     const periods_t *periods, statements_t **ret_statements,
                      gl_error_t *error);
+/* Accepts NULL. */
+void statements_close (statements_t *statements);
 
-/* The page of an institution (statement/institution.h), NULL: of teams without one, in
- * the query's month, whose statements add up to it. -1 with an error also where nobody
- * knows such an institution: neither the month nor today's configuration. */
-int statements_institution (store_t *store, const report_query_t *query,
-                            const char *name, report_t **ret_report,
-                            gl_error_t *error);
+/* Borrowed. */
+month_t *statements_month (statements_t *statements);
+/* The query, with the as-of of the month: after the first statement. Borrowed. */
+const report_query_t *statements_query (const statements_t *statements);
+
+/* Teams with something due or a balance in the month, by name; "(none)": no team. */
+void statements_teams (const statements_t *statements, text_list_t *ret_teams);
+
+/* `team` NULL: what is of none. `jobs`: with a line for each job, for which the month is
+ * read once more. */
+int statements_team (statements_t *statements, const char *team, bool jobs,
+                     report_t **ret_report, gl_error_t *error);
+
+/* The page of an institution, NULL: of teams without one, whose statements add up to it. -1
+ * with an error also where nobody knows such an institution: neither the month nor today's
+ * configuration. */
+int statements_institution (statements_t *statements, const char *name,
+                            report_t **ret_report, gl_error_t *error);
 
 #endif /* !GL_STATEMENTS_H */
