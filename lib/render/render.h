@@ -20,9 +20,35 @@ typedef enum {
     RENDER_FORMAT_COUNT,
 } render_format_t;
 
+/* --- pages of a site ---------------------------------------------------------- */
+
 typedef struct {
-    bool no_header; /* table, parsable2, csv: the rows alone */
-    bool colour;    /* table: for a terminal that shows it */
+    const char *text;
+    const char *href; /* NULL: the page itself */
+} render_link_t;
+
+/* Where a cell leads, relative to its page, appended to the buffer; false: nowhere. */
+typedef bool (*render_href_f) (const void *arg, const report_t *report,
+                               size_t row, size_t column, buffer_t *href);
+
+/* What surrounds an HTML page of a site. Everything is borrowed; NULL and 0: none. */
+typedef struct {
+    const char *site;           /* the name of the site, on top of its pages */
+    const char *logo;           /* a data: URI of an image */
+    const char *colour;         /* of the site, as CSS has it: "#1f5fa8" */
+    const render_link_t *trail; /* from the index to this page */
+    size_t trail_count;
+    const render_link_t *near; /* pages next to it, and its data */
+    size_t near_count;
+    const char *definitions; /* the page that explains the words */
+    render_href_f href;
+    const void *arg;
+} render_frame_t;
+
+typedef struct {
+    const render_frame_t *frame; /* HTML: NULL: a page on its own */
+    bool no_header;              /* table, parsable2, csv: the rows alone */
+    bool colour;                 /* table: for a terminal that shows it */
     size_t width; /* table: of the terminal that it has to fit; 0: as wide as it
                      is */
     /* Takes the bytes that there are, and empties the buffer, whenever it holds

@@ -109,3 +109,58 @@ void render_explain_json (const explain_t *explain, buffer_t *out)
     json_end_array (&json);
     json_end_object (&json);
 }
+
+/* --- a page ------------------------------------------------------------------ */
+
+static void add_fact (buffer_t *out, const explain_line_t *line)
+{
+    BUFFER_AUTO date = BUFFER_INIT;
+
+    buffer_add_text (out, "<tr><th scope=\"row\">");
+    escape_html (out, line->title);
+    buffer_printf (out, "</th><td%s>",
+                   report_is_number (line->type) ? " class=\"n\"" : "");
+    if (line->value && line->type == COLUMN_DATE)
+        render_page_text (out, line->value);
+    else if (line->value)
+        render_value (out, line->value, "span");
+    else
+        buffer_add_text (out, "not known");
+    buffer_add_text (out, "</td></tr>\n");
+}
+
+static void add_facts (buffer_t *out, const explain_step_t *step, size_t number)
+{
+    buffer_printf (out, "<section>\n<h3>%zu. ", number);
+    render_page_text (out, step->title);
+    buffer_add_text (out, "</h3>\n<div class=\"scroll\"><table "
+                          "class=\"facts\">\n");
+    for (size_t i = 0; i < step->line_count; i++)
+        add_fact (out, &step->line[i]);
+    buffer_add_text (out, "</table></div>\n</section>\n");
+}
+
+void render_explain_html (const explain_t *explain, const char *title,
+                          const render_frame_t *frame, buffer_t *out)
+{
+    render_page_begin (out, title,
+                       "<style>.facts th{width:45%;overflow-wrap:anywhere}"
+                       "h3{font-size:1rem;margin:1.4rem 0 .3rem}"
+                       ".facts td{overflow-wrap:anywhere}</style>\n",
+                       frame);
+    render_page_near (out, frame);
+    buffer_add_text (out, "</header>\n");
+    for (size_t i = 0; i < explain->segment_count; i++) {
+        const explain_segment_t *segment = &explain->segment[i];
+        buffer_add_text (out, "<section>\n<h2>");
+        escape_html (out, segment->title);
+        if (explain->segment_count > 1)
+            buffer_printf (out, ", segment %zu of %zu", i + 1,
+                           explain->segment_count);
+        buffer_add_text (out, "</h2>\n");
+        for (size_t k = 0; k < segment->step_count; k++)
+            add_facts (out, &segment->step[k], k + 1);
+        buffer_add_text (out, "</section>\n");
+    }
+    render_page_end (out);
+}

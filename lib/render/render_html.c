@@ -14,13 +14,18 @@
 /* A table with more columns than this is a list of cards on a telephone. */
 #define CARD_COLUMNS 3
 
-/* A text of the report's own: a title, a label, a note. */
-static void add_text (buffer_t *out, const char *text)
+void render_page_text (buffer_t *out, const char *text)
 {
     BUFFER_AUTO readable = BUFFER_INIT;
 
     render_readable_text (&readable, text, false, NO_BREAK_SPACE);
     escape_html (out, buffer_text (&readable));
+}
+
+/* A text of the report's own: a title, a label, a note. */
+static void add_text (buffer_t *out, const char *text)
+{
+    render_page_text (out, text);
 }
 
 static void add_element (buffer_t *out, const char *tag, const char *text)
@@ -62,8 +67,7 @@ static void add_style_string (buffer_t *out, const char *text)
  * value. */
 static void add_card_labels (buffer_t *out, const report_t *report)
 {
-    buffer_add_text (out,
-                     "<style media=\"screen and (max-width:40rem)\">\n");
+    buffer_add_text (out, "<style media=\"screen and (max-width:40rem)\">\n");
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
         for (size_t k = 1; k < rows.order_count; k++) {
@@ -79,27 +83,115 @@ static void add_card_labels (buffer_t *out, const report_t *report)
     buffer_add_text (out, "</style>\n");
 }
 
-static void add_head (buffer_t *out, const report_t *report)
+/* --- the frame -------------------------------------------------------------- */
+
+static void add_link (buffer_t *out, const render_link_t *link)
 {
-    buffer_add_text (
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-        "<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, "
-        "initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
-        "'none'; style-src 'unsafe-inline'\">\n");
-    add_element (out, "title", report->title);
+    buffer_add_text (out, "<li>");
+    if (link->href) {
+        buffer_add_text (out, "<a href=\"");
+        escape_html (out, link->href);
+        buffer_add_text (out, "\">");
+    } else
+        buffer_add_text (out, "<span aria-current=\"page\">");
+    add_text (out, link->text);
+    buffer_add_text (out, link->href ? "</a></li>" : "</span></li>");
+}
+
+static void add_links (buffer_t *out, const char *name, const char *tag,
+                       const render_link_t *link, size_t count)
+{
+    if (count == 0)
+        return;
+    buffer_printf (out, "<nav aria-label=\"%s\"><%s>", name, tag);
+    for (size_t i = 0; i < count; i++)
+        add_link (out, &link[i]);
+    buffer_printf (out, "</%s></nav>\n", tag);
+}
+
+static void add_mark (buffer_t *out, const render_frame_t *frame)
+{
+    buffer_add_text (out, "<p class=\"mark\">");
+    if (frame && frame->logo) {
+        buffer_add_text (out, "<img class=\"logo\" alt=\"\" src=\"");
+        escape_html (out, frame->logo);
+        buffer_add_text (out, "\">");
+    }
+    escape_html (out, frame && frame->site ? frame->site : "gpuledger");
+    buffer_add_text (out, "</p>");
+}
+
+/* A page that leads elsewhere has links, and may have an image of its own. */
+static void add_policy (buffer_t *out, const render_frame_t *frame)
+{
+    buffer_printf (out,
+                   "<meta http-equiv=\"Content-Security-Policy\" "
+                   "content=\"default-src 'none'; style-src "
+                   "'unsafe-inline'%s\">\n",
+                   frame && frame->logo ? "; img-src data:" : "");
+    if (frame)
+        buffer_add_text (out, "<meta name=\"robots\" "
+                              "content=\"noindex, nofollow\">\n");
+}
+
+static void add_frame_style (buffer_t *out, const render_frame_t *frame)
+{
+    if (!frame)
+        return;
+    buffer_add_text (out, render_frame_style);
+    if (frame->colour) {
+        buffer_add_text (out, "header{border-top:.3rem solid ");
+        escape_html (out, frame->colour);
+        buffer_add_text (out, ";padding-top:.8rem}\n");
+    }
+}
+
+void render_page_begin (buffer_t *out, const char *title, const char *style,
+                        const render_frame_t *frame)
+{
+    buffer_add_text (out,
+                     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+                     "<meta charset=\"utf-8\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width, "
+                     "initial-scale=1\">\n");
+    add_policy (out, frame);
+    add_element (out, "title", title);
     buffer_add_text (out, "\n<style>\n");
     buffer_add_text (out, render_style);
+    add_frame_style (out, frame);
     buffer_add_text (out, "</style>\n");
-    add_card_labels (out, report);
+    buffer_add_text (out, style);
     buffer_add_text (out, "</head>\n<body>\n");
     buffer_add_text (out, render_svg_patterns);
-    buffer_add_text (out, "<main>\n<header>\n<p class=\"mark\">gpuledger</p>");
+    buffer_add_text (out, "<main>\n<header>\n");
+    add_mark (out, frame);
+    if (frame)
+        add_links (out, "Path", "ol", frame->trail, frame->trail_count);
     buffer_add_text (out, "<h1>");
-    add_text (out, report->title);
-    buffer_add_text (out, "</h1>\n<dl class=\"asked\">\n");
+    add_text (out, title);
+    buffer_add_text (out, "</h1>\n");
+}
+
+void render_page_near (buffer_t *out, const render_frame_t *frame)
+{
+    if (frame)
+        add_links (out, "Next to this page", "ul", frame->near,
+                   frame->near_count);
+}
+
+void render_page_end (buffer_t *out)
+{
+    buffer_add_text (out, "</main>\n</body>\n</html>\n");
+}
+
+static void add_head (buffer_t *out, const report_t *report,
+                      const render_frame_t *frame)
+{
+    BUFFER_AUTO labels = BUFFER_INIT;
+
+    add_card_labels (&labels, report);
+    render_page_begin (out, report->title, buffer_text (&labels), frame);
+    buffer_add_text (out, "<dl class=\"asked\">\n");
     for (size_t i = 0; i < report->parameter_count; i++) {
         buffer_add_text (out, "<div><dt>");
         escape_html (out, report->parameter[i][0]);
@@ -107,7 +199,9 @@ static void add_head (buffer_t *out, const report_t *report)
         add_text (out, report->parameter[i][1]);
         buffer_add_text (out, "</dd></div>\n");
     }
-    buffer_add_text (out, "</dl>\n</header>\n");
+    buffer_add_text (out, "</dl>\n");
+    render_page_near (out, frame);
+    buffer_add_text (out, "</header>\n");
 }
 
 static void add_figures (buffer_t *out, const report_t *report)
@@ -161,15 +255,15 @@ static void add_charts (buffer_t *out, const report_t *report)
 }
 
 static void add_cell (buffer_t *out, const report_t *report, size_t column,
-                      const char *text, bool heads_row)
+                      const char *text, bool heads_row, const char *href)
 {
     const report_column_t *c = &report->column[column];
     const char *tag = heads_row ? "th" : "td";
 
     buffer_printf (out, "<%s%s%s", tag, heads_row ? " scope=\"row\"" : "",
-                   report_is_number (c->type)  ? " class=\"n\""
-                   : c->type == COLUMN_DATE ? " class=\"d\""
-                                            : "");
+                   report_is_number (c->type) ? " class=\"n\""
+                   : c->type == COLUMN_DATE   ? " class=\"d\""
+                                              : "");
     if (text && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY))
         buffer_printf (out, " title=\"%s\"", text);
     buffer_add_char (out, '>');
@@ -177,8 +271,15 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
         buffer_add_text (out, "<span class=\"missing\" role=\"img\" "
                               "aria-label=\"not known\" title=\"not "
                               "known\">\xe2\x80\x93</span>");
-    else
+    else if (!*href)
         add_readable (out, text, c->type);
+    else {
+        buffer_add_text (out, "<a href=\"");
+        escape_html (out, href);
+        buffer_add_text (out, "\">");
+        add_readable (out, text, c->type);
+        buffer_add_text (out, "</a>");
+    }
     buffer_printf (out, "</%s>", tag);
 }
 
@@ -192,22 +293,37 @@ static void add_sums (buffer_t *out, const report_t *report,
     for (size_t i = 0; i < rows->order_count; i++) {
         size_t at = rows->order[i];
         if (cells[at])
-            add_cell (out, report, at, cells[at], i == 0);
+            add_cell (out, report, at, cells[at], i == 0, "");
         else
             buffer_add_text (out, "<td></td>");
     }
     buffer_add_text (out, "</tr>\n");
 }
 
+static void add_row (buffer_t *out, const report_t *report,
+                     const render_rows_t *rows, size_t row,
+                     const render_frame_t *frame)
+{
+    BUFFER_AUTO href = BUFFER_INIT;
+
+    buffer_add_text (out, "<tr>");
+    for (size_t i = 0; i < rows->order_count; i++) {
+        size_t at = rows->order[i];
+        href.length = 0;
+        if (!frame || !frame->href
+            || !frame->href (frame->arg, report, row, at, &href))
+            href.length = 0;
+        add_cell (out, report, at, report_cell (report, row, at), i == 0,
+                  href.length ? buffer_text (&href) : "");
+    }
+    buffer_add_text (out, "</tr>\n");
+}
+
 static void add_rows (buffer_t *out, const report_t *report,
-                      const render_rows_t *rows)
+                      const render_rows_t *rows, const render_frame_t *frame)
 {
     for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
-        buffer_add_text (out, "<tr>");
-        for (size_t i = 0; i < rows->order_count; i++)
-            add_cell (out, report, rows->order[i],
-                      report_cell (report, row, rows->order[i]), i == 0);
-        buffer_add_text (out, "</tr>\n");
+        add_row (out, report, rows, row, frame);
         add_sums (out, report, rows, report_subtotal (report, row));
     }
 }
@@ -221,7 +337,7 @@ static void add_totals (buffer_t *out, const report_t *report,
     for (size_t i = 0; i < rows->order_count; i++) {
         size_t at = rows->order[i];
         if (rows->total[at])
-            add_cell (out, report, at, rows->total[at], i == 0);
+            add_cell (out, report, at, rows->total[at], i == 0, "");
         else
             buffer_add_text (out, i == 0 ? "<th scope=\"row\">Total</th>"
                                          : "<td></td>");
@@ -231,7 +347,8 @@ static void add_totals (buffer_t *out, const report_t *report,
 
 /* The table under the heading of id t`id`. */
 static void add_table (buffer_t *out, const report_t *report,
-                       const render_rows_t *rows, size_t id)
+                       const render_rows_t *rows, size_t id,
+                       const render_frame_t *frame)
 {
     /* A few columns fit next to each other. */
     const char *cards = rows->order_count > CARD_COLUMNS ? "cards " : "";
@@ -250,7 +367,7 @@ static void add_table (buffer_t *out, const report_t *report,
         buffer_add_text (out, "</th>");
     }
     buffer_add_text (out, "</tr></thead>\n<tbody>\n");
-    add_rows (out, report, rows);
+    add_rows (out, report, rows, frame);
     add_sums (out, report, rows, rows->rest);
     buffer_add_text (out, "</tbody>\n");
     add_totals (out, report, rows);
@@ -265,7 +382,8 @@ static void add_table (buffer_t *out, const report_t *report,
                        rows->more);
 }
 
-static void add_tables (buffer_t *out, const report_t *report)
+static void add_tables (buffer_t *out, const report_t *report,
+                        const render_frame_t *frame)
 {
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
@@ -280,7 +398,7 @@ static void add_tables (buffer_t *out, const report_t *report)
             add_element (out, "p class=\"about\"", report->section[i].help);
             buffer_add_char (out, '\n');
         }
-        add_table (out, report, &rows, i);
+        add_table (out, report, &rows, i, frame);
         if (report->row_count == 0)
             buffer_add_text (out, "<p class=\"about\">Nothing in this "
                                   "period.</p>\n");
@@ -335,7 +453,8 @@ static void add_lists (buffer_t *out, const report_t *report)
     }
 }
 
-static void add_definitions (buffer_t *out, const report_t *report)
+static void add_definitions (buffer_t *out, const report_t *report,
+                             const render_frame_t *frame)
 {
     buffer_add_text (out, "<section>\n<h2>What the columns mean</h2>\n"
                           "<dl class=\"words\">\n");
@@ -344,8 +463,14 @@ static void add_definitions (buffer_t *out, const report_t *report)
         if (*column->help)
             add_words (out, column->title, column->help);
     }
-    buffer_add_text (out, "</dl>\n<p class=\"about\">docs/glossary.md defines "
-                          "the terms.</p>\n</section>\n");
+    if (frame && frame->definitions) {
+        buffer_add_text (out, "</dl>\n<p class=\"about\"><a href=\"");
+        escape_html (out, frame->definitions);
+        buffer_add_text (out, "\">Definitions</a> explains all terms.</p>\n"
+                              "</section>\n");
+    } else
+        buffer_add_text (out, "</dl>\n<p class=\"about\">docs/glossary.md "
+                              "defines the terms.</p>\n</section>\n");
 }
 
 static void add_foot (buffer_t *out, const report_t *report)
@@ -364,20 +489,22 @@ static void add_foot (buffer_t *out, const report_t *report)
         buffer_add_text (out, " ");
         add_text (out, report->provenance[i][1]);
     }
-    buffer_add_text (out, "</footer>\n</main>\n</body>\n</html>\n");
+    buffer_add_text (out, "</footer>\n");
+    render_page_end (out);
 }
 
 void render_html (const report_t *report, const render_options_t *options,
                   buffer_t *out)
 {
-    (void)options;
-    add_head (out, report);
+    const render_frame_t *frame = options->frame;
+
+    add_head (out, report, frame);
     add_figures (out, report);
     add_notes (out, report);
     add_charts (out, report);
-    add_tables (out, report);
+    add_tables (out, report, frame);
     add_proofs (out, report);
-    add_definitions (out, report);
+    add_definitions (out, report, frame);
     add_lists (out, report);
     add_foot (out, report);
 }

@@ -15,6 +15,15 @@ void render_json (const report_t *report, const render_options_t *options,
 void render_html (const report_t *report, const render_options_t *options,
                   buffer_t *out);
 
+/* An HTML page up to its heading, and its end. `style` is added to the
+ * style sheet; `frame` NULL: a page on its own. */
+void render_page_begin (buffer_t *out, const char *title, const char *style,
+                        const render_frame_t *frame);
+void render_page_near (buffer_t *out, const render_frame_t *frame);
+void render_page_end (buffer_t *out);
+/* A text of the report's own as people read it, escaped. */
+void render_page_text (buffer_t *out, const char *text);
+
 /* After a row. */
 void render_drain (const render_options_t *options, buffer_t *out);
 
@@ -34,6 +43,8 @@ void render_readable_value (buffer_t *out, const char *text, column_type_t type,
 
 /* The style sheet of the page, and definitions that its charts refer to. */
 extern const char render_style[];
+extern const char
+    render_frame_style[]; /* of the pages of a site, in addition */
 extern const char render_svg_patterns[];
 bool render_shade_is_hatched (int shade);
 
@@ -41,8 +52,8 @@ bool render_shade_is_hatched (int shade);
  * something there. */
 typedef struct {
     size_t first;
-    size_t shown; /* rows */
-    size_t more;  /* rows that are not shown */
+    size_t shown;       /* rows */
+    size_t more;        /* rows that are not shown */
     char *const *total; /* or NULL */
     char *const *rest;  /* of the rows that are not shown; or NULL */
     size_t *order;      /* columns */

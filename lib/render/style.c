@@ -144,6 +144,19 @@ const char render_style[]
       ".scroll{overflow:visible}table{font-size:9pt}th,td{padding:.2rem .4rem}}"
       "\n";
 
+/* Of the pages of a site, in addition: their links. */
+const char render_frame_style[]
+    = "a{color:var(--link);text-underline-offset:.15em}\n"
+      ":root{--link:#1a56a0}\n"
+      "@media(prefers-color-scheme:dark){:root{--link:#8ebcf2}}\n"
+      "nav ol,nav ul{list-style:none;display:flex;flex-wrap:wrap;"
+      "gap:.2rem 1.1rem;margin:.4rem 0 0;padding:0;font-size:.92rem}\n"
+      "nav ol{gap:.2rem 0}nav ol li+li::before{content:\"\\203a\";"
+      "color:var(--soft);margin:0 .5rem}\n"
+      "nav ul{margin-top:.8rem}\n"
+      ".logo{height:1.6rem;vertical-align:middle;margin-right:.6rem}\n"
+      "@media print{nav{display:none}a{color:inherit;text-decoration:none}}\n";
+
 /* 0, 2 and 5 are plain. */
 bool render_shade_is_hatched (int shade)
 {
