@@ -189,7 +189,7 @@ static const struct {
     {"collector", NULL}, {"agent", NULL},         {"networks", NULL},
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
     {"budgets", NULL},   {"analyses", NULL},      {"issuer", NULL},
-    {"exports", NULL},
+    {"exports", NULL},   {"publish", NULL},       {"teams", "readers"},
 };
 
 static bool is_left_out (const char *kind, const char *key)

@@ -120,6 +120,10 @@ static const schema_key_t team_keys[] = {
      NULL, NULL, "[vision, \"subtree:cv\"]",
      "Slurm accounts that it owns; subtree:NAME includes all accounts below "
      "NAME."},
+    {"readers", VALUE_LIST, 0, offsetof (site_team_t, readers), NULL, NULL,
+     NULL, NULL,
+     "Groups that may see the pages of the team on a published site "
+     "(publish.access). Default: the group with the team's name."},
     {"aliases", VALUE_LIST, 0, offsetof (site_team_t, aliases), NULL, NULL,
      NULL, NULL,
      "Other names of the team, such as an earlier one, for commands, filters "

@@ -28,6 +28,13 @@ static void set_close (site_close_t *close)
     mpq_set_ui (close->untagged, 1, 1);
 }
 
+static void set_publish (site_publish_t *publish)
+{
+    publish->jobs = 10;
+    publish->job_rows = 50;
+    publish->access_rule = xstrdup ("Require claim groups:%s");
+}
+
 static void set_collector (site_collector_t *collector)
 {
     collector->clients = 4096;
@@ -67,6 +74,7 @@ site_t *site_default (void)
     set_policy (&site->policy);
     set_issuer (&site->issuer);
     set_close (&site->close);
+    set_publish (&site->publish);
     set_collector (&site->collector);
     set_agent (&site->agent);
     return site;
@@ -95,6 +103,7 @@ static void free_team (site_team_t *team)
     free (team->name);
     texts_clear (&team->aliases);
     texts_clear (&team->accounts);
+    texts_clear (&team->readers);
     free (team->cost_center);
     free (team->class);
     free (team->pi);
@@ -345,6 +354,16 @@ static void free_collector (site_collector_t *collector)
     texts_clear (&collector->node_users);
 }
 
+static void free_publish (site_publish_t *publish)
+{
+    free (publish->logo);
+    free (publish->colour);
+    free (publish->key_file);
+    free (publish->access_file);
+    free (publish->access_rule);
+    texts_clear (&publish->readers);
+}
+
 static void free_issuer (site_issuer_t *issuer)
 {
     free (issuer->name);
@@ -401,6 +420,7 @@ void site_free (site_t *site)
     free (site->close.anchor);
     texts_clear (&site->close.anchor_command);
     texts_clear (&site->close.sign);
+    free_publish (&site->publish);
     free (site->book);
     free_collector (&site->collector);
     free_agent (&site->agent);

@@ -117,6 +117,8 @@ typedef struct {
     char *email;
     char *institution; /* that it belongs to */
     char *billing_address;
+    text_list_t readers; /* groups of the web server that see its pages; empty: the one
+                            with its name */
     /* The team pays internal x (1 + surcharge) x (1 + overhead). */
     mpq_t surcharge;
     mpq_t overhead;
@@ -743,6 +745,32 @@ typedef struct {
     place_t place;
 } site_export_t;
 
+typedef enum {
+    PUBLISH_NAMES,      /* users as they are */
+    PUBLISH_PSEUDONYMS, /* under a key */
+} publish_users_t;
+
+typedef enum {
+    PUBLISH_OPEN,   /* no rule: the web server's business */
+    PUBLISH_NGINX,  /* a file to be included */
+    PUBLISH_APACHE, /* likewise */
+    PUBLISH_GROUPS, /* groups of the file system */
+} publish_access_t;
+
+/* The published site (gpuledger publish). */
+typedef struct {
+    int64_t jobs;     /* of a month that have a page of their own */
+    int64_t job_rows; /* of a user or project that are listed */
+    char *logo;       /* a PNG or SVG file; NULL: none */
+    char *colour;     /* "#1f5fa8"; NULL: none */
+    int users;        /* publish_users_t */
+    char *key_file;   /* of the pseudonyms; NULL: none */
+    int access;       /* publish_access_t */
+    char *access_file; /* where the rule is written; NULL: nowhere */
+    char *access_rule; /* of Apache: "Require claim groups:%s" */
+    text_list_t readers; /* groups that see all pages */
+} site_publish_t;
+
 typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
@@ -753,6 +781,7 @@ typedef struct site {
     site_collector_t collector;
     site_agent_t agent;
     site_close_t close;
+    site_publish_t publish;
     civil_t go_live; /* the first day of which the ledger bills; year 0: none */
     int before_go_live; /* BEFORE_GO_LIVE_... */
     char *book; /* what prices a month, as canonical text; NULL: no file */

@@ -36,6 +36,8 @@ typedef struct {
                              this one is closed and it is not */
     const char *id;       /* of the statement */
     bool provisional;     /* it is not closed: its figures may still change */
+    bool linked; /* a page of a site: links lead to what lines are made of, not
+                    commands */
     const char *state;    /* "closed 2026-11-05, version 1", "not closed" */
     const site_t *site;   /* the configuration of the month */
     const site_t *paper;  /* who issues it; of a closed month as it was then */

@@ -51,50 +51,24 @@ static void parts_done (struct parts *parts)
 
 /* --- what each is due --------------------------------------------------- */
 
-/* By what was billed of it; where that is nothing, by time. */
-static void weights_of (const struct parts *parts, mpq_t *weight, mpq_t sum)
-{
-    for (int by = 0; by < 3 && mpq_sgn (sum) == 0; by++)
-        for (size_t i = 0; i < parts->count; i++) {
-            const statement_job_t *job = parts->part[i].job;
-            if (by == 0)
-                mpq_set_z (weight[i], job->billed);
-            else if (by == 1)
-                mpq_set (weight[i], job->gpu_seconds);
-            else
-                mpq_set_ui (weight[i], 1, 1);
-            mpq_add (sum, sum, weight[i]);
-        }
-}
-
 /* The line's amount, shared so that it comes out to the smallest unit. */
 static int share (const struct parts *parts, const mpz_t total,
                   gl_error_t *error)
 {
-    mpq_t *weight = xcalloc (parts->count + 1, sizeof (*weight));
+    const statement_job_t **jobs = xcalloc (parts->count + 1, sizeof (*jobs));
     mpz_t *units = xcalloc (parts->count + 1, sizeof (*units));
-    mpq_t sum, scale;
     int rc;
 
-    mpq_inits (sum, scale, NULL);
     for (size_t i = 0; i < parts->count; i++) {
-        mpq_init (weight[i]);
+        jobs[i] = parts->part[i].job;
         mpz_init (units[i]);
     }
-    weights_of (parts, weight, sum);
-    mpq_set_z (scale, total);
-    if (mpq_sgn (sum) != 0)
-        mpq_div (scale, scale, sum);
-    for (size_t i = 0; i < parts->count; i++)
-        mpq_mul (weight[i], weight[i], scale);
-    rc = exact_share (total, (const mpq_t *)weight, parts->count, units, error);
+    rc = statement_jobs_share (total, jobs, parts->count, units, error);
     for (size_t i = 0; i < parts->count; i++) {
         mpz_swap (parts->part[i].units, units[i]);
-        mpq_clear (weight[i]);
         mpz_clear (units[i]);
     }
-    mpq_clears (sum, scale, NULL);
-    free (weight);
+    free (jobs);
     free (units);
     return rc;
 }
@@ -172,8 +146,8 @@ static void add_job (page_t *page, const struct part *part, const char *of,
                      const cube_t *rows, bool priced, size_t number)
 {
     const statement_job_t *job = part->job;
-    GL_AUTOFREE char *name = xasprintf (
-        "%s/%llu", job->cluster, (unsigned long long)job->id_job);
+    GL_AUTOFREE char *name
+        = xasprintf ("%s/%llu", job->cluster, (unsigned long long)job->id_job);
     BUFFER_AUTO command = BUFFER_INIT;
     char line[16];
 

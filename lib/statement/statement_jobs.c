@@ -2,6 +2,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "statement/statement_jobs.h"
@@ -22,6 +23,7 @@ struct job {
 
 struct statement_jobs {
     const char *team;
+    bool all; /* of all teams */
     const zone_t *zone;
     struct word *words;
     struct job *jobs;
@@ -49,6 +51,14 @@ statement_jobs_t *statement_jobs_new (const char *team, const zone_t *zone)
 
     s->team = team;
     s->zone = zone;
+    return s;
+}
+
+statement_jobs_t *statement_jobs_all (const zone_t *zone)
+{
+    statement_jobs_t *s = statement_jobs_new (NULL, zone);
+
+    s->all = true;
     return s;
 }
 
@@ -119,8 +129,8 @@ static struct job *add_job (statement_jobs_t *s, const statement_job_t *key)
 static struct job *find_job (statement_jobs_t *s, const line_item_t *row)
 {
     const char *const text[JOB_TEXTS]
-        = {row->pool,    row->qos,     row->profile,
-           row->account, row->project, row->user};
+        = {row->pool,    row->qos,  row->profile, row->account,
+           row->project, row->user, row->team};
     statement_job_t key = {.id_job = row->id_job};
     struct job *job;
 
@@ -135,17 +145,24 @@ static bool is_wanted (const line_item_t *row, void *arg)
 {
     const statement_jobs_t *s = arg;
 
-    return row->kind == LINE_ITEM_JOB && text_same (row->team, s->team);
+    return row->kind == LINE_ITEM_JOB
+           && (s->all || text_same (row->team, s->team));
 }
 
 static const size_t row_keys[] = {LINE_ITEM_FIELD (team), 0};
-static const size_t row_fields[]
-    = {LINE_ITEM_FIELD (pool),    LINE_ITEM_FIELD (qos),
-       LINE_ITEM_FIELD (profile), LINE_ITEM_FIELD (account),
-       LINE_ITEM_FIELD (project), LINE_ITEM_FIELD (user),
-       LINE_ITEM_FIELD (cluster), LINE_ITEM_FIELD (id_job),
-       LINE_ITEM_FIELD (start),   LINE_ITEM_FIELD (gpu_seconds),
-       LINE_ITEM_FIELD (billed),  0};
+static const size_t row_fields[] = {LINE_ITEM_FIELD (pool),
+                                    LINE_ITEM_FIELD (qos),
+                                    LINE_ITEM_FIELD (profile),
+                                    LINE_ITEM_FIELD (account),
+                                    LINE_ITEM_FIELD (project),
+                                    LINE_ITEM_FIELD (user),
+                                    LINE_ITEM_FIELD (team),
+                                    LINE_ITEM_FIELD (cluster),
+                                    LINE_ITEM_FIELD (id_job),
+                                    LINE_ITEM_FIELD (start),
+                                    LINE_ITEM_FIELD (gpu_seconds),
+                                    LINE_ITEM_FIELD (billed),
+                                    0};
 const line_item_want_t statement_jobs_want
     = {row_keys, is_wanted, row_fields, .jobs = true};
 
@@ -168,4 +185,46 @@ const statement_job_t *const *statement_jobs_list (const statement_jobs_t *s,
 {
     *ret_count = s->count;
     return s->list;
+}
+
+/* --- what each is due --------------------------------------------------- */
+
+/* By what was billed of it; where that is nothing, by time. */
+static void weights_of (const statement_job_t *const *jobs, size_t count,
+                        mpq_t *weight, mpq_t sum)
+{
+    for (int by = 0; by < 3 && mpq_sgn (sum) == 0; by++)
+        for (size_t i = 0; i < count; i++) {
+            if (by == 0)
+                mpq_set_z (weight[i], jobs[i]->billed);
+            else if (by == 1)
+                mpq_set (weight[i], jobs[i]->gpu_seconds);
+            else
+                mpq_set_ui (weight[i], 1, 1);
+            mpq_add (sum, sum, weight[i]);
+        }
+}
+
+int statement_jobs_share (const mpz_t total, const statement_job_t *const *jobs,
+                          size_t count, mpz_t *units, gl_error_t *error)
+{
+    mpq_t *weight = xcalloc (count + 1, sizeof (*weight));
+    mpq_t sum, scale;
+    int rc;
+
+    mpq_inits (sum, scale, NULL);
+    for (size_t i = 0; i < count; i++)
+        mpq_init (weight[i]);
+    weights_of (jobs, count, weight, sum);
+    mpq_set_z (scale, total);
+    if (mpq_sgn (sum) != 0)
+        mpq_div (scale, scale, sum);
+    for (size_t i = 0; i < count; i++)
+        mpq_mul (weight[i], weight[i], scale);
+    rc = exact_share (total, (const mpq_t *)weight, count, units, error);
+    for (size_t i = 0; i < count; i++)
+        mpq_clear (weight[i]);
+    mpq_clears (sum, scale, NULL);
+    free (weight);
+    return rc;
 }

@@ -9,6 +9,7 @@
 #include <gmp.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/zone.h"
 #include "ledger/line_items.h"
 
@@ -45,6 +46,7 @@ typedef enum {
     JOB_ACCOUNT,
     JOB_PROJECT,
     JOB_USER,
+    JOB_TEAM,
     JOB_TEXTS,
 } statement_job_text_t;
 
@@ -53,7 +55,7 @@ typedef struct {
     const char *text[JOB_TEXTS]; /* NULL: absent */
     const char *cluster;
     uint64_t id_job; /* these tell it from others */
-    uint32_t days; /* bit N: on the Nth of the month */
+    uint32_t days;   /* bit N: on the Nth of the month */
     mpq_t gpu_seconds;
     mpz_t billed; /* in units of 10^-LINE_ITEM_DIGITS */
 } statement_job_t;
@@ -63,6 +65,8 @@ typedef struct statement_jobs statement_jobs_t;
 /* `team` NULL: what is of none. `zone`: that of the rows' days. Both must outlive
  * it. */
 statement_jobs_t *statement_jobs_new (const char *team, const zone_t *zone);
+/* The same of all teams. */
+statement_jobs_t *statement_jobs_all (const zone_t *zone);
 /* Accepts NULL. */
 void statement_jobs_free (statement_jobs_t *jobs);
 
@@ -74,4 +78,11 @@ void statement_jobs_add (statement_jobs_t *jobs, const line_item_t *row);
 /* After the last row; borrowed: all of them. */
 const statement_job_t *const *statement_jobs_list (const statement_jobs_t *jobs,
                                                    size_t *ret_count);
+
+/* Of a total each job's part, initialised, in smallest units: in proportion to what was
+ * billed of it, or where that is nothing to its time. The parts add up to the total; -1
+ * is a defect. */
+int statement_jobs_share (const mpz_t total, const statement_job_t *const *jobs,
+                          size_t count, mpz_t *ret_units, gl_error_t *error);
+
 #endif /* !GL_STATEMENT_STATEMENT_JOBS_H */

@@ -48,6 +48,8 @@ static bool command_of_job (const char *reference, buffer_t *out)
 
 void statement_put_command (page_t *page, const char *line, const char *command)
 {
+    if (page->s->linked)
+        return;
     report_put_text (page->report, AT_SHOW, command);
     if (!page->commands)
         page->commands

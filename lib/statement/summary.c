@@ -39,6 +39,10 @@ void summary_costs (const page_t *page, mpz_t ret)
 static const column_info_t columns[AT_PART] = {
     {"section", "Section", COLUMN_TEXT, true, true,
      "Part of the page: change, waste or action."},
+    {"team", "Team", COLUMN_TEXT, true, true,
+     "The team that the row is about."},
+    {"pool", "Pool", COLUMN_TEXT, true, true,
+     "The pool that the row is about."},
     {"name", "Name", COLUMN_TEXT, true, false,
      "The team, kind of waste or action."},
     {"before", "Last month", COLUMN_MONEY, false, false,
@@ -137,13 +141,15 @@ static void figure_waste (page_t *page)
     mpz_inits (capacity, jobs, NULL);
     for (size_t i = 0; i < cube_count (page->waste); i++) {
         const struct waste *row = cube_row (page->waste, i);
-        mpz_ptr sum = strcmp (row->what, summary_idle_in_jobs) ? capacity : jobs;
+        mpz_ptr sum
+            = strcmp (row->what, summary_idle_in_jobs) ? capacity : jobs;
         mpz_add (sum, sum, row->units);
     }
     in_jobs = summary_money (page, jobs);
     unallocated = summary_money (page, capacity);
-    hint = xasprintf ("%s of capacity without jobs, and %s of idle GPUs in jobs",
-                      page->currency, in_jobs);
+    hint
+        = xasprintf ("%s of capacity without jobs, and %s of idle GPUs in jobs",
+                     page->currency, in_jobs);
     report_figure (page->report, "Wasted", unallocated, hint, COLUMN_MONEY);
     mpz_clears (capacity, jobs, NULL);
 }
@@ -151,9 +157,8 @@ static void figure_waste (page_t *page)
 static void add_figures (page_t *page)
 {
     GL_AUTOFREE char *due = summary_money (page, page->all.after);
-    GL_AUTOFREE char *hint
-        = xasprintf ("%s, of %zu teams; %s", page->currency, page->teams.count,
-                     page->s->state);
+    GL_AUTOFREE char *hint = xasprintf ("%s, of %zu teams; %s", page->currency,
+                                        page->teams.count, page->s->state);
     GL_AUTOFREE char *cost = NULL;
     mpz_t costs;
 
@@ -240,12 +245,12 @@ static void fill (page_t *page)
 
 report_t *summary_make (const summary_t *summary, gl_error_t *error)
 {
-    page_t page = {.s = summary,
-                   .report = report_begin (summary->query, "summary",
-                                           "GPU summary"),
-                   .digits = summary->query->site->currency_digits,
-                   .currency = summary->query->site->currency,
-                   .waste = cube_new (&summary_waste_rows, "what,pool,team")};
+    page_t page
+        = {.s = summary,
+           .report = report_begin (summary->query, "summary", "GPU summary"),
+           .digits = summary->query->site->currency_digits,
+           .currency = summary->query->site->currency,
+           .waste = cube_new (&summary_waste_rows, "what,pool,team")};
     report_t *report = page.report;
 
     variance_init (&page.all);

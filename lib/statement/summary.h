@@ -39,13 +39,16 @@ typedef struct {
     const char *month;
     const char *state; /* "closed 2026-11-05, version 1", "not closed" */
     const char *before_month;
+    bool linked; /* a page of a site: links lead to what lines are made of, not
+                    commands */
     const bill_t *bill;
-    const bill_t *before; /* NULL: the month before has none */
+    const bill_t *before;         /* NULL: the month before has none */
     const summary_month_t *trend; /* in their order; the last one is `month` */
     size_t trend_count;
     budget_t *const *budgets; /* in force at the end of the month */
     size_t budget_count;
-    report_t *chargeback; /* of the month: its chart of recovered cost moves here */
+    report_t
+        *chargeback; /* of the month: its chart of recovered cost moves here */
     const usage_cell_t *usage; /* by summary_usage_keys */
     size_t usage_count;
     const usage_cell_t *whole; /* of all of it; NULL: no usage */

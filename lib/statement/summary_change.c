@@ -53,8 +53,7 @@ int summary_split (page_t *page, gl_error_t *error)
 
     take_teams (page, page->s->bill);
     take_teams (page, before);
-    page->variance
-        = xcalloc (page->teams.count + 1, sizeof (*page->variance));
+    page->variance = xcalloc (page->teams.count + 1, sizeof (*page->variance));
     for (size_t i = 0; i < page->teams.count; i++)
         variance_init (&page->variance[i]);
     for (size_t i = 0; i < page->teams.count && rc == 0; i++) {
@@ -76,7 +75,7 @@ static void put_change (page_t *page, const variance_t *variance)
     summary_put_money (page, AT_AFTER, variance->after);
     summary_put_money (page, AT_CHANGE, change);
     summary_put_made (page, AT_CHANGE_PCT,
-              report_units_percent_text (change, variance->before));
+                      report_units_percent_text (change, variance->before));
     for (size_t i = 0; i < CHANGE_COUNT; i++)
         put_part (page, AT_PART + i, variance->part[i]);
     mpz_clear (change);
@@ -95,8 +94,7 @@ static int by_change (const void *a, const void *b, void *arg)
     mpz_sub (of_y, page->variance[y].after, page->variance[y].before);
     order = mpz_cmpabs (of_y, of_x);
     mpz_clears (of_x, of_y, NULL);
-    return order ? order
-                 : strcmp (page->teams.item[x], page->teams.item[y]);
+    return order ? order : strcmp (page->teams.item[x], page->teams.item[y]);
 }
 
 void summary_changes (page_t *page)
@@ -114,6 +112,7 @@ void summary_changes (page_t *page)
     for (size_t i = 0; i < page->teams.count; i++) {
         report_row (page->report);
         report_put_text (page->report, AT_SECTION, "change");
+        report_put_text (page->report, AT_TEAM, team_text (page, order[i]));
         report_put_text (page->report, AT_NAME, team_text (page, order[i]));
         put_change (page, &page->variance[order[i]]);
     }
@@ -286,8 +285,7 @@ static int by_due (const void *a, const void *b, void *arg)
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     int order = mpz_cmp (page->variance[y].after, page->variance[x].after);
 
-    return order ? order
-                 : strcmp (page->teams.item[x], page->teams.item[y]);
+    return order ? order : strcmp (page->teams.item[x], page->teams.item[y]);
 }
 
 /* "vision (35.30 %)" */
@@ -296,8 +294,8 @@ static void share_item (page_t *page, report_chart_t *chart, const char *label,
 {
     GL_AUTOFREE char *percent
         = report_units_percent_text (units, page->all.after);
-    GL_AUTOFREE char *text = percent ? xasprintf ("%s (%s %%)", label, percent)
-                                     : xstrdup (label);
+    GL_AUTOFREE char *text
+        = percent ? xasprintf ("%s (%s %%)", label, percent) : xstrdup (label);
 
     report_chart_money (chart, text, units, largest, page->digits, 0);
 }

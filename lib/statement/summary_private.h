@@ -12,6 +12,8 @@ enum { KEY_AT_POOL, KEY_AT_TEAM, KEY_AT_PROJECT };
 
 enum {
     AT_SECTION,
+    AT_TEAM,
+    AT_POOL,
     AT_NAME,
     AT_BEFORE,
     AT_AFTER,
@@ -31,7 +33,7 @@ typedef struct {
     report_t *report;
     int digits;
     const char *currency;
-    text_list_t teams; /* "" is no team; by what is due, the largest first */
+    text_list_t teams;    /* "" is no team; by what is due, the largest first */
     variance_t *variance; /* of each */
     variance_t all;
     cube_t *waste;

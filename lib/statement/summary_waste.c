@@ -31,13 +31,13 @@ static const field_t waste_fields[] = {
     FIELD ("seconds", EXACT, struct waste, seconds),
     FIELD ("units", UNITS, struct waste, units),
 };
-const fields_t summary_waste_rows = FIELDS ("waste", struct waste, waste_fields);
+const fields_t summary_waste_rows
+    = FIELDS ("waste", struct waste, waste_fields);
 
 const char summary_idle_in_jobs[] = "summary_idle_in_jobs";
 
 static void add_waste (page_t *page, const char *what, const char *pool,
-                       const char *team, const mpq_t seconds,
-                       const mpz_t units)
+                       const char *team, const mpq_t seconds, const mpz_t units)
 {
     struct waste row;
 
@@ -95,13 +95,12 @@ static void take_idle (page_t *page, const cube_t *charges,
 
     mpq_inits (seconds, value, NULL);
     mpz_init (units);
-    if (pool && usage_cell_idle_seconds (cell, seconds)
-        && mpq_sgn (seconds) > 0
+    if (pool && usage_cell_idle_seconds (cell, seconds) && mpq_sgn (seconds) > 0
         && average_charge (charges, pool, value)) {
         mpq_mul (value, value, seconds);
         exact_round (units, value, 0);
-        add_waste (page, summary_idle_in_jobs, pool, cell->key[KEY_AT_TEAM], seconds,
-                   units);
+        add_waste (page, summary_idle_in_jobs, pool, cell->key[KEY_AT_TEAM],
+                   seconds, units);
     }
     mpz_clear (units);
     mpq_clears (seconds, value, NULL);
@@ -156,7 +155,8 @@ static void put_waste (page_t *page, const struct waste *row, const char *name,
         mpz_set (whole, page->all.after);
     else
         summary_costs (page, whole);
-    summary_put_made (page, AT_SHARE, report_units_percent_text (row->units, whole));
+    summary_put_made (page, AT_SHARE,
+                      report_units_percent_text (row->units, whole));
     mpz_clear (whole);
 }
 
@@ -184,32 +184,35 @@ void summary_waste (page_t *page)
 struct action {
     char *text;
     char *command;
+    const char *team; /* that it is about; NULL: none */
+    const char *pool; /* likewise */
     mpz_t units;
 };
 
-/* Keeps the actions with the largest amounts, the largest first. Takes the texts. */
-static void offer (struct action *action, char *text, char *command,
-                   const mpz_t units)
+static void action_clear (struct action *action)
+{
+    free (action->text);
+    free (action->command);
+    mpz_clear (action->units);
+}
+
+/* Keeps the actions with the largest amounts, the largest first. Takes the texts of the new
+ * one. */
+static void offer (struct action *action, struct action new, const mpz_t units)
 {
     size_t at = ACTIONS;
 
     while (at > 0 && mpz_cmp (units, action[at - 1].units) > 0)
         at--;
+    mpz_init_set (new.units, units);
     if (at == ACTIONS || mpz_sgn (units) <= 0) {
-        free (text);
-        free (command);
+        action_clear (&new);
         return;
     }
-    free (action[ACTIONS - 1].text);
-    free (action[ACTIONS - 1].command);
-    for (size_t i = ACTIONS - 1; i > at; i--) {
-        action[i].text = action[i - 1].text;
-        action[i].command = action[i - 1].command;
-        mpz_set (action[i].units, action[i - 1].units);
-    }
-    action[at].text = text;
-    action[at].command = command;
-    mpz_set (action[at].units, units);
+    action_clear (&action[ACTIONS - 1]);
+    memmove (&action[at + 1], &action[at],
+             (ACTIONS - 1 - at) * sizeof (*action));
+    action[at] = new;
 }
 
 static char *command_of (const page_t *page, const char *begin,
@@ -237,8 +240,8 @@ static const struct {
      ", where jobs did not fit into what was free", "utilization"},
     {REMAINDER_CPU_STRANDED, "Look at jobs that take all CPUs or memory of ",
      " and leave GPUs free", "utilization"},
-    {REMAINDER_RESERVED_UNUSED, "Release reservations of ",
-     " that no job uses", "utilization"},
+    {REMAINDER_RESERVED_UNUSED, "Release reservations of ", " that no job uses",
+     "utilization"},
     {REMAINDER_PLANNED_DOWN, "Shorten maintenance of ",
      ", which was down as planned", "utilization"},
     {REMAINDER_DOWN, "Repair nodes of ", ", which was down", "utilization"},
@@ -254,9 +257,13 @@ static void offer_capacity (page_t *page, struct action *action,
         if (strcmp (remainder_info (remedies[i].id)->word, row->what) != 0)
             continue;
         offer (action,
-               xasprintf ("%s%s%s: %s GPU hours", remedies[i].before, row->pool,
-                          remedies[i].after, hours),
-               command_of (page, report, "--pool", row->pool), row->units);
+               (struct action){.text = xasprintf ("%s%s%s: %s GPU hours",
+                                                  remedies[i].before, row->pool,
+                                                  remedies[i].after, hours),
+                               .command
+                               = command_of (page, report, "--pool", row->pool),
+                               .pool = row->pool},
+               row->units);
     }
 }
 
@@ -265,17 +272,19 @@ static void offer_waste (page_t *page, struct action *action)
     for (size_t i = 0; i < cube_count (page->waste); i++) {
         const struct waste *row = cube_row (page->waste, i);
         GL_AUTOFREE char *hours = tenths (row->seconds);
-        const char *team
-            = row->team ? row->team : key_info (KEY_TEAM)->absent;
+        const char *team = row->team ? row->team : key_info (KEY_TEAM)->absent;
         if (strcmp (row->what, summary_idle_in_jobs) != 0)
             offer_capacity (page, action, row, hours);
         else
-            offer (action,
-                   xasprintf ("Ask %s about jobs that leave GPUs of %s idle: %s "
-                              "GPU hours",
-                              team, row->pool, hours),
-                   command_of (page, "report idle", "--team", team),
-                   row->units);
+            offer (
+                action,
+                (struct action){
+                    .text = xasprintf ("Ask %s about jobs that leave GPUs "
+                                       "of %s idle: %s GPU hours",
+                                       team, row->pool, hours),
+                    .command = command_of (page, "report idle", "--team", team),
+                    .team = team},
+                row->units);
     }
 }
 
@@ -290,11 +299,15 @@ static void offer_shortfall (page_t *page, struct action *action)
         if (rows[i].kind == BILL_REMAINDER && rows[i].what
             && !strcmp (rows[i].what, word) && rows[i].pool)
             offer (action,
-                   xasprintf ("Compare the published rate of %s with its cost, "
-                              "which it does not recover",
-                              rows[i].pool),
-                   xasprintf ("gpuledger report breakeven --pool %s",
-                              rows[i].pool),
+                   (struct action){
+                       .text = xasprintf ("Compare the published rate of %s "
+                                          "with its cost, which it does not "
+                                          "recover",
+                                          rows[i].pool),
+                       .command
+                       = xasprintf ("gpuledger report breakeven --pool %s",
+                                    rows[i].pool),
+                       .pool = rows[i].pool},
                    rows[i].charge_units);
 }
 
@@ -311,10 +324,13 @@ static void offer_budgets (page_t *page, struct action *action)
         mpq_sub (difference, b->spent, b->amount);
         exact_round (beyond, difference, 0);
         offer (action,
-               xasprintf ("Agree on a new budget with the owner of '%s', which "
-                          "is spent",
-                          b->budget->name),
-               xasprintf ("gpuledger budget"), beyond);
+               (struct action){
+                   .text = xasprintf ("Agree on a new budget with the owner of "
+                                      "'%s', which is spent",
+                                      b->budget->name),
+                   .command = xstrdup ("gpuledger budget"),
+                   .team = b->budget->team},
+               beyond);
         mpq_clear (difference);
         mpz_clear (beyond);
     }
@@ -330,18 +346,21 @@ void summary_actions (page_t *page)
     offer_shortfall (page, action);
     offer_budgets (page, action);
     report_section (page->report, "What to look at first",
-                    "The largest amounts above, and the command that shows "
-                    "where each comes from.");
+                    page->s->linked
+                        ? "The largest amounts above."
+                        : "The largest amounts above, and the command that "
+                          "shows where each comes from.");
     for (size_t i = 0; i < ACTIONS; i++) {
         if (action[i].text) {
             report_row (page->report);
             report_put_text (page->report, AT_SECTION, "action");
+            report_put_text (page->report, AT_TEAM, action[i].team);
+            report_put_text (page->report, AT_POOL, action[i].pool);
             report_put_text (page->report, AT_NAME, action[i].text);
             summary_put_money (page, AT_AMOUNT, action[i].units);
-            report_put_text (page->report, AT_COMMAND, action[i].command);
+            if (!page->s->linked)
+                report_put_text (page->report, AT_COMMAND, action[i].command);
         }
-        free (action[i].text);
-        free (action[i].command);
-        mpz_clear (action[i].units);
+        action_clear (&action[i]);
     }
 }

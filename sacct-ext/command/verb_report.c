@@ -188,7 +188,7 @@ static int report_of_summary (cli_t *cli, const report_query_t *query,
         || query->period.end != month.end)
         return cli_usage (cli, "report summary is of all of a calendar month: "
                                "give --month YYYY-MM, and no filters");
-    return summaries_make (cli->store, query, ret_report, &error) < 0
+    return summaries_make (cli->store, query, NULL, ret_report, &error) < 0
                ? cli_fail (cli, &error)
                : CLI_OK;
 }

@@ -24,6 +24,7 @@ struct statements {
     store_t *store;
     report_query_t query; /* the month; of one team filtered by it */
     bool one;             /* team alone: it is read for it */
+    bool linked;
     month_t *now, *before;
     const site_t *site; /* the configuration of the month */
     char *state;
@@ -293,9 +294,19 @@ void statements_close (statements_t *s)
     free (s);
 }
 
+void statements_link (statements_t *s)
+{
+    s->linked = true;
+}
+
 month_t *statements_month (statements_t *s)
 {
     return s->now;
+}
+
+const month_t *statements_before (const statements_t *s)
+{
+    return s->before;
 }
 
 const report_query_t *statements_query (const statements_t *s)
@@ -397,7 +408,9 @@ static void fill (const statements_t *s, statement_t *page)
     page->provisional = month_is_provisional (s->now);
     page->state = s->state;
     page->hash = *s->now->hash ? s->now->hash : NULL;
-    page->head = *s->head ? s->head : NULL;
+    /* the pages of a closed month stay as they are when others are closed */
+    page->head = *s->head && !s->linked ? s->head : NULL;
+    page->linked = s->linked;
     page->disputed = s->now->disputed;
     page->disputed_count = disputed_of (s->now, page->team);
     page->handover = s->now->handover;

@@ -29,8 +29,13 @@ int statements_open (store_t *store, const report_query_t *query,
 /* Accepts NULL. */
 void statements_close (statements_t *statements);
 
-/* Borrowed. */
+/* The statements that follow are pages of a site: with links in place of commands, and without
+ * the latest hash of the chain, which other closings change. */
+void statements_link (statements_t *statements);
+
+/* It, and the month before it. Borrowed. */
 month_t *statements_month (statements_t *statements);
+const month_t *statements_before (const statements_t *statements);
 /* The query, with the as-of of the month: after the first statement. Borrowed. */
 const report_query_t *statements_query (const statements_t *statements);
 

@@ -16,7 +16,9 @@
 struct making {
     store_t *store;
     report_query_t query;
-    periods_t *periods;
+    const summaries_how_t *how;
+    periods_t *own; /* read here */
+    const periods_t *periods;
     summary_month_t trend[TREND_MONTHS];
     summary_t s;
     usage_query_t usage_query[2];
@@ -59,9 +61,33 @@ static void add_trend (struct making *m, const month_t *month)
         free (trend->name);
 }
 
+/* The last ones of those that the caller has. */
+static void copy_earlier (struct making *m)
+{
+    const summaries_how_t *how = m->how;
+    size_t first = how->earlier_count > TREND_MONTHS - 1
+                       ? how->earlier_count - (TREND_MONTHS - 1)
+                       : 0;
+
+    for (size_t i = first; i < how->earlier_count; i++) {
+        summary_month_t *trend = &m->trend[m->s.trend_count];
+        if (!how->earlier[i].known && m->s.trend_count == 0)
+            continue;
+        trend->name = xstrdup (how->earlier[i].name);
+        trend->known = how->earlier[i].known;
+        mpz_set (trend->due, how->earlier[i].due);
+        mpz_set (trend->cost, how->earlier[i].cost);
+        m->s.trend_count++;
+    }
+}
+
 /* One month after the other, of which memory holds one. */
 static int add_earlier (struct making *m, gl_error_t *error)
 {
+    if (m->how->now) {
+        copy_earlier (m);
+        return 0;
+    }
     for (size_t back = TREND_MONTHS - 1; back > 1; back--) {
         month_t *month;
         if (read_month (m, month_before (&m->query, back), &month, error) < 0)
@@ -177,16 +203,14 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
     return *ret_report ? 0 : -1;
 }
 
-static int make_of_months (struct making *m, report_t **ret_report,
-                           gl_error_t *error)
+static int make_of (struct making *m, month_t *now, const month_t *before,
+                    report_t **ret_report, gl_error_t *error)
 {
-    month_t *now = NULL, *before = NULL;
-    int rc = -1;
+    int rc = add_usage (m, now, error);
 
-    if (read_month (m, m->query.period.start, &now, error) == 0
-        && read_month (m, month_before (&m->query, 1), &before, error) == 0
-        && add_usage (m, now, error) == 0) {
-        add_trend (m, before);
+    if (rc == 0) {
+        if (!m->how->now)
+            add_trend (m, before);
         add_trend (m, now);
         if (m->s.trend_count == 0) /* nothing is known of any */
             m->s.trend_count = 1;
@@ -194,33 +218,68 @@ static int make_of_months (struct making *m, report_t **ret_report,
     }
     for (size_t i = 0; i < 2; i++)
         usage_free (m->usage[i]); /* of the month's configuration */
+    return rc;
+}
+
+static int make_of_months (struct making *m, report_t **ret_report,
+                           gl_error_t *error)
+{
+    month_t *now = NULL, *before = NULL;
+    int rc = -1;
+
+    if (m->how->now)
+        return make_of (m, m->how->now, m->how->before, ret_report, error);
+    if (read_month (m, m->query.period.start, &now, error) == 0
+        && read_month (m, month_before (&m->query, 1), &before, error) == 0)
+        rc = make_of (m, now, before, ret_report, error);
     month_free (now);
     month_free (before);
     return rc;
 }
 
-int summaries_make (store_t *store, const report_query_t *query,
-                    report_t **ret_report, gl_error_t *error)
+static int prepare (struct making *m, gl_error_t *error)
 {
-    struct making m = {.store = store, .query = *query};
-    report_query_t by_team = *query;
+    report_query_t by_team = m->query;
     char *label = NULL;
-    int rc = -1;
+
+    m->periods = m->how->periods;
+    m->s.linked = m->how->linked;
+    m->s.chargeback = m->how->chargeback;
+    if (!m->periods) {
+        if (periods_read (m->store, &m->own, error) < 0)
+            return -1;
+        m->periods = m->own;
+    }
+    if (!m->s.chargeback
+        && (report_keys_parse ("team", &by_team.by, &label, error) < 0
+            || chargebacks_make (m->store, &by_team, &m->s.chargeback, error)
+                   < 0))
+        return -1;
+    return add_earlier (m, error);
+}
+
+int summaries_make (store_t *store, const report_query_t *query,
+                    const summaries_how_t *how, report_t **ret_report,
+                    gl_error_t *error)
+{
+    static const summaries_how_t as_it_is = {.now = NULL};
+    struct making m
+        = {.store = store, .query = *query, .how = how ? how : &as_it_is};
+    int rc;
 
     for (size_t i = 0; i < TREND_MONTHS; i++)
         mpz_inits (m.trend[i].due, m.trend[i].cost, NULL);
     m.query.by.count = 0;
-    if (report_keys_parse ("team", &by_team.by, &label, error) == 0
-        && periods_read (store, &m.periods, error) == 0
-        && chargebacks_make (store, &by_team, &m.s.chargeback, error) == 0
-        && add_earlier (&m, error) == 0)
+    rc = prepare (&m, error);
+    if (rc == 0)
         rc = make_of_months (&m, ret_report, error);
     for (size_t i = 0; i < TREND_MONTHS; i++) {
         if (i < m.s.trend_count)
             free (m.trend[i].name);
         mpz_clears (m.trend[i].due, m.trend[i].cost, NULL);
     }
-    report_free (m.s.chargeback);
-    periods_free (m.periods);
+    if (!m.how->chargeback)
+        report_free (m.s.chargeback);
+    periods_free (m.own);
     return rc;
 }

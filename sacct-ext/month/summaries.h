@@ -6,12 +6,31 @@
 #ifndef GL_MONTH_SUMMARIES_H
 #define GL_MONTH_SUMMARIES_H
 
+#include "month/month.h"
 #include "report/report.h"
+#include "statement/summary.h"
 #include "store/store.h"
 #include "usage/query.h"
 
-/* The query is a calendar month without filters. Yours: report_free(). */
+/* What was read already, and how the page is made; NULL and zeros: it is read. All borrowed,
+ * but for `chargeback`. */
+typedef struct {
+    month_t *now;          /* the month */
+    const month_t *before; /* and the one before it; both or none */
+    const summary_month_t
+        *earlier; /* sums of the months before it, the earliest first */
+    size_t earlier_count;
+    report_t *
+        chargeback; /* of the month by team: its chart of recovered cost moves to the
+                             page */
+    const periods_t *periods;
+    bool linked; /* as in summary_t */
+} summaries_how_t;
+
+/* The query is a calendar month without filters. `how` may be NULL. Yours:
+ * report_free(). */
 int summaries_make (store_t *store, const report_query_t *query,
-                    report_t **ret_report, gl_error_t *error);
+                    const summaries_how_t *how, report_t **ret_report,
+                    gl_error_t *error);
 
 #endif /* !GL_MONTH_SUMMARIES_H */

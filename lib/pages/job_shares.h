@@ -1,0 +1,58 @@
+/*
+ * job_shares.h: the jobs of a month's bill, each with its share of what is charged: the jobs of
+ * a group of charges (cluster, team, account, user, project, pool, QOS and MIG profile) add up
+ * to the charges of the group, to the smallest unit, so that the jobs of a user and those of a
+ * project add up to theirs.
+ *
+ * Pure. An object belongs to one thread.
+ */
+#ifndef GL_PAGES_JOB_SHARES_H
+#define GL_PAGES_JOB_SHARES_H
+
+#include <gmp.h>
+
+#include "base/error.h"
+#include "ledger/bill.h"
+#include "report/report.h"
+#include "statement/statement_jobs.h"
+#include "usage/query.h"
+
+typedef struct {
+    const statement_job_t *job; /* borrowed */
+    mpz_t units;
+} job_share_t;
+
+typedef struct job_shares job_shares_t;
+
+/* `jobs`: of all teams (statement_jobs_all()); it must outlive the object. NULL with an error
+ * is a defect. */
+job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
+                              gl_error_t *error);
+/* Accepts NULL. */
+void job_shares_free (job_shares_t *shares);
+
+/* In the order of the team, then of `by` (JOB_USER, JOB_PROJECT), then the largest first.
+ * Borrowed until the next call. */
+const job_share_t *const *job_shares_by (job_shares_t *shares,
+                                         statement_job_text_t by,
+                                         size_t *ret_count);
+/* The largest ones; borrowed likewise. */
+const job_share_t *const *job_shares_largest (job_shares_t *shares,
+                                              size_t *ret_count);
+
+/* A page: the jobs of a user or project (`by`) of a team in a month, which follow one another
+ * in job_shares_by(). `rows` of them are listed, the others are one row. */
+typedef struct {
+    const report_query_t *query; /* the month */
+    const char *state;
+    statement_job_text_t by;
+    const char *name; /* of the user or project, as the page calls it */
+    const job_share_t *const *share;
+    size_t count;
+    size_t rows;
+} job_page_t;
+
+/* report_free() it. */
+report_t *job_page_make (const job_page_t *page);
+
+#endif /* !GL_PAGES_JOB_SHARES_H */

@@ -1,0 +1,593 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "ledger/cube.h"
+#include "pages/pages.h"
+#include "report/heading.h"
+
+/* Charts show so many months at most. */
+#define MONTHS_CHARTED 24
+
+struct pages {
+    const report_query_t *query;
+    summary_month_t *month;
+    char **state;
+    char **hash; /* NULL: it is not closed */
+    size_t count;
+    cube_t *rows;  /* what is due: by billed month, team and pool */
+    cube_t *statements; /* by billed month and team */
+    cube_t *costs; /* of pools: by month and pool; `charge` is their cost */
+    text_list_t teams, pools;
+    bool sorted;
+    int digits;
+};
+
+/* What the rows of months are of: all, a team, or a pool. */
+typedef struct {
+    bool is_team, is_pool;
+    const char *name; /* NULL: no team */
+} whose_t;
+
+/* A page in the making. */
+typedef struct {
+    pages_t *pages;
+    report_t *report;
+    whose_t whose;
+    posting_t *sums; /* of each month */
+} page_t;
+
+static const char *named (const char *text, key_id_t key)
+{
+    return text ? text : key_info (key)->absent;
+}
+
+static const char *unnamed (const char *text, key_id_t key)
+{
+    return strcmp (text, key_info (key)->absent) ? text : NULL;
+}
+
+/* --- months in ---------------------------------------------------------------- */
+
+pages_t *pages_new (const report_query_t *query)
+{
+    pages_t *pages = xcalloc (1, sizeof (*pages));
+
+    pages->query = query;
+    pages->digits = query->site->currency_digits;
+    pages->rows = cube_new (&bill_fields[BILL_POSTINGS], "month,team,pool");
+    pages->statements = cube_new (&bill_fields[BILL_POSTINGS], "month,team");
+    pages->costs = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
+    return pages;
+}
+
+void pages_free (pages_t *pages)
+{
+    if (!pages)
+        return;
+    for (size_t i = 0; i < pages->count; i++) {
+        free (pages->month[i].name);
+        mpz_clears (pages->month[i].due, pages->month[i].cost, NULL);
+        free (pages->state[i]);
+        free (pages->hash[i]);
+    }
+    free (pages->month);
+    free (pages->state);
+    free (pages->hash);
+    cube_free (pages->rows);
+    cube_free (pages->statements);
+    cube_free (pages->costs);
+    texts_clear (&pages->teams);
+    texts_clear (&pages->pools);
+    free (pages);
+}
+
+/* Amounts by who pays them and where; hours are those of jobs alone. */
+static void add_rows (pages_t *pages, const char *month, const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    posting_t zero;
+
+    posting_init (&zero);
+    for (size_t i = 0; i < count; i++) {
+        posting_t row = zero; /* borrows all of it */
+        if (!posting_is_due (&rows[i]))
+            continue;
+        row.month = (char *)month;
+        row.team = rows[i].team;
+        row.pool = rows[i].pool;
+        memcpy (row.charge_units, rows[i].charge_units, sizeof (mpz_t));
+        if (rows[i].kind == BILL_CHARGE) {
+            memcpy (row.gpu_seconds, rows[i].gpu_seconds, sizeof (mpq_t));
+            memcpy (row.cpu_seconds, rows[i].cpu_seconds, sizeof (mpq_t));
+        }
+        cube_add (pages->rows, &row);
+        cube_add (pages->statements, &row);
+        texts_add_new (&pages->teams, named (row.team, KEY_TEAM));
+        if (row.pool)
+            texts_add_new (&pages->pools, row.pool);
+    }
+    posting_clear (&zero);
+}
+
+/* A team may have a balance, and nothing to pay. */
+static void add_balances (pages_t *pages, const char *month, const bill_t *bill)
+{
+    size_t count;
+    const bill_balance_t *balances = bill_balances (bill, &count);
+    posting_t zero;
+
+    posting_init (&zero);
+    for (size_t i = 0; i < count; i++) {
+        posting_t row = zero;
+        if (!balances[i].team)
+            continue;
+        row.month = (char *)month;
+        row.team = balances[i].team;
+        cube_add (pages->statements, &row);
+        texts_add_new (&pages->teams, row.team);
+    }
+    posting_clear (&zero);
+}
+
+static void add_costs (pages_t *pages, const char *month, const bill_t *bill)
+{
+    size_t count;
+    const bill_pool_t *pools = bill_pools (bill, &count);
+    posting_t zero;
+
+    posting_init (&zero);
+    for (size_t i = 0; i < count; i++) {
+        posting_t row = zero;
+        if (!pools[i].has_cost || strcmp (pools[i].month, month) != 0)
+            continue;
+        row.month = (char *)month;
+        row.pool = pools[i].pool;
+        memcpy (row.charge_units, pools[i].cost_units, sizeof (mpz_t));
+        cube_add (pages->costs, &row);
+        texts_add_new (&pages->pools, pools[i].pool);
+    }
+    posting_clear (&zero);
+}
+
+void pages_add (pages_t *pages, const pages_month_t *month)
+{
+    size_t states = pages->count, hashes = pages->count;
+    summary_month_t *sum = GL_APPEND (pages->month, pages->count);
+
+    *sum = (summary_month_t){.name = xstrdup (month->name)};
+    mpz_inits (sum->due, sum->cost, NULL);
+    summary_month_take (sum, month->bill);
+    *GL_APPEND (pages->state, states) = xstrdup (month->state);
+    *GL_APPEND (pages->hash, hashes)
+        = month->hash ? xstrdup (month->hash) : NULL;
+    add_rows (pages, month->name, month->bill);
+    add_balances (pages, month->name, month->bill);
+    add_costs (pages, month->name, month->bill);
+    pages->sorted = false;
+}
+
+/* --- what there is -------------------------------------------------------------- */
+
+static int by_name (const void *a, const void *b)
+{
+    return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+static void sort (text_list_t *list)
+{
+    if (list->count > 1)
+        qsort (list->item, list->count, sizeof (*list->item), by_name);
+}
+
+static void sort_names (pages_t *pages)
+{
+    if (pages->sorted)
+        return;
+    sort (&pages->teams);
+    sort (&pages->pools);
+    pages->sorted = true;
+}
+
+const text_list_t *pages_teams (pages_t *pages)
+{
+    sort_names (pages);
+    return &pages->teams;
+}
+
+const text_list_t *pages_pools (pages_t *pages)
+{
+    sort_names (pages);
+    return &pages->pools;
+}
+
+const summary_month_t *pages_months (const pages_t *pages, size_t *ret_count)
+{
+    *ret_count = pages->count;
+    return pages->month;
+}
+
+bool pages_has (const pages_t *pages, const char *month, const char *team)
+{
+    const posting_t key = {.month = (char *)month,
+                           .team = (char *)unnamed (team, KEY_TEAM)};
+
+    return cube_find (pages->statements, &key) != NULL;
+}
+
+/* The last month in which somebody pays something; NULL: there is none. */
+static const summary_month_t *last_billed (const pages_t *pages)
+{
+    for (size_t i = pages->count; i-- > 0;)
+        if (pages->month[i].known)
+            return &pages->month[i];
+    return NULL;
+}
+
+/* --- columns -------------------------------------------------------------------- */
+
+enum {
+    AT_SECTION,
+    AT_MONTH,
+    AT_TEAM,
+    AT_POOL,
+    AT_STATE,
+    AT_DUE,
+    AT_CHANGE,
+    AT_CHANGE_PCT,
+    AT_COST,
+    AT_HOURS,
+    AT_RATE,
+    AT_SHARE,
+    AT_HASH,
+    AT_CURRENCY,
+    AT_COUNT,
+};
+
+static const column_info_t columns[AT_COUNT] = {
+    {"section", "Section", COLUMN_TEXT, true, true, ""},
+    {"month", "Month", COLUMN_DATE, true, false, ""},
+    {"team", "Team", COLUMN_TEXT, true, false, ""},
+    {"pool", "Pool", COLUMN_TEXT, true, false, ""},
+    {"state", "State", COLUMN_TEXT, false, false,
+     "The figures of a closed month are final; others may still change."},
+    {"due", "Due", COLUMN_MONEY, false, false,
+     "The amount to be paid, with credits, corrections and taxes."},
+    {"change", "Change", COLUMN_MONEY, false, false,
+     "The difference from the month before."},
+    {"change_pct", "Change %", COLUMN_PERCENT, false, false,
+     "The difference as a percentage of the month before."},
+    {"cost", "Cost", COLUMN_MONEY, false, false,
+     "What the pools cost in the month, used or not."},
+    {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
+     "Hours of physical GPUs allocated to jobs, busy or not."},
+    {"rate", "Per GPU hour", COLUMN_RATE, false, false,
+     "The amount due divided by the GPU hours."},
+    {"share_pct", "Share %", COLUMN_PERCENT, false, false,
+     "Percentage of the amounts due in the table."},
+    {"hash", "Hash", COLUMN_TEXT, false, false,
+     "The hash of the closing: gpuledger verify checks it."},
+    {"currency", "Currency", COLUMN_TEXT, false, true, ""},
+};
+
+/* Of each month the sum of its rows. */
+static posting_t *month_sums (const pages_t *pages, const whose_t *whose)
+{
+    cube_t *cube = cube_new (&bill_fields[BILL_POSTINGS], "month");
+    posting_t *sums = xcalloc (pages->count + 1, sizeof (*sums));
+
+    if (whose->is_team)
+        cube_where (cube, "team", whose->name);
+    if (whose->is_pool)
+        cube_where (cube, "pool", whose->name);
+    cube_add_cube (cube, pages->rows);
+    for (size_t i = 0; i < pages->count; i++) {
+        const posting_t key = {.month = pages->month[i].name};
+        const posting_t *sum = cube_find (cube, &key);
+        posting_init (&sums[i]);
+        if (sum)
+            posting_copy (&sums[i], sum);
+    }
+    cube_free (cube);
+    return sums;
+}
+
+static page_t begin (pages_t *pages, const char *name, const char *title,
+                     const whose_t *whose)
+{
+    page_t page = {pages, report_begin (pages->query, name, title), *whose,
+                   month_sums (pages, whose)};
+
+    report_columns (page.report, columns, AT_COUNT);
+    return page;
+}
+
+static report_t *end (page_t *page)
+{
+    GL_FREE_EACH (page->sums, page->pages->count, it, posting_clear (it));
+    report_select_brief (page->report);
+    return page->report;
+}
+
+static void put_money (page_t *page, size_t at, const mpz_t units)
+{
+    report_put_money (page->report, at, units, page->pages->digits);
+}
+
+static void begin_row (page_t *page, const char *section)
+{
+    report_row (page->report);
+    report_put_text (page->report, AT_SECTION, section);
+    report_put_text (page->report, AT_CURRENCY,
+                     page->pages->query->site->currency);
+}
+
+static void put_time (page_t *page, const posting_t *row)
+{
+    mpq_t money;
+
+    if (mpq_sgn (row->gpu_seconds) == 0)
+        return;
+    report_put_hours (page->report, AT_HOURS, row->gpu_seconds);
+    if (mpq_sgn (row->cpu_seconds) != 0)
+        return;
+    mpq_init (money);
+    mpq_set_z (money, row->charge_units);
+    for (int i = 0; i < page->pages->digits; i++) {
+        mpz_mul_ui (mpq_denref (money), mpq_denref (money), 10);
+    }
+    mpq_canonicalize (money);
+    GL_AUTOFREE char *rate = report_rate_text (money, row->gpu_seconds);
+    report_put_text (page->report, AT_RATE, rate);
+    mpq_clear (money);
+}
+
+static void put_change (page_t *page, const mpz_t now, const mpz_t before)
+{
+    mpz_t change;
+
+    mpz_init (change);
+    mpz_sub (change, now, before);
+    GL_AUTOFREE char *percent = report_units_percent_text (change, before);
+    put_money (page, AT_CHANGE, change);
+    report_put_text (page->report, AT_CHANGE_PCT, percent);
+    mpz_clear (change);
+}
+
+/* --- months, the latest first ------------------------------------------------------ */
+
+static const posting_t *cost_of (const pages_t *pages, const char *month,
+                                 const char *pool)
+{
+    const posting_t key = {.month = (char *)month, .pool = (char *)pool};
+
+    return cube_find (pages->costs, &key);
+}
+
+static void put_cost (page_t *page, size_t index)
+{
+    const whose_t *whose = &page->whose;
+    const summary_month_t *month = &page->pages->month[index];
+    const posting_t *cost
+        = whose->is_pool ? cost_of (page->pages, month->name, whose->name)
+                         : NULL;
+
+    if (cost)
+        put_money (page, AT_COST, cost->charge_units);
+    else if (!whose->is_pool && !whose->is_team && mpz_sgn (month->cost) != 0)
+        put_money (page, AT_COST, month->cost);
+}
+
+static void put_month (page_t *page, size_t index)
+{
+    const pages_t *pages = page->pages;
+    const posting_t *sums = page->sums;
+
+    begin_row (page, "months");
+    report_put_text (page->report, AT_MONTH, pages->month[index].name);
+    if (page->whose.is_team)
+        report_put_text (page->report, AT_TEAM,
+                         named (page->whose.name, KEY_TEAM));
+    if (page->whose.is_pool)
+        report_put_text (page->report, AT_POOL, page->whose.name);
+    report_put_text (page->report, AT_STATE, pages->state[index]);
+    put_cost (page, index);
+    if (!pages->month[index].known)
+        return;
+    put_money (page, AT_DUE, sums[index].charge_units);
+    put_time (page, &sums[index]);
+    if (index > 0 && pages->month[index - 1].known)
+        put_change (page, sums[index].charge_units,
+                    sums[index - 1].charge_units);
+}
+
+/* What is due in each month. */
+static void chart_months (page_t *page)
+{
+    const pages_t *pages = page->pages;
+    size_t first
+        = pages->count > MONTHS_CHARTED ? pages->count - MONTHS_CHARTED : 0;
+    size_t count = pages->count - first;
+    mpq_t *value = xcalloc (count + 1, sizeof (*value));
+    bool *unknown = xcalloc (count + 1, sizeof (*unknown));
+    const char **point = xcalloc (count + 1, sizeof (*point));
+    plot_series_t due
+        = {.title = "Due", .value = (const mpq_t *)value, .unknown = unknown};
+
+    for (size_t i = 0; i < count; i++) {
+        mpq_init (value[i]);
+        mpq_set_z (value[i], page->sums[first + i].charge_units);
+        unknown[i] = !pages->month[first + i].known;
+        point[i] = pages->month[first + i].name;
+    }
+    report_plot (page->report,
+                 &(plot_t){.kind = CHART_COLUMNS,
+                           .title = "Month by month",
+                           .description
+                           = page->whose.is_pool
+                                 ? "What teams pay for the pool in each month."
+                                 : "The amount due in each month.",
+                           .type = COLUMN_MONEY,
+                           .digits = pages->digits,
+                           .unit = pages->query->site->currency,
+                           .point = point,
+                           .point_count = count,
+                           .series = &due,
+                           .series_count = 1});
+    GL_FREE_EACH (value, count, it, mpq_clear (*it));
+    free (unknown);
+    free (point);
+}
+
+static void add_months (page_t *page)
+{
+    chart_months (page);
+    report_section (page->report, "Months", "The latest month first.");
+    for (size_t i = page->pages->count; i-- > 0;)
+        put_month (page, i);
+}
+
+/* --- teams and pools of a month -------------------------------------------------- */
+
+/* The rows of a month by team or by pool, largest first, and their total. */
+static void add_shares (page_t *page, const summary_month_t *month,
+                        const char *by, const char *pool)
+{
+    bool teams = strcmp (by, "team") == 0;
+    GL_AUTOFREE char *title
+        = xasprintf ("%s, %s", teams ? "Teams" : "Pools", month->name);
+    cube_t *cube = cube_new (&bill_fields[BILL_POSTINGS], by);
+    posting_t total;
+
+    cube_where (cube, "month", month->name);
+    if (pool)
+        cube_where (cube, "pool", pool);
+    cube_add_cube (cube, page->pages->rows);
+    cube_sort (cube, "-charge");
+    posting_init (&total);
+    cube_sum (cube, 0, cube_count (cube), &total);
+    if (cube_count (cube) > 0)
+        report_section (page->report, title, "");
+    for (size_t i = 0; i < cube_count (cube); i++) {
+        const posting_t *row = cube_row (cube, i);
+        const posting_t *cost
+            = teams ? NULL : cost_of (page->pages, month->name, row->pool);
+        GL_AUTOFREE char *share
+            = report_units_percent_text (row->charge_units, total.charge_units);
+        begin_row (page, teams ? "teams" : "pools");
+        report_put_text (page->report, AT_MONTH, month->name);
+        report_put_text (page->report, teams ? AT_TEAM : AT_POOL,
+                         teams ? named (row->team, KEY_TEAM)
+                               : named (row->pool, KEY_POOL));
+        put_money (page, AT_DUE, row->charge_units);
+        put_time (page, row);
+        report_put_text (page->report, AT_SHARE, share);
+        if (cost)
+            put_money (page, AT_COST, cost->charge_units);
+    }
+    if (cube_count (cube) > 0) {
+        report_section_totals (page->report);
+        put_money (page, AT_DUE, total.charge_units);
+        if (mpq_sgn (total.gpu_seconds) != 0)
+            report_put_hours (page->report, AT_HOURS, total.gpu_seconds);
+    }
+    posting_clear (&total);
+    cube_free (cube);
+}
+
+/* --- figures ------------------------------------------------------------------------ */
+
+/* Of the last two months, the latest first. */
+static void add_figures (page_t *page)
+{
+    const pages_t *pages = page->pages;
+
+    for (size_t i = pages->count, n = 0; i-- > 0 && n < 2; n++) {
+        GL_AUTOFREE char *title = xasprintf ("Due in %s", pages->month[i].name);
+        GL_AUTOFREE char *text
+            = exact_units_text (page->sums[i].charge_units, pages->digits);
+        GL_AUTOFREE char *hint = xasprintf (
+            "%s, %s", pages->query->site->currency, pages->state[i]);
+        report_figure (page->report, title, pages->month[i].known ? text : NULL,
+                       hint, COLUMN_MONEY);
+    }
+}
+
+/* --- the pages ------------------------------------------------------------------------ */
+
+report_t *pages_index (pages_t *pages)
+{
+    const whose_t all = {.name = NULL};
+    page_t page = begin (pages, "index", "GPU chargeback", &all);
+    const summary_month_t *last = last_billed (pages);
+
+    add_figures (&page);
+    add_months (&page);
+    if (last) {
+        add_shares (&page, last, "team", NULL);
+        add_shares (&page, last, "pool", NULL);
+    }
+    return end (&page);
+}
+
+report_t *pages_team (pages_t *pages, const char *team)
+{
+    const whose_t whose = {.is_team = true, .name = unnamed (team, KEY_TEAM)};
+    GL_AUTOFREE char *title
+        = xasprintf ("Statements of %s", whose.name ? team : "no team");
+    page_t page = begin (pages, "team", title, &whose);
+
+    add_figures (&page);
+    add_months (&page);
+    return end (&page);
+}
+
+report_t *pages_pool (pages_t *pages, const char *pool)
+{
+    const whose_t whose = {.is_pool = true, .name = pool};
+    GL_AUTOFREE char *title = xasprintf ("Pool %s", pool);
+    page_t page = begin (pages, "pool", title, &whose);
+    const summary_month_t *last = last_billed (pages);
+
+    add_figures (&page);
+    add_months (&page);
+    if (last)
+        add_shares (&page, last, "team", pool);
+    return end (&page);
+}
+
+report_t *pages_verify (pages_t *pages, const char *head)
+{
+    const whose_t all = {.name = NULL};
+    page_t page = begin (pages, "verify", "Hashes of closed months", &all);
+    report_list_t *list;
+
+    if (head)
+        report_parameter (page.report, "latest hash", head);
+    report_section (page.report, "Closed months",
+                    "A closed month never changes. Each hash covers all of its "
+                    "rows and the hash before it.");
+    for (size_t i = pages->count; i-- > 0;) {
+        if (!pages->hash[i])
+            continue;
+        begin_row (&page, "months");
+        report_put_text (page.report, AT_MONTH, pages->month[i].name);
+        report_put_text (page.report, AT_STATE, pages->state[i]);
+        put_money (&page, AT_DUE, pages->month[i].due);
+        report_put_text (page.report, AT_HASH, pages->hash[i]);
+    }
+    list = report_list (page.report, "How to check them");
+    report_list_item (list, "gpuledger verify",
+                      "reads all closed months again and compares every hash");
+    if (head) {
+        GL_AUTOFREE char *command
+            = xasprintf ("gpuledger verify --head %s", head);
+        report_list_item (list, command,
+                          "checks in addition that the ledger still holds what "
+                          "this page was made of");
+    }
+    return end (&page);
+}
