@@ -60,6 +60,10 @@ typedef struct {
 void render_report (const report_t *report, render_format_t format,
                     const render_options_t *options, buffer_t *out);
 
+/* The JSON Schema of RENDER_JSON and of explanations: the text of
+ * docs/formats/report.schema.json, from which the build makes it. */
+extern const char render_json_schema[];
+
 /* The format has a place for notes; else the caller tells them. */
 bool render_shows_notes (render_format_t format);
 

@@ -75,8 +75,7 @@ while read -r word; do
 done <"$work/words"
 
 # Each term is in the documents or in what programs print.
-sed -n 's/^| \([^|]*[^ |]\) *|.*/\1/p' docs/glossary.md | grep -v '^Term$\|^--' | tr ',' '\n' |
-    sed 's/^ *//' >"$work/terms"
+sed -n 's/^| \([^|]*[^ |]\) *|.*/\1/p' docs/glossary.md | grep -v '^Term$\|^--' >"$work/terms"
 # shellcheck disable=SC2086
 { cut -d: -f3- "$work/documents" "$work/strings"; cat $formats; } | tr '\n' ' ' | tr -s ' ' >"$work/text"
 while read -r term; do
