@@ -276,13 +276,26 @@ static int report_of_idle (cli_t *cli, const report_query_t *query,
 }
 
 /* Of whole hours of the period, up to as-of. */
+static int report_of_plan (cli_t *cli, const report_query_t *query,
+                           const breakeven_query_t *against,
+                           report_t **ret_report)
+{
+    struct collector c
+        = {.plan = plan_new (query, against->against, against->max_age)};
+    gl_error_t error;
+    int rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
+
+    if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    plan_free (c.plan);
+    return rc;
+}
+
 static int make_plan (cli_t *cli, struct request *request,
                       report_t **ret_report)
 {
     store_t *store = cli_store (cli, STORE_READ_ONLY);
-    struct collector c = {0};
     report_query_t query;
-    gl_error_t error;
     int rc;
 
     if (request->options.by
@@ -297,15 +310,27 @@ static int make_plan (cli_t *cli, struct request *request,
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 "pool", &query);
-    if (rc != CLI_OK)
-        return rc;
-    c.plan = plan_new (&query, request->decision.breakeven.against,
-                       request->decision.breakeven.max_age);
-    rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
-    if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
-        rc = cli_fail (cli, &error);
-    plan_free (c.plan);
-    return rc;
+    return rc == CLI_OK ? report_of_plan (cli, &query,
+                                          &request->decision.breakeven,
+                                          ret_report)
+                        : rc;
+}
+
+int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
+                     report_t **ret_report)
+{
+    static const breakeven_query_t all = {.against = NULL};
+    bool plan = strcmp (name, "plan") == 0;
+    report_query_t by = *query;
+    char *label = NULL;
+    gl_error_t error;
+
+    if (report_keys_parse (plan ? "pool" : "pool,month", &by.by, &label,
+                           &error)
+        < 0)
+        return cli_fail (cli, &error);
+    return plan ? report_of_plan (cli, &by, &all, ret_report)
+                : report_of_utilization (cli, &by, ret_report);
 }
 
 /* --- slurmdbd's account of it ------------------------------------------ */

@@ -17,4 +17,9 @@ int usage_of_query (cli_t *cli, const report_query_t *query,
 int report_of_charges (cli_t *cli, const report_query_t *query,
                        report_t **ret_report);
 
+/* The reports of a published site (publish/publish.h): "utilization" by pool and month, "plan"
+ * by pool. */
+int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
+                     report_t **ret_report);
+
 #endif /* !GL_VERB_REPORT_H */

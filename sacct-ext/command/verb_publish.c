@@ -1,0 +1,46 @@
+#include <getopt.h>
+
+#include "command/verb.h"
+#include "command/verb_report.h"
+#include "publish/publish.h"
+
+struct request {
+    bool fresh;
+};
+
+static int run (cli_t *cli, int argc, char **argv)
+{
+    struct request request = {.fresh = false};
+    publish_t publish = {.report = report_for_site};
+
+    if (cli_options (cli, argc, argv, &request) < 0)
+        return cli->exit_code;
+    if (optind != argc - 1 || !*argv[optind])
+        return cli_usage (cli, "give the directory of the site");
+    publish.dir = argv[optind];
+    publish.fresh = request.fresh;
+    return publish_site (cli, &publish);
+}
+
+static const cli_option_t options[] = {
+    {0, "all", NULL,
+     "make all pages again; without it closed months whose pages are there\n"
+     "are left as they are",
+     CLI_AT (struct request, fresh)},
+    {0},
+};
+
+const verb_t verb_publish = {
+    .name = "publish",
+    .run = run,
+    .synopsis = "DIR [OPTION]...",
+    .summary = "write the web site of all months, teams and pools",
+    .help = "Writes static pages into DIR for a web server or a file share: an "
+            "index, each month on one page, the statements of all teams with "
+            "their users, projects and most expensive jobs, pools, "
+            "definitions, and the hashes of closed months; with the data of "
+            "each page as CSV and JSON. Only files that differ are replaced. "
+            "'publish' in the configuration says who may read what.",
+    .options = options,
+    .example = "gpuledger publish /srv/www/gpuledger",
+};

@@ -1,0 +1,442 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "month/chargebacks.h"
+#include "month/job_explain.h"
+#include "month/statements.h"
+#include "month/summaries.h"
+#include "pages/job_shares.h"
+#include "publish/month_pages.h"
+
+/* The pages in the making. */
+struct writing {
+    const month_pages_t *of;
+    statements_t *statements;
+    month_t *month;
+    char *state;
+    statement_jobs_t *jobs;
+    job_shares_t *shares;
+    size_t done;
+};
+
+static const char *team_name (const char *team)
+{
+    return team ? team : key_info (KEY_TEAM)->absent;
+}
+
+static const char *text_of (const job_share_t *share, statement_job_text_t by)
+{
+    const char *text = share->job->text[by];
+
+    return text ? text
+                : key_info (by == JOB_USER ? KEY_USER : KEY_PROJECT)->absent;
+}
+
+static int write_page (struct writing *w, const page_t *page, report_t *report,
+                       gl_error_t *error)
+{
+    int rc = page_write (w->of->site, page, report, error);
+
+    w->of->progress (w->of->arg, w->of->month, ++w->done);
+    report_free (report);
+    return rc;
+}
+
+/* --- jobs of users and projects --------------------------------------------------- */
+
+static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
+{
+    (void)error;
+    statement_jobs_add (arg, row);
+    return 0;
+}
+
+static int read_jobs (struct writing *w, gl_error_t *error)
+{
+    w->jobs = statement_jobs_all (w->month->paper->zone);
+    if (!month_is_uncharged (w->month)
+        && month_line_items (w->month, &statement_jobs_want, take_row, w->jobs,
+                             NULL, error)
+               < 0)
+        return -1;
+    w->shares = job_shares_new (w->month->bill, w->jobs, error);
+    return w->shares ? 0 : -1;
+}
+
+static const struct {
+    statement_job_text_t by;
+    const char *kind;
+} parts[] = {{JOB_USER, "user"}, {JOB_PROJECT, "project"}};
+
+/* The path of a part's page: of the job's user or project. NULL with an error. */
+static char *part_path (const struct writing *w, size_t part,
+                        const job_share_t *share, gl_error_t *error)
+{
+    const char *name = text_of (share, parts[part].by);
+
+    if (parts[part].by == JOB_USER)
+        name = page_user (w->of->site, name, error);
+    return name ? page_path_part (team_name (share->job->text[JOB_TEAM]),
+                                  w->of->month, parts[part].kind, name)
+                : NULL;
+}
+
+static char *job_path (const struct writing *w, const job_share_t *share,
+                       char **ret_name)
+{
+    *ret_name = xasprintf ("%s/%llu", share->job->cluster,
+                           (unsigned long long)share->job->id_job);
+    return page_path_part (team_name (share->job->text[JOB_TEAM]), w->of->month,
+                           "job", *ret_name);
+}
+
+/* The end of the jobs that have team and name in common. */
+static size_t part_end (const job_share_t *const *share, size_t count,
+                        size_t first, statement_job_text_t by)
+{
+    size_t end = first + 1;
+
+    while (
+        end < count
+        && text_same (share[first]->job->text[JOB_TEAM],
+                      share[end]->job->text[JOB_TEAM])
+        && text_same (share[first]->job->text[by], share[end]->job->text[by]))
+        end++;
+    return end;
+}
+
+typedef int (*each_part_f) (struct writing *w, size_t part,
+                            const job_share_t *const *share, size_t count,
+                            gl_error_t *error);
+
+static int each_part (struct writing *w, each_part_f callback,
+                      gl_error_t *error)
+{
+    for (size_t part = 0; part < GL_ARRAY_SIZE (parts); part++) {
+        size_t count;
+        const job_share_t *const *share
+            = job_shares_by (w->shares, parts[part].by, &count);
+        for (size_t first = 0, end; first < count; first = end) {
+            end = part_end (share, count, first, parts[part].by);
+            if (callback (w, part, share + first, end - first, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int know_part (struct writing *w, size_t part,
+                      const job_share_t *const *share, size_t count,
+                      gl_error_t *error)
+{
+    GL_AUTOFREE char *path = part_path (w, part, share[0], error);
+
+    (void)count;
+    if (!path)
+        return -1;
+    page_know (w->of->site, path);
+    return 0;
+}
+
+/* The jobs that are explained: the largest ones, each once. */
+static size_t explained (const struct writing *w,
+                         const job_share_t *const *largest, size_t count,
+                         const job_share_t **ret)
+{
+    size_t wanted = (size_t)w->of->site->site->publish.jobs, n = 0;
+
+    for (size_t i = 0; i < count && n < wanted; i++) {
+        const statement_job_t *job = largest[i]->job;
+        if (mpz_sgn (largest[i]->units) > 0
+            && !GL_ANY (ret, n, it,
+                        (*it)->job->id_job == job->id_job
+                            && !strcmp ((*it)->job->cluster, job->cluster)))
+            ret[n++] = largest[i];
+    }
+    return n;
+}
+
+/* Which pages there are, so that others can lead to them. */
+static int know_pages (struct writing *w, const job_share_t *const *job,
+                       size_t job_count, gl_error_t *error)
+{
+    for (size_t i = 0; i < job_count; i++) {
+        GL_AUTOFREE char *name = NULL;
+        GL_AUTOFREE char *path = job_path (w, job[i], &name);
+        page_know (w->of->site, path);
+    }
+    return each_part (w, know_part, error);
+}
+
+/* --- the summary and the chargeback -------------------------------------------------- */
+
+static size_t near_months (const struct writing *w, const char *before,
+                           const char *after, render_link_t *near)
+{
+    size_t count = 0;
+
+    if (before)
+        near[count++] = (render_link_t){w->of->before, before};
+    if (after)
+        near[count++] = (render_link_t){w->of->after, after};
+    return count;
+}
+
+static int write_chargeback (struct writing *w, const page_t *month,
+                             report_t **ret_report, gl_error_t *error)
+{
+    GL_AUTOFREE char *path = xasprintf ("%s-chargeback", month->path);
+    const render_link_t up = {month->title, month->path};
+    const page_t page = {.path = path,
+                         .title = "Chargeback",
+                         .month = w->of->month,
+                         .up = &up,
+                         .up_count = 1};
+    report_query_t query = *w->of->query;
+    char *label = NULL;
+
+    if (report_keys_parse ("team", &query.by, &label, error) < 0
+        || chargebacks_make (w->of->store, &query, ret_report, error) < 0)
+        return -1;
+    return page_write (w->of->site, &page, *ret_report, error);
+}
+
+static int write_summary (struct writing *w, gl_error_t *error)
+{
+    const month_pages_t *of = w->of;
+    GL_AUTOFREE char *path = page_path_month (of->month);
+    GL_AUTOFREE char *before = of->before ? page_path_month (of->before) : NULL;
+    GL_AUTOFREE char *after = of->after ? page_path_month (of->after) : NULL;
+    GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
+    render_link_t near[3];
+    page_t page
+        = {.path = path, .title = of->month, .month = of->month, .near = near};
+    summaries_how_t how = {.now = w->month,
+                           .before = statements_before (w->statements),
+                           .earlier = of->earlier,
+                           .earlier_count = of->earlier_count,
+                           .periods = of->periods,
+                           .linked = true};
+    report_t *report = NULL;
+    int rc = write_chargeback (w, &page, &how.chargeback, error);
+
+    if (rc == 0)
+        rc = summaries_make (of->store, of->query, &how, &report, error);
+    report_free (how.chargeback);
+    if (rc < 0)
+        return -1;
+    page.near_count = near_months (w, before, after, near);
+    near[page.near_count++] = (render_link_t){"Chargeback by team", chargeback};
+    return write_page (w, &page, report, error);
+}
+
+/* --- statements ------------------------------------------------------------------------ */
+
+static char *statement_in (const struct writing *w, const char *team,
+                           const char *month)
+{
+    return month && pages_has (w->of->site->pages, month, team)
+               ? page_path_team (team, month)
+               : NULL;
+}
+
+static int write_statement (struct writing *w, const char *team,
+                            gl_error_t *error)
+{
+    bool none = !strcmp (team, key_info (KEY_TEAM)->absent);
+    GL_AUTOFREE char *path = page_path_team (team, w->of->month);
+    GL_AUTOFREE char *all = page_path_team (team, NULL);
+    GL_AUTOFREE char *before = statement_in (w, team, w->of->before);
+    GL_AUTOFREE char *after = statement_in (w, team, w->of->after);
+    const render_link_t up = {team, all};
+    render_link_t near[2];
+    const page_t page = {.path = path,
+                         .title = w->of->month,
+                         .month = w->of->month,
+                         .team = team,
+                         .up = &up,
+                         .up_count = 1,
+                         .near = near,
+                         .near_count = near_months (w, before, after, near)};
+    report_t *report;
+
+    return w->of->owner (w->of->arg, team, error) < 0
+                   || statements_team (w->statements, none ? NULL : team, false,
+                                       &report, error)
+                          < 0
+               ? -1
+               : write_page (w, &page, report, error);
+}
+
+static int write_statements (struct writing *w, gl_error_t *error)
+{
+    text_list_t teams = {.count = 0};
+    int rc = 0;
+
+    statements_teams (w->statements, &teams);
+    for (size_t i = 0; i < teams.count && rc == 0; i++)
+        rc = write_statement (w, teams.item[i], error);
+    texts_clear (&teams);
+    return rc;
+}
+
+/* --- below a statement -------------------------------------------------------------------- */
+
+/* The team's pages above one of its parts. */
+struct above {
+    char *all;
+    char *statement;
+    render_link_t link[2];
+};
+
+static void above_part (const struct writing *w, const char *team,
+                        struct above *ret)
+{
+    ret->all = page_path_team (team, NULL);
+    ret->statement = page_path_team (team, w->of->month);
+    ret->link[0] = (render_link_t){team, ret->all};
+    ret->link[1] = (render_link_t){w->of->month, ret->statement};
+}
+
+static void above_done (struct above *above)
+{
+    free (above->all);
+    free (above->statement);
+}
+
+static int write_part (struct writing *w, size_t part,
+                       const job_share_t *const *share, size_t count,
+                       gl_error_t *error)
+{
+    const char *team = team_name (share[0]->job->text[JOB_TEAM]);
+    GL_AUTOFREE char *path = part_path (w, part, share[0], error);
+    const char *name = text_of (share[0], parts[part].by);
+    job_page_t jobs = {.query = statements_query (w->statements),
+                       .state = w->state,
+                       .by = parts[part].by,
+                       .share = share,
+                       .count = count,
+                       .rows = (size_t)w->of->site->site->publish.job_rows};
+    page_t page
+        = {.path = path, .month = w->of->month, .team = team, .up_count = 2};
+    struct above above;
+    int rc;
+
+    if (!path)
+        return -1;
+    if (parts[part].by == JOB_USER)
+        name = page_user (w->of->site, name, error);
+    if (!name || w->of->owner (w->of->arg, team, error) < 0)
+        return -1;
+    jobs.name = name;
+    above_part (w, team, &above);
+    page.title = name;
+    page.up = above.link;
+    rc = write_page (w, &page, job_page_make (&jobs), error);
+    above_done (&above);
+    return rc;
+}
+
+static int write_job (struct writing *w, const job_share_t *share,
+                      const explain_t *explain, gl_error_t *error)
+{
+    const char *team = team_name (share->job->text[JOB_TEAM]);
+    GL_AUTOFREE char *name = NULL;
+    GL_AUTOFREE char *path = job_path (w, share, &name);
+    GL_AUTOFREE char *title = xasprintf ("Job %s", name);
+    page_t page = {.path = path,
+                   .title = title,
+                   .month = w->of->month,
+                   .team = team,
+                   .up_count = 2};
+    struct above above;
+    int rc;
+
+    above_part (w, team, &above);
+    page.up = above.link;
+    rc = w->of->owner (w->of->arg, team, error) < 0
+             ? -1
+             : page_write_explanation (w->of->site, &page, explain, error);
+    above_done (&above);
+    w->of->progress (w->of->arg, w->of->month, ++w->done);
+    return rc;
+}
+
+static int write_jobs (struct writing *w, const job_share_t *const *share,
+                       size_t count, gl_error_t *error)
+{
+    job_name_t *name = xcalloc (count + 1, sizeof (*name));
+    explain_t **explain = xcalloc (count + 1, sizeof (*explain));
+    char **text = xcalloc (count + 1, sizeof (*text));
+    int rc;
+
+    for (size_t i = 0; i < count; i++) {
+        text[i] = xasprintf ("%llu", (unsigned long long)share[i]->job->id_job);
+        job_name_parse (text[i], &name[i]);
+        name[i].cluster = share[i]->job->cluster;
+    }
+    rc = jobs_explain (w->of->store, w->of->query->site, name, count, explain,
+                       error);
+    for (size_t i = 0; i < count; i++) {
+        if (rc == 0)
+            rc = write_job (w, share[i], explain[i], error);
+        explain_free (explain[i]);
+        free (text[i]);
+    }
+    free (text);
+    free (explain);
+    free (name);
+    return rc;
+}
+
+/* --- all of them ---------------------------------------------------------------------------- */
+
+static int write_all (struct writing *w, const job_share_t *const *job,
+                      size_t job_count, gl_error_t *error)
+{
+    return know_pages (w, job, job_count, error) < 0
+                   || w->of->owner (w->of->arg, NULL, error) < 0
+                   || write_summary (w, error) < 0
+                   || write_statements (w, error) < 0
+                   || each_part (w, write_part, error) < 0
+                   || write_jobs (w, job, job_count, error) < 0
+               ? -1
+               : 0;
+}
+
+static int write_known (struct writing *w, gl_error_t *error)
+{
+    size_t count;
+    const job_share_t *const *largest = job_shares_largest (w->shares, &count);
+    const job_share_t **job
+        = xcalloc ((size_t)w->of->site->site->publish.jobs + 1, sizeof (*job));
+    size_t job_count = explained (w, largest, count, job);
+    int rc = write_all (w, job, job_count, error);
+
+    page_forget (w->of->site);
+    free (job);
+    return rc;
+}
+
+int month_pages_write (const month_pages_t *of, gl_error_t *error)
+{
+    struct writing w = {.of = of};
+    int rc = statements_open (of->store, of->query, of->periods, &w.statements,
+                              error);
+
+    if (rc == 0) {
+        statements_link (w.statements);
+        w.month = statements_month (w.statements);
+        w.state = month_state_text (w.month, of->query->site->zone);
+        rc = read_jobs (&w, error);
+    }
+    if (rc == 0)
+        rc = write_known (&w, error);
+    job_shares_free (w.shares);
+    statement_jobs_free (w.jobs);
+    statements_close (w.statements);
+    free (w.state);
+    return rc;
+}

@@ -1,0 +1,38 @@
+/*
+ * month_pages.h: the pages of a month on a published site: the summary, the chargeback by team,
+ * each team's statement, the jobs of its users and projects, and explanations of the most
+ * expensive jobs.
+ */
+#ifndef GL_PUBLISH_MONTH_PAGES_H
+#define GL_PUBLISH_MONTH_PAGES_H
+
+#include "month/periods.h"
+#include "publish/page.h"
+#include "store/store.h"
+#include "usage/query.h"
+
+/* Whose files the pages of a team are, before the first of them is written; NULL: of the
+ * site. */
+typedef int (*month_pages_owner_f) (void *arg, const char *team,
+                                    gl_error_t *error);
+/* After each page, for who watches. */
+typedef void (*month_pages_f) (void *arg, const char *month, size_t done);
+
+typedef struct {
+    page_site_t *site;
+    store_t *store;
+    const periods_t *periods;
+    const report_query_t *query; /* the month */
+    const char *month;
+    const char *before; /* months next to it; NULL: there are none */
+    const char *after;
+    const summary_month_t *earlier; /* sums of the months before it */
+    size_t earlier_count;
+    month_pages_owner_f owner;
+    month_pages_f progress;
+    void *arg;
+} month_pages_t;
+
+int month_pages_write (const month_pages_t *pages, gl_error_t *error);
+
+#endif /* !GL_PUBLISH_MONTH_PAGES_H */

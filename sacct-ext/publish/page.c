@@ -1,0 +1,472 @@
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "month/periods.h"
+#include "publish/page.h"
+#include "render/render_explain.h"
+
+struct page_names {
+    UT_hash_handle hh;
+    char path[];
+};
+
+/* --- paths -------------------------------------------------------------------- */
+
+/* Longer names end with a digest, so that an ending fits a file's name of 255 bytes. */
+#define NAME_MAX_BYTES 100
+
+void page_path_name (buffer_t *out, const char *name)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    size_t begin = out->length;
+    uint64_t digest = UINT64_C (14695981039346656037); /* FNV-1a */
+
+    for (const char *c = name; *c; c++) {
+        digest = (digest ^ (unsigned char)*c) * UINT64_C (1099511628211);
+        if (out->length - begin >= NAME_MAX_BYTES)
+            continue;
+        if (strchr (plain, *c) || (*c == '.' && c != name))
+            buffer_add_char (out, *c);
+        else
+            buffer_printf (out, "=%02X", (unsigned char)*c);
+    }
+    if (out->length - begin >= NAME_MAX_BYTES)
+        buffer_printf (out, "=%016llx", (unsigned long long)digest);
+}
+
+char *page_path_team (const char *team, const char *month)
+{
+    buffer_t path = BUFFER_INIT;
+
+    buffer_add_text (&path, "team/");
+    page_path_name (&path, team);
+    buffer_printf (&path, "/%s", month ? month : "index");
+    return buffer_take (&path);
+}
+
+char *page_path_part (const char *team, const char *month, const char *kind,
+                      const char *name)
+{
+    buffer_t path = BUFFER_INIT;
+
+    buffer_add_text (&path, "team/");
+    page_path_name (&path, team);
+    buffer_printf (&path, "/%s-%s-", month, kind);
+    page_path_name (&path, name);
+    return buffer_take (&path);
+}
+
+char *page_path_pool (const char *pool)
+{
+    buffer_t path = BUFFER_INIT;
+
+    buffer_add_text (&path, "pool/");
+    page_path_name (&path, pool);
+    return buffer_take (&path);
+}
+
+char *page_path_month (const char *month)
+{
+    return xasprintf ("month/%s", month);
+}
+
+/* From one page to another, or to a file where `ending` says so. */
+static void add_href (buffer_t *out, const char *from, const char *to,
+                      const char *ending)
+{
+    for (const char *slash = strchr (from, '/'); slash;
+         slash = strchr (slash + 1, '/'))
+        buffer_add_text (out, "../");
+    buffer_printf (out, "%s%s", to, ending);
+}
+
+/* --- what there is -------------------------------------------------------------- */
+
+const char *page_user (const page_site_t *site, const char *user,
+                       gl_error_t *error)
+{
+    return site->users && strcmp (user, key_info (KEY_USER)->absent) != 0
+               ? pseudonyms_of (site->users, user, error)
+               : user;
+}
+
+static bool is_known (const page_site_t *site, const char *path)
+{
+    struct page_names *known;
+
+    HASH_FIND_STR (site->known, path, known);
+    return known != NULL;
+}
+
+void page_know (page_site_t *site, const char *path)
+{
+    struct page_names *known;
+    size_t length = strlen (path);
+
+    if (is_known (site, path))
+        return;
+    known = xcalloc (1, sizeof (*known) + length + 1);
+    memcpy (known->path, path, length + 1);
+    HASH_ADD_STR (site->known, path, known);
+}
+
+void page_forget (page_site_t *site)
+{
+    struct page_names *known, *next;
+
+    HASH_ITER (hh, site->known, known, next)
+    {
+        HASH_DEL (site->known, known);
+        free (known);
+    }
+}
+
+/* --- where cells lead ----------------------------------------------------------- */
+
+struct place {
+    const page_site_t *site;
+    const page_t *page;
+};
+
+/* The cell of a column of that name; NULL: there is none, or it is empty. */
+static const char *cell_of (const report_t *report, size_t row,
+                            const char *name)
+{
+    for (size_t i = 0; i < report->column_count; i++)
+        if (!strcmp (report->column[i].name, name))
+            return report_cell (report, row, i);
+    return NULL;
+}
+
+static const char *month_of (const struct place *place, const report_t *report,
+                             size_t row)
+{
+    const char *month = cell_of (report, row, "month");
+
+    return month ? month : place->page->month;
+}
+
+static char *to_team (const struct place *place, const report_t *report,
+                      size_t row, const char *text)
+{
+    const char *month = month_of (place, report, row);
+
+    if (month && pages_has (place->site->pages, month, text))
+        return page_path_team (text, month);
+    return texts_have (pages_teams (place->site->pages), text)
+               ? page_path_team (text, NULL)
+               : NULL;
+}
+
+static bool is_month (const pages_t *pages, const char *text)
+{
+    size_t count;
+    const summary_month_t *months = pages_months (pages, &count);
+
+    return GL_ANY (months, count, it, !strcmp (it->name, text));
+}
+
+static char *to_month (const struct place *place, const report_t *report,
+                       size_t row, const char *text)
+{
+    const char *team = cell_of (report, row, "team");
+
+    if (!team)
+        team = place->page->team;
+    if (!is_month (place->site->pages, text))
+        return NULL;
+    if (!team)
+        return page_path_month (text);
+    return pages_has (place->site->pages, text, team)
+               ? page_path_team (team, text)
+               : NULL;
+}
+
+static char *to_pool (const struct place *place, const report_t *report,
+                      size_t row, const char *text)
+{
+    (void)report;
+    (void)row;
+    return texts_have (pages_pools (place->site->pages), text)
+               ? page_path_pool (text)
+               : NULL;
+}
+
+static char *to_part (const struct place *place, const char *kind,
+                      const char *text)
+{
+    const page_t *page = place->page;
+
+    return page->team && page->month
+               ? page_path_part (page->team, page->month, kind, text)
+               : NULL;
+}
+
+static char *to_user (const struct place *place, const report_t *report,
+                      size_t row, const char *text)
+{
+    (void)report;
+    (void)row;
+    return to_part (place, "user", text);
+}
+
+static char *to_project (const struct place *place, const report_t *report,
+                         size_t row, const char *text)
+{
+    (void)report;
+    (void)row;
+    return to_part (place, "project", text);
+}
+
+static char *to_job (const struct place *place, const report_t *report,
+                     size_t row, const char *text)
+{
+    (void)report;
+    (void)row;
+    return to_part (place, "job", text);
+}
+
+/* The sections of a page whose first column is a name of anything. */
+static char *to_named (const struct place *place, const report_t *report,
+                       size_t row, const char *text)
+{
+    const char *section = cell_of (report, row, "section");
+    const char *team = cell_of (report, row, "team");
+    const char *pool = cell_of (report, row, "pool");
+
+    if (section && !strcmp (section, "users"))
+        return to_part (place, "user", text);
+    if (section && !strcmp (section, "projects"))
+        return to_part (place, "project", text);
+    if (section && place->page->team)
+        return NULL;
+    return team   ? to_team (place, report, row, team)
+           : pool ? to_pool (place, report, row, pool)
+                  : NULL;
+}
+
+static const struct {
+    const char *column;
+    char *(*to) (const struct place *place, const report_t *report, size_t row,
+                 const char *text);
+} leads[] = {
+    {"team", to_team},  {"month", to_month},     {"pool", to_pool},
+    {"user", to_user},  {"project", to_project}, {"job", to_job},
+    {"name", to_named},
+};
+
+/* Who sees this page may see that one, too. */
+static bool is_open (const struct place *place, const char *path)
+{
+    GL_AUTOFREE char *own = NULL;
+
+    if (!place->site->restricted || !place->page->team)
+        return true;
+    own = page_path_team (place->page->team, "");
+    return strncmp (path, own, strlen (own)) == 0;
+}
+
+/* Pages of users, projects and jobs are there for some; all others are known by what
+ * leads to them. */
+static bool is_there (const struct place *place, const char *path)
+{
+    size_t slashes = 0;
+
+    for (const char *c = path; *c; c++)
+        slashes += *c == '/';
+    return slashes < 2 || strlen (strrchr (path, '/')) <= MONTH_SIZE
+           || is_known (place->site, path);
+}
+
+static bool href (const void *arg, const report_t *report, size_t row,
+                  size_t column, buffer_t *out)
+{
+    const struct place *place = arg;
+    const char *text = report_cell (report, row, column);
+
+    for (size_t i = 0; text && i < GL_ARRAY_SIZE (leads); i++) {
+        GL_AUTOFREE char *path = NULL;
+        if (strcmp (leads[i].column, report->column[column].name) != 0)
+            continue;
+        path = leads[i].to (place, report, row, text);
+        if (!path || !strcmp (path, place->page->path)
+            || !is_there (place, path) || !is_open (place, path))
+            return false;
+        add_href (out, place->page->path, path, ".html");
+        return true;
+    }
+    return false;
+}
+
+/* --- users ------------------------------------------------------------------------ */
+
+/* Whether the cell is the name of a user. */
+static bool is_user (const report_t *report, size_t row, size_t column)
+{
+    const char *name = report->column[column].name;
+
+    return !strcmp (name, "user")
+           || (!strcmp (name, "name")
+               && text_same (cell_of (report, row, "section"), "users"));
+}
+
+static int hide_users (const page_site_t *site, report_t *report,
+                       gl_error_t *error)
+{
+    for (size_t row = 0; row < report->row_count; row++)
+        for (size_t column = 0; column < report->column_count; column++) {
+            const char *text = report_cell (report, row, column);
+            if (!text || !is_user (report, row, column))
+                continue;
+            text = page_user (site, text, error);
+            if (!text)
+                return -1;
+            report_at_row (report, row);
+            report_put_text (report, column, text);
+        }
+    return 0;
+}
+
+/* --- writing ------------------------------------------------------------------------ */
+
+static int write_as (const page_site_t *site, const page_t *page,
+                     const char *ending, const buffer_t *bytes,
+                     gl_error_t *error)
+{
+    GL_AUTOFREE char *path = xasprintf ("%s%s", page->path, ending);
+
+    return tree_write (site->tree, path, bytes->data, bytes->length, error);
+}
+
+#define TRAIL_MAX 5
+
+/* The frame of a page, and the texts that it points to. */
+struct framed {
+    render_frame_t frame;
+    render_link_t trail[TRAIL_MAX];
+    render_link_t *near;
+    struct place place;
+    char *href[TRAIL_MAX];
+    char **near_href;
+    char *definitions;
+};
+
+static char *href_to (const page_t *page, const char *to, const char *ending)
+{
+    buffer_t out = BUFFER_INIT;
+
+    add_href (&out, page->path, to, ending);
+    return buffer_take (&out);
+}
+
+static void add_trail (struct framed *f, const char *text, char *to)
+{
+    f->href[f->frame.trail_count] = to;
+    f->trail[f->frame.trail_count++] = (render_link_t){text, to};
+}
+
+/* The pages next to it, and its data. */
+static void add_near (struct framed *f, const page_t *page, bool csv)
+{
+    static const struct {
+        const char *text, *ending;
+    } data[] = {{"JSON", ".json"}, {"CSV", ".csv"}};
+    size_t formats = csv ? 2 : 1, count = page->near_count + formats;
+    const char *name = strrchr (page->path, '/');
+
+    f->near = xcalloc (count, sizeof (*f->near));
+    f->near_href = xcalloc (count, sizeof (*f->near_href));
+    for (size_t i = 0; i < page->near_count; i++) {
+        f->near_href[i] = href_to (page, page->near[i].href, ".html");
+        f->near[i] = (render_link_t){page->near[i].text, f->near_href[i]};
+    }
+    for (size_t i = 0; i < formats; i++) {
+        size_t at = page->near_count + i;
+        f->near_href[at]
+            = xasprintf ("%s%s", name ? name + 1 : page->path, data[i].ending);
+        f->near[at] = (render_link_t){data[i].text, f->near_href[at]};
+    }
+    f->frame.near = f->near;
+    f->frame.near_count = count;
+}
+
+static void frame_page (struct framed *f, const page_site_t *site,
+                        const page_t *page, bool csv)
+{
+    *f = (struct framed){.place = {site, page}};
+    f->definitions = href_to (page, "definitions", ".html");
+    f->frame = (render_frame_t){.site = site->site->issuer.name,
+                                .logo = site->logo,
+                                .colour = site->site->publish.colour,
+                                .trail = f->trail,
+                                .definitions = f->definitions,
+                                .href = href,
+                                .arg = &f->place};
+    if (strcmp (page->path, "index") != 0 && is_open (&f->place, "index"))
+        add_trail (f, "GPU chargeback", href_to (page, "index", ".html"));
+    for (size_t i = 0; i < page->up_count; i++)
+        add_trail (f, page->up[i].text,
+                   href_to (page, page->up[i].href, ".html"));
+    add_trail (f, page->title, NULL);
+    add_near (f, page, csv);
+}
+
+static void frame_done (struct framed *f)
+{
+    for (size_t i = 0; i < f->frame.trail_count; i++)
+        free (f->href[i]);
+    for (size_t i = 0; i < f->frame.near_count; i++)
+        free (f->near_href[i]);
+    free (f->near_href);
+    free (f->near);
+    free (f->definitions);
+}
+
+int page_write (const page_site_t *site, const page_t *page, report_t *report,
+                gl_error_t *error)
+{
+    static const struct {
+        render_format_t format;
+        const char *ending;
+    } formats[] = {
+        {RENDER_CSV, ".csv"}, {RENDER_JSON, ".json"}, {RENDER_HTML, ".html"}};
+    BUFFER_AUTO bytes = BUFFER_INIT;
+    struct framed framed;
+    int rc = 0;
+
+    if (site->users && hide_users (site, report, error) < 0)
+        return -1;
+    frame_page (&framed, site, page, true);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (formats) && rc == 0; i++) {
+        const render_options_t options = {.frame = &framed.frame};
+        buffer_clear (&bytes);
+        if (formats[i].format == RENDER_HTML) /* data has all columns */
+            report_select_brief (report);
+        render_report (report, formats[i].format, &options, &bytes);
+        rc = write_as (site, page, formats[i].ending, &bytes, error);
+    }
+    frame_done (&framed);
+    return rc;
+}
+
+int page_write_explanation (const page_site_t *site, const page_t *page,
+                            const explain_t *explain, gl_error_t *error)
+{
+    BUFFER_AUTO bytes = BUFFER_INIT;
+    struct framed framed;
+    int rc;
+
+    frame_page (&framed, site, page, false);
+    render_explain_json (explain, &bytes);
+    rc = write_as (site, page, ".json", &bytes, error);
+    buffer_clear (&bytes);
+    render_explain_html (explain, page->title, &framed.frame, &bytes);
+    if (rc == 0)
+        rc = write_as (site, page, ".html", &bytes, error);
+    frame_done (&framed);
+    return rc;
+}

@@ -1,0 +1,597 @@
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "cli/output.h"
+#include "cli/query_options.h"
+#include "month/month.h"
+#include "publish/access.h"
+#include "publish/month_pages.h"
+#include "publish/publish.h"
+#include "render/render.h"
+#include "report/glossary.h"
+#include "site/project.h"
+
+#define LOGO_MAX ((size_t)64 * 1024)
+/* Of the report utilization. */
+#define MONTHS_SHOWN 13
+
+/* A month of the site. */
+struct known_month {
+    char name[MONTH_SIZE];
+    char hash[MONTH_HASH_SIZE]; /* of its closing; "": open */
+    char *disputes;             /* rows, as text */
+};
+
+struct publishing {
+    cli_t *cli;
+    const publish_t *of;
+    const site_t *site;
+    store_t *store;
+    periods_t *periods;
+    query_options_t options;
+    report_query_t query; /* of all months, for as-of and clusters */
+    struct known_month *month;
+    size_t month_count;
+    page_site_t pages;
+    char *logo;
+    period_t last; /* month that is complete */
+    bool decided;  /* there is a page of decisions */
+    bool shows;    /* progress */
+};
+
+static int fail (const struct publishing *p, const gl_error_t *error)
+{
+    if (p->shows)
+        fputs ("\r\033[K", stderr);
+    return cli_fail (p->cli, error);
+}
+
+/* --- what the configuration gives ---------------------------------------------- */
+
+static const char *image_type (const char *path)
+{
+    const char *dot = strrchr (path, '.');
+
+    return dot && !strcmp (dot, ".png")   ? "image/png"
+           : dot && !strcmp (dot, ".svg") ? "image/svg+xml"
+                                          : NULL;
+}
+
+static int read_logo (struct publishing *p, gl_error_t *error)
+{
+    const char *path = p->site->publish.logo;
+    const char *type = path ? image_type (path) : NULL;
+    GL_AUTOFREE unsigned char *text = NULL;
+    GL_AUTOFREE char *bytes = NULL;
+    size_t size;
+
+    if (!path)
+        return 0;
+    if (!type)
+        return gl_error (
+            error, "publish.logo: %s ends with neither .png nor .svg", path);
+    bytes = file_read (AT_FDCWD, path, path, LOGO_MAX, &size, error);
+    if (!bytes)
+        return -1;
+    text = xmalloc (size * 4 / 3 + 8);
+    EVP_EncodeBlock (text, (const unsigned char *)bytes, (int)size);
+    p->logo = xasprintf ("data:%s;base64,%s", type, (char *)text);
+    p->pages.logo = p->logo;
+    return 0;
+}
+
+static int read_key (struct publishing *p, gl_error_t *error)
+{
+    if (p->site->publish.users != PUBLISH_PSEUDONYMS)
+        return 0;
+    p->pages.users = pseudonyms_read (p->site->publish.key_file, error);
+    return p->pages.users ? 0 : -1;
+}
+
+/* --- who reads the files --------------------------------------------------------- */
+
+/* The group of a team, or of the site (NULL). */
+static const char *group_of (const site_t *site, const char *team)
+{
+    const site_team_t *entry = NULL;
+
+    if (!team)
+        return site->publish.readers.count ? site->publish.readers.item[0]
+                                           : NULL;
+    for (size_t i = 0; i < site->team_count; i++)
+        if (!strcmp (site->teams[i].name, team))
+            entry = &site->teams[i];
+    return entry && entry->readers.count ? entry->readers.item[0] : team;
+}
+
+static int own_files (void *arg, const char *team, gl_error_t *error)
+{
+    struct publishing *p = arg;
+    const char *name;
+    const struct group *group;
+
+    if (p->site->publish.access != PUBLISH_GROUPS)
+        return 0;
+    if (team && !strcmp (team, key_info (KEY_TEAM)->absent))
+        team = NULL;
+    name = group_of (p->site, team);
+    errno = 0;
+    group = name ? getgrnam (name) : NULL;
+    if (name && !group)
+        return gl_error (error,
+                         "publish.access: there is no group '%s' for the pages "
+                         "of %s; make it, or set %s",
+                         name, team ? team : "the site",
+                         team ? "readers of the team" : "publish.readers");
+    tree_group (p->pages.tree, group ? group->gr_gid : (gid_t)-1);
+    return 0;
+}
+
+/* Groups of a team: of its entry that holds last, or its name. */
+static void add_readers (const site_t *site, const char *team,
+                         text_list_t *ret_readers)
+{
+    const site_team_t *entry = NULL;
+
+    for (size_t i = 0; i < site->team_count; i++)
+        if (!strcmp (site->teams[i].name, team))
+            entry = &site->teams[i];
+    if (!strcmp (team, key_info (KEY_TEAM)->absent))
+        return;
+    if (!entry || entry->readers.count == 0)
+        texts_add (ret_readers, team);
+    for (size_t i = 0; entry && i < entry->readers.count; i++)
+        texts_add (ret_readers, entry->readers.item[i]);
+}
+
+static int write_access (struct publishing *p, gl_error_t *error)
+{
+    const site_publish_t *publish = &p->site->publish;
+    const text_list_t *teams = pages_teams (p->pages.pages);
+    access_rules_t rules = {.readers = publish->readers};
+    access_team_t *team = xcalloc (teams->count + 1, sizeof (*team));
+    BUFFER_AUTO out = BUFFER_INIT;
+    int rc;
+
+    for (size_t i = 0; i < teams->count; i++) {
+        buffer_t name = BUFFER_INIT;
+        page_path_name (&name, teams->item[i]);
+        team[i].directory = buffer_take (&name);
+        add_readers (p->site, teams->item[i], &team[i].readers);
+    }
+    rules.team = team;
+    rules.team_count = teams->count;
+    rc = publish->access == PUBLISH_NGINX
+             ? access_nginx (&rules, &out, error)
+             : access_apache (&rules, publish->access_rule, &out, error);
+    if (rc == 0)
+        rc = file_replace (&(file_target_t){.at = AT_FDCWD,
+                                            .name = publish->access_file,
+                                            .mode = 0644,
+                                            .sync = FILE_WHOLE},
+                           publish->access_file, out.data, out.length, error);
+    for (size_t i = 0; i < teams->count; i++) {
+        free ((char *)team[i].directory);
+        texts_clear (&team[i].readers);
+    }
+    free (team);
+    return rc;
+}
+
+/* --- months ------------------------------------------------------------------------ */
+
+/* From the first one that is closed or open to that of as-of. */
+static int all_months (struct publishing *p, gl_error_t *error)
+{
+    char first[MONTH_SIZE];
+    period_t month;
+
+    if (periods_open_month (p->store, p->site, p->periods, first, error) < 0)
+        return -1;
+    for (size_t i = 0; i < p->periods->closing_count; i++) {
+        const closing_t *closing = &p->periods->closings[i];
+        if (!closing->reopened && strcmp (closing->month, first) < 0)
+            strcpy (first, closing->month);
+    }
+    if (!*first)
+        return gl_error (error, "the store has no facts: there is nothing to "
+                                "publish; run 'gpuledger sync' or 'gpuledger "
+                                "import' first");
+    if (periods_month (p->site, first, &month, error) < 0)
+        return -1;
+    p->query.period = month;
+    if (report_as_of (&p->query) > month.end)
+        p->query.period.end = zone_unit (p->site->zone, CALENDAR_MONTH,
+                                         report_as_of (&p->query) - 1)
+                                  .end;
+    return 0;
+}
+
+static char *disputes_of (const month_t *month)
+{
+    buffer_t out = BUFFER_INIT;
+    size_t count;
+
+    postings (month->bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (month->disputed[i])
+            buffer_printf (&out, " %zu", i + 1);
+    return buffer_take (&out);
+}
+
+static int take_month (month_t *month, void *arg, gl_error_t *error)
+{
+    struct publishing *p = arg;
+    GL_AUTOFREE char *state = month_state_text (month, p->site->zone);
+    struct known_month *known;
+    size_t rows;
+
+    (void)error;
+    postings (month->bill, &rows);
+    if (month_is_provisional (month) && rows == 0)
+        return 0;
+    known = GL_APPEND (p->month, p->month_count);
+    memcpy (known->name, month->name, sizeof (known->name));
+    memcpy (known->hash, month->hash, sizeof (known->hash));
+    known->disputes = disputes_of (month);
+    pages_add (p->pages.pages,
+               &(pages_month_t){.name = month->name,
+                                .state = state,
+                                .hash = *month->hash ? month->hash : NULL,
+                                .bill = month->bill});
+    return 0;
+}
+
+static int read_months (struct publishing *p, gl_error_t *error)
+{
+    const month_how_t how = {.periods = p->periods, .billed = true};
+
+    if (all_months (p, error) < 0)
+        return -1;
+    p->pages.pages = pages_new (&p->query);
+    return months_each (p->store, p->site, p->query.period, &how, take_month, p,
+                        error);
+}
+
+/* What a closed month's pages are made from, other than the program and the configuration
+ * of publishing: all closings up to it, its neighbours, and what is disputed. */
+static void add_month_key (const struct publishing *p, size_t index,
+                           buffer_t *out)
+{
+    const text_list_t *teams = pages_teams (p->pages.pages);
+    const pages_t *pages = p->pages.pages;
+
+    for (size_t i = 0; i <= index; i++)
+        buffer_printf (out, "%s %s\n", p->month[i].name, p->month[i].hash);
+    for (size_t k = 0; k < 2; k++) {
+        const struct known_month *near
+            = k == 0
+                  ? (index > 0 ? &p->month[index - 1] : NULL)
+                  : (index + 1 < p->month_count ? &p->month[index + 1] : NULL);
+        buffer_printf (out, "%s\n", near ? near->name : "-");
+        for (size_t i = 0; near && i < teams->count; i++)
+            if (pages_has (pages, p->month[index].name, teams->item[i])
+                && pages_has (pages, near->name, teams->item[i]))
+                buffer_printf (out, "%s\n", teams->item[i]);
+    }
+    buffer_printf (out, "disputed%s\n", p->month[index].disputes);
+}
+
+static int add_configuration (const struct publishing *p, buffer_t *out,
+                              gl_error_t *error)
+{
+    const site_publish_t *publish = &p->site->publish;
+    const char *user
+        = p->pages.users ? pseudonyms_of (p->pages.users, "-", error) : "";
+
+    if (!user)
+        return -1;
+    buffer_printf (out, "%s\n%s\n%s\n%s\n%s\n%lld %lld %d\n", PACKAGE_VERSION,
+                   p->site->issuer.name, p->logo ? p->logo : "",
+                   publish->colour ? publish->colour : "", user,
+                   (long long)publish->jobs, (long long)publish->job_rows,
+                   publish->access);
+    return 0;
+}
+
+static int month_key (const struct publishing *p, size_t index,
+                      char ret_key[MONTH_HASH_SIZE], gl_error_t *error)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    if (add_configuration (p, &text, error) < 0)
+        return -1;
+    add_month_key (p, index, &text);
+    if (EVP_Digest (buffer_text (&text), text.length, digest, NULL,
+                    EVP_sha256 (), NULL)
+        != 1)
+        return gl_error (error, "libcrypto cannot make a SHA-256");
+    hash_text (digest, ret_key);
+    return 0;
+}
+
+static void show (void *arg, const char *month, size_t done)
+{
+    const struct publishing *p = arg;
+
+    if (p->shows && done % 16 == 1)
+        fprintf (stderr, "\r%s: %zu pages\033[K", month, done);
+}
+
+static int write_month (struct publishing *p, size_t index)
+{
+    const struct known_month *known = &p->month[index];
+    query_options_t options = {.month = known->name, .of_bills = true};
+    report_query_t query;
+    month_pages_t pages = {
+        .site = &p->pages,
+        .store = p->store,
+        .periods = p->periods,
+        .query = &query,
+        .month = known->name,
+        .before = index > 0 ? p->month[index - 1].name : NULL,
+        .after = index + 1 < p->month_count ? p->month[index + 1].name : NULL,
+        .earlier_count = index,
+        .owner = own_files,
+        .progress = show,
+        .arg = p};
+    size_t count;
+    gl_error_t error;
+    int rc = query_options_resolve (p->cli, &options, p->site, p->store, "team",
+                                    &query);
+
+    pages.earlier = pages_months (p->pages.pages, &count);
+    query.by.count = 0;
+    if (rc == CLI_OK && month_pages_write (&pages, &error) < 0)
+        rc = fail (p, &error);
+    query_options_done (&options);
+    return rc;
+}
+
+static int write_months (struct publishing *p)
+{
+    int rc = CLI_OK;
+
+    for (size_t i = 0; i < p->month_count && rc == CLI_OK; i++) {
+        char key[MONTH_HASH_SIZE];
+        bool open = !*p->month[i].hash;
+        gl_error_t error;
+        if (month_key (p, i, key, &error) < 0)
+            return fail (p, &error);
+        if (!tree_part (p->pages.tree, p->month[i].name, open ? "open" : key,
+                        open || p->of->fresh))
+            rc = write_month (p, i);
+    }
+    return rc;
+}
+
+/* --- the pages of the site ------------------------------------------------------------ */
+
+static int write_made (struct publishing *p, const char *path,
+                       const char *title, const char *team, report_t *report)
+{
+    const page_t page = {.path = path, .title = title, .team = team};
+    gl_error_t error;
+    int rc = own_files (p, team, &error) < 0
+                     || page_write (&p->pages, &page, report, &error) < 0
+                 ? fail (p, &error)
+                 : CLI_OK;
+
+    report_free (report);
+    return rc;
+}
+
+static int write_teams (struct publishing *p)
+{
+    const text_list_t *teams = pages_teams (p->pages.pages);
+    int rc = CLI_OK;
+
+    for (size_t i = 0; i < teams->count && rc == CLI_OK; i++) {
+        GL_AUTOFREE char *path = page_path_team (teams->item[i], NULL);
+        rc = write_made (p, path, teams->item[i], teams->item[i],
+                         pages_team (p->pages.pages, teams->item[i]));
+    }
+    return rc;
+}
+
+static int write_pools (struct publishing *p)
+{
+    const text_list_t *pools = pages_pools (p->pages.pages);
+    int rc = CLI_OK;
+
+    for (size_t i = 0; i < pools->count && rc == CLI_OK; i++) {
+        GL_AUTOFREE char *path = page_path_pool (pools->item[i]);
+        rc = write_made (p, path, pools->item[i], NULL,
+                         pages_pool (p->pages.pages, pools->item[i]));
+    }
+    return rc;
+}
+
+/* Of the last months of the site. */
+static int write_utilization (struct publishing *p)
+{
+    report_query_t query = p->query;
+    report_t *report = NULL;
+    int64_t start = query.period.end;
+    int rc;
+
+    for (size_t i = 0; i < MONTHS_SHOWN && start > query.period.start; i++)
+        start = zone_unit (p->site->zone, CALENDAR_MONTH, start - 1).start;
+    query.period.start = start;
+    rc = p->of->report (p->cli, "utilization", &query, &report);
+    return rc == CLI_OK
+               ? write_made (p, "utilization", "Utilization", NULL, report)
+               : rc;
+}
+
+/* Of the last month that is complete, if there is one. */
+static int write_decisions (struct publishing *p)
+{
+    report_query_t query = p->query;
+    report_t *report = NULL;
+    int rc;
+
+    query.period = p->last;
+    p->decided = p->last.end > p->query.period.start;
+    if (!p->decided)
+        return CLI_OK;
+    rc = p->of->report (p->cli, "plan", &query, &report);
+    return rc == CLI_OK ? write_made (p, "decisions", "Decisions", NULL, report)
+                        : rc;
+}
+
+static int write_file (struct publishing *p, const char *path, const char *text)
+{
+    gl_error_t error;
+
+    return own_files (p, NULL, &error) < 0
+                   || tree_write (p->pages.tree, path, text, strlen (text),
+                                  &error)
+                          < 0
+               ? fail (p, &error)
+               : CLI_OK;
+}
+
+static int write_index (struct publishing *p)
+{
+    static const render_link_t near[] = {{"Utilization", "utilization"},
+                                         {"Definitions", "definitions"},
+                                         {"Hashes", "verify"},
+                                         {"Decisions", "decisions"}};
+    const page_t page = {.path = "index",
+                         .title = "GPU chargeback",
+                         .near = near,
+                         .near_count = GL_ARRAY_SIZE (near) - !p->decided};
+    report_t *report = pages_index (p->pages.pages);
+    gl_error_t error;
+    int rc = page_write (&p->pages, &page, report, &error) < 0
+                 ? fail (p, &error)
+                 : CLI_OK;
+
+    report_free (report);
+    return rc;
+}
+
+static int write_verify (struct publishing *p)
+{
+    const chain_head_t *head = &p->periods->head;
+    char hash[MONTH_HASH_SIZE];
+
+    hash_text (head->hash, hash);
+    return write_made (
+        p, "verify", "Hashes", NULL,
+        pages_verify (p->pages.pages, head->number ? hash : NULL));
+}
+
+/* The index last: it leads to all others. */
+static int write_site (struct publishing *p)
+{
+    int rc;
+
+    tree_part (p->pages.tree, "site", "open", true);
+    rc = write_teams (p);
+    if (rc == CLI_OK)
+        rc = write_pools (p);
+    if (rc == CLI_OK)
+        rc = write_utilization (p);
+    if (rc == CLI_OK)
+        rc = write_decisions (p);
+    if (rc == CLI_OK)
+        rc = write_made (p, "definitions", "Definitions", NULL,
+                         glossary_report ());
+    if (rc == CLI_OK)
+        rc = write_verify (p);
+    if (rc == CLI_OK)
+        rc = write_file (p, "robots.txt", "User-agent: *\nDisallow: /\n");
+    if (rc == CLI_OK)
+        rc = write_file (p, "report.schema.json", render_json_schema);
+    return rc == CLI_OK ? write_index (p) : rc;
+}
+
+/* --- all of it -------------------------------------------------------------------------- */
+
+/* Its period is replaced: the last month is only what is asked for. */
+static int resolve (struct publishing *p)
+{
+    int rc;
+
+    p->options = (query_options_t){.month = "last", .of_bills = true};
+    rc = query_options_resolve (p->cli, &p->options, p->site, p->store, "month",
+                                &p->query);
+    p->query.by.count = 0;
+    p->last = p->query.period;
+    return rc;
+}
+
+static int publish (struct publishing *p)
+{
+    gl_error_t error;
+    int rc = resolve (p);
+
+    if (rc == CLI_OK
+        && (read_logo (p, &error) < 0 || read_key (p, &error) < 0
+            || periods_read (p->store, &p->periods, &error) < 0
+            || read_months (p, &error) < 0))
+        rc = fail (p, &error);
+    if (rc == CLI_OK)
+        rc = write_months (p);
+    if (rc == CLI_OK)
+        rc = write_site (p);
+    if (rc == CLI_OK && p->site->publish.access_file
+        && write_access (p, &error) < 0)
+        rc = fail (p, &error);
+    return rc;
+}
+
+static void done (struct publishing *p)
+{
+    GL_FREE_EACH (p->month, p->month_count, it, free (it->disputes));
+    pages_free (p->pages.pages);
+    pseudonyms_free (p->pages.users);
+    periods_free (p->periods);
+    query_options_done (&p->options);
+    free (p->logo);
+}
+
+int publish_site (cli_t *cli, const publish_t *of)
+{
+    struct publishing p = {
+        .cli = cli, .of = of, .shows = isatty (STDERR_FILENO) && !cli->quiet};
+    tree_counts_t counts;
+    gl_error_t error;
+    int rc;
+
+    if (!(p.site = cli_site (cli))
+        || !(p.store = cli_store (cli, STORE_READ_ONLY)))
+        return CLI_FAILED;
+    if (tree_open (of->dir, &p.pages.tree, &error) < 0)
+        return cli_fail (cli, &error);
+    p.pages.site = p.site;
+    p.pages.restricted = p.site->publish.access != PUBLISH_OPEN;
+    rc = publish (&p);
+    if (p.shows)
+        fputs ("\r\033[K", stderr);
+    if (tree_close (p.pages.tree, rc == CLI_OK, &counts, &error) < 0
+        && rc == CLI_OK)
+        rc = cli_fail (cli, &error);
+    if (rc == CLI_OK)
+        cli_say (cli,
+                 "published %zu months in %s: %zu files written, %zu "
+                 "unchanged, %zu removed",
+                 p.month_count, of->dir, counts.written, counts.same,
+                 counts.removed);
+    done (&p);
+    return rc;
+}
