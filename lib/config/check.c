@@ -475,6 +475,37 @@ static int check_close (const site_t *site, gl_error_t *error)
                : 0;
 }
 
+static bool is_colour (const char *text)
+{
+    size_t length = strlen (text);
+
+    return *text == '#' && (length == 4 || length == 7)
+           && strspn (text + 1, "0123456789abcdefABCDEF") == length - 1;
+}
+
+static int check_publish (const site_t *site, gl_error_t *error)
+{
+    const site_publish_t *publish = &site->publish;
+    bool file = publish->access == PUBLISH_NGINX
+                || publish->access == PUBLISH_APACHE;
+
+    if (publish->users == PUBLISH_PSEUDONYMS && !publish->key_file)
+        return gl_error (error, "publish.users: pseudonyms need a secret key: "
+                                "set publish.key_file");
+    if (file && !publish->access_file)
+        return gl_error (error, "publish.access: set publish.access_file, "
+                                "which the web server includes");
+    if (!file && publish->access_file)
+        return gl_error (error, "publish.access_file is written for nginx or "
+                                "apache: set publish.access");
+    if (publish->colour && !is_colour (publish->colour))
+        return gl_error (error,
+                         "publish.colour: '%s' is no colour; write it as "
+                         "\"#1f5fa8\"",
+                         publish->colour);
+    return 0;
+}
+
 /* Reports, filters and statements call so what belongs to none. */
 #define ABSENT "(none)"
 
@@ -521,6 +552,7 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
         || check_book (site, error) < 0 || check_go_live (site, error) < 0
         || check_budgets (site, error) < 0 || check_prices (site, error) < 0
         || check_settlement (site, error) < 0 || check_close (site, error) < 0
+        || check_publish (site, error) < 0
         || check_analyses (site, error) < 0)
         return -1;
     return 0;

@@ -195,42 +195,42 @@ static const schema_word_t publish_access[] = {
 };
 
 static const schema_key_t publish_keys[] = {
-    {"jobs", VALUE_COUNT, 0, offsetof (site_publish_t, jobs), NULL, NULL, "10",
+    {"jobs", VALUE_COUNT, 0, offsetof (site_t, publish.jobs), NULL, NULL, "10",
      "20",
      "Jobs of each month, the most expensive ones, that get a page which "
      "explains their charge. Default 10."},
-    {"job_rows", VALUE_COUNT, 0, offsetof (site_publish_t, job_rows), NULL,
+    {"job_rows", VALUE_COUNT, 0, offsetof (site_t, publish.job_rows), NULL,
      NULL, "50", "100",
      "Jobs that a page of a user or project lists, the most expensive ones; "
      "one row has the others. Default 50."},
-    {"users", VALUE_WORD, 0, offsetof (site_publish_t, users), publish_users,
+    {"users", VALUE_WORD, 0, offsetof (site_t, publish.users), publish_users,
      NULL, "names", "pseudonyms",
      "names, or pseudonyms: the same user has the same pseudonym in all "
      "months, and only who has the key can tell whose it is. Default names."},
-    {"key_file", VALUE_PATH, 0, offsetof (site_publish_t, key_file), NULL, NULL,
+    {"key_file", VALUE_PATH, 0, offsetof (site_t, publish.key_file), NULL, NULL,
      NULL, NULL,
      "File with the secret key of the pseudonyms, of 16 bytes or more, which "
      "nobody else can read. Default none."},
-    {"logo", VALUE_PATH, 0, offsetof (site_publish_t, logo), NULL, NULL, NULL,
+    {"logo", VALUE_PATH, 0, offsetof (site_t, publish.logo), NULL, NULL, NULL,
      NULL, "PNG or SVG file of at most 64 KiB on top of each page. Default "
      "none."},
-    {"colour", VALUE_TEXT, 0, offsetof (site_publish_t, colour), NULL, NULL,
+    {"colour", VALUE_TEXT, 0, offsetof (site_t, publish.colour), NULL, NULL,
      NULL, "\"#1f5fa8\"", "Colour of the line on top of each page. Default "
      "none."},
-    {"access", VALUE_WORD, 0, offsetof (site_publish_t, access), publish_access,
+    {"access", VALUE_WORD, 0, offsetof (site_t, publish.access), publish_access,
      NULL, "open", "nginx",
      "Who may read what: nginx or apache write access_file, a rule for each "
      "team's directory; groups gives the directories to groups of the file "
      "system. open: everybody who reaches the files. Default open."},
-    {"access_file", VALUE_PATH, 0, offsetof (site_publish_t, access_file), NULL,
+    {"access_file", VALUE_PATH, 0, offsetof (site_t, publish.access_file), NULL,
      NULL, NULL, NULL,
      "File for the web server, outside the site, which its configuration "
      "includes. Default none."},
-    {"access_rule", VALUE_TEXT, 0, offsetof (site_publish_t, access_rule), NULL,
+    {"access_rule", VALUE_TEXT, 0, offsetof (site_t, publish.access_rule), NULL,
      NULL, "Require claim groups:%s", "\"Require group %s\"",
      "Rule of Apache for one group, where %s is its name. Default Require "
      "claim groups:%s, of mod_auth_openidc."},
-    {"readers", VALUE_LIST, 0, offsetof (site_publish_t, readers), NULL, NULL,
+    {"readers", VALUE_LIST, 0, offsetof (site_t, publish.readers), NULL, NULL,
      NULL, NULL,
      "Groups that may see all pages. With groups, the first one owns the "
      "pages of the site. Default none."},

@@ -257,7 +257,7 @@ static const column_info_t columns[AT_COUNT] = {
     {"due", "Due", COLUMN_MONEY, false, false,
      "The amount to be paid, with credits, corrections and taxes."},
     {"change", "Change", COLUMN_MONEY, false, false,
-     "The difference from the month before."},
+     "The difference from the month before, once the month is over."},
     {"change_pct", "Change %", COLUMN_PERCENT, false, false,
      "The difference as a percentage of the month before."},
     {"cost", "Cost", COLUMN_MONEY, false, false,
@@ -381,6 +381,18 @@ static void put_cost (page_t *page, size_t index)
         put_money (page, AT_COST, month->cost);
 }
 
+/* The facts go beyond its end: else less time than a month's is compared. */
+static bool is_complete (const pages_t *pages, size_t index)
+{
+    period_t period;
+    gl_error_t ignored;
+
+    return report_month_parse (pages->query->site->zone,
+                               pages->month[index].name, &period, &ignored)
+               == 0
+           && period.end <= report_as_of (pages->query);
+}
+
 static void put_month (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
@@ -399,7 +411,8 @@ static void put_month (page_t *page, size_t index)
         return;
     put_money (page, AT_DUE, sums[index].charge_units);
     put_time (page, &sums[index]);
-    if (index > 0 && pages->month[index - 1].known)
+    if (index > 0 && pages->month[index - 1].known
+        && is_complete (pages, index))
         put_change (page, sums[index].charge_units,
                     sums[index - 1].charge_units);
 }

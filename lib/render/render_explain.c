@@ -118,12 +118,13 @@ static void add_fact (buffer_t *out, const explain_line_t *line)
 
     buffer_add_text (out, "<tr><th scope=\"row\">");
     escape_html (out, line->title);
-    buffer_printf (out, "</th><td%s>",
-                   report_is_number (line->type) ? " class=\"n\"" : "");
+    buffer_add_text (out, "</th><td>");
     if (line->value && line->type == COLUMN_DATE)
         render_page_text (out, line->value);
-    else if (line->value)
+    else if (line->value && report_is_number (line->type))
         render_value (out, line->value, "span");
+    else if (line->value)
+        escape_html (out, line->value);
     else
         buffer_add_text (out, "not known");
     buffer_add_text (out, "</td></tr>\n");

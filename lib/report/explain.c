@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -651,12 +652,15 @@ static void explain_part (explain_segment_t *segment, struct piece *p)
 
 /* False: it holds nothing that is known. */
 static bool explain_usage (explain_segment_t *segment, struct piece *p,
-                           const suspension_t *suspensions, size_t count)
+                           period_t month, const suspension_t *suspensions,
+                           size_t count)
 {
     size_t steps = segment->step_count;
     const segment_t *s = p->segment;
     usage_query_t query = {.site = p->site,
-                           .period = {s->time_start, segment_end (s)},
+                           .period = period_clip (
+                               month, (period_t){s->time_start,
+                                                 segment_end (s)}),
                            .by = {.id = {KEY_MONTH}, .count = 1},
                            .accounts = p->accounts};
     int64_t *cuts = NULL;
@@ -688,6 +692,41 @@ static bool explain_usage (explain_segment_t *segment, struct piece *p,
     return segment->step_count > steps;
 }
 
+static bool in_word (char c)
+{
+    return isalnum ((unsigned char)c) || strchr ("._-", c);
+}
+
+static char *replaced (const char *text, const char *word, const char *other)
+{
+    buffer_t out = BUFFER_INIT;
+    size_t length = strlen (word);
+
+    for (const char *c = text; *c;) {
+        bool begins = c == text || !in_word (c[-1]);
+        if (begins && !strncmp (c, word, length)
+            && (!c[length] || !in_word (c[length]))) {
+            buffer_add_text (&out, other);
+            c += length;
+        } else
+            buffer_add_char (&out, *c++);
+    }
+    return buffer_take (&out);
+}
+
+void explain_replace (explain_t *explain, const char *word, const char *other)
+{
+    for (size_t i = 0; i < explain->segment_count; i++)
+        for (size_t k = 0; k < explain->segment[i].step_count; k++) {
+            explain_step_t *step = &explain->segment[i].step[k];
+            for (size_t n = 0; n < step->line_count; n++) {
+                char *had = step->line[n].value;
+                step->line[n].value = had ? replaced (had, word, other) : NULL;
+                free (had);
+            }
+        }
+}
+
 void explain_query (const site_t *site, period_t period, report_query_t *ret)
 {
     *ret = (report_query_t){.site = site, .period = period};
@@ -703,14 +742,10 @@ void explain_add (explain_t *explain, const site_t *site,
                   const accounts_t *accounts, const segment_t *s,
                   const suspension_t *suspensions, size_t suspension_count,
                   const segment_evidence_t *evidence, const project_t *project,
-                  const billing_t *billing, const bill_t *settled)
+                  const explain_month_t *const *months, size_t month_count)
 {
-    struct piece p = {.site = site,
-                      .accounts = accounts,
-                      .segment = s,
-                      .project = project,
-                      .billing = billing,
-                      .settled = settled};
+    struct piece p = {.accounts = accounts, .segment = s, .project = project};
+    bool any = false;
     GL_AUTOFREE char *job = job_name (s);
     explain_segment_t *segment;
 
@@ -722,8 +757,15 @@ void explain_add (explain_t *explain, const site_t *site,
         return;
     explain_project (segment, site, accounts, s, evidence, project);
     explain_evidence (segment, site, s, evidence);
-    if (!explain_usage (segment, &p, suspensions, suspension_count)
-        && !has_devices (s)) {
+    for (size_t i = 0; i < month_count; i++) {
+        p.site = months[i]->site;
+        p.billing = months[i]->billing;
+        p.settled = months[i]->settled;
+        any = explain_usage (segment, &p, months[i]->period, suspensions,
+                             suspension_count)
+              || any;
+    }
+    if (!any && !has_devices (s)) {
         explain_step_t *step
             = explain_step (segment, "charge", xstrdup ("Allocated"));
         if (s->gpu_asked)

@@ -49,20 +49,32 @@ explain_t *explain_new (const char *what, const char *name);
 /* Accepts NULL. */
 void explain_free (explain_t *explain);
 
-/* The query of the billing that explain_add() wants: by the keys of a charge
- * line, over the months of the period. */
+/* Wherever `word` stands as a word of its own in a value, `other` takes its place: of a user
+ * whose name is not shown. */
+void explain_replace (explain_t *explain, const char *word, const char *other);
+
+/* The query of the billing of a month that explain_add() wants: by the keys of a charge
+ * line. */
 void explain_query (const site_t *site, period_t period,
                     report_query_t *ret_query);
 
-/* One segment of the job. `evidence`: what the nodes saw of it, or NULL.
- * `billing` is computed; NULL without pools. `accounts` may be NULL.
- * `settled`: the bill of months that are not closed, whose rows of settlement are
- * explained; NULL: there are none. */
+/* How a month's charges are made; borrowed. */
+typedef struct {
+    period_t period;
+    const site_t *site;       /* the configuration that priced it */
+    const billing_t *billing; /* computed; NULL without pools */
+    const bill_t
+        *settled; /* of a month that is not closed its bill, whose rows of
+                              settlement are explained; NULL: there are none */
+} explain_month_t;
+
+/* One segment of the job, and its charges in these months. `site` names its project and
+ * team. `evidence`: what the nodes saw of it, or NULL. `accounts` may be NULL. */
 void explain_add (explain_t *explain, const site_t *site,
                   const accounts_t *accounts, const segment_t *segment,
                   const suspension_t *suspensions, size_t suspension_count,
                   const segment_evidence_t *evidence, const project_t *project,
-                  const billing_t *billing, const bill_t *settled);
+                  const explain_month_t *const *months, size_t month_count);
 
 /* Of the segment that was added last: the rows of a closed month that it is in, by
  * which they are disputed, 2026-10/17; row i of the bill has the number i + 1; and
@@ -97,7 +109,7 @@ typedef struct {
     const char *month;
     const char *state; /* "closed", "not closed" */
     bool numbered;     /* its rows have numbers */
-    int digits; /* of its currency */
+    int digits;        /* of its currency */
     const explain_import_t
         *import; /* that the month's row is of; NULL: unknown */
 } explain_bill_t;

@@ -27,7 +27,7 @@ static int explain (cli_t *cli, const job_name_t *job, const output_t *output)
 
     if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
         return CLI_FAILED;
-    if (jobs_explain (cli->store, cli->site, job, 1, &explanation, &error) < 0)
+    if (jobs_explain (cli->store, cli->site, job, 1, NULL, &explanation, &error) < 0)
         return cli_fail (cli, &error);
     rc = write_explanation (cli, output, explanation);
     explain_free (explanation);

@@ -11,37 +11,38 @@
 #include "month/job_explain.h"
 #include "month/month.h"
 
+/* A month that jobs ran in, computed once. */
+struct priced {
+    explain_month_t month;
+    site_t *then; /* the configuration of the closing; NULL: today's holds */
+    report_query_t charges;
+    billing_t *billing;
+    bill_t *settled;
+};
+
 /* Of all jobs. */
 struct explaining {
     store_t *store;
     const site_t *today;
+    period_t only; /* months that are explained; 0 to 0: all */
     accounts_t *accounts;
     periods_t *periods; /* what was decided */
     store_cluster_t *stored;
     report_cluster_t *clusters;
     size_t cluster_count;
+    struct priced **priced; /* in the order of their months */
+    size_t priced_count;
 };
 
 struct search {
-    const struct explaining *of;
+    struct explaining *of;
     const job_name_t *name;
     store_query_t query;
     period_t life; /* of all its segments */
     size_t found;
     bool parted;      /* one of them is a task or a component */
     job_rows_t *rows; /* of closed bills */
-    struct group *group;
     explain_t *explain;
-};
-
-/* Jobs of the same months, which are computed once. */
-struct group {
-    period_t months;
-    site_t *then;       /* the configuration of the closing */
-    const site_t *site; /* it, or today's */
-    report_query_t charges;
-    billing_t *billing;
-    bill_t *settled; /* of months that are not closed; NULL: no settlement */
 };
 
 int job_name_parse (const char *text, job_name_t *job)
@@ -91,11 +92,10 @@ static int find_segment (const fact_t *fact, void *arg, gl_error_t *error)
     return 0;
 }
 
-static int each_segment (struct search *search, const site_t *site,
-                         fact_f callback, gl_error_t *error)
+static int find_segments (struct search *search, gl_error_t *error)
 {
-    return facts_each (search->of->store, site, &search->query, callback,
-                       search, error);
+    return facts_each (search->of->store, search->of->today, &search->query,
+                       find_segment, search, error);
 }
 
 /* Tasks and components have JobIds of their own, which only a look at all
@@ -106,13 +106,13 @@ static int find_job (struct search *search, gl_error_t *error)
 
     search->query.cluster = name->cluster;
     search->query.id_job = name->mark ? 0 : name->id;
-    if (each_segment (search, search->of->today, find_segment, error) < 0)
+    if (find_segments (search, error) < 0)
         return -1;
     if (search->query.id_job && (search->found == 0 || search->parted)) {
         search->query.id_job = 0;
         search->found = 0;
         job_rows_clear (search->rows);
-        if (each_segment (search, search->of->today, find_segment, error) < 0)
+        if (find_segments (search, error) < 0)
             return -1;
     }
     return search->found > 0
@@ -127,94 +127,152 @@ static int find_job (struct search *search, gl_error_t *error)
 /* Rows of closed months come with the job's own. */
 static int take_settlement (month_t *m, void *arg, gl_error_t *error)
 {
-    struct group *group = arg;
+    struct priced *priced = arg;
     size_t count;
     const posting_t *rows = postings (m->bill, &count);
 
     (void)error;
     for (size_t i = 0; i < count && month_is_provisional (m); i++)
         if (rows[i].kind == BILL_CHARGE || rows[i].kind == BILL_SETTLEMENT)
-            bill_add_copy (group->settled, &rows[i]);
+            bill_add_copy (priced->settled, &rows[i]);
     return 0;
 }
 
-static int read_settled (const struct explaining *of, struct group *group,
+static int read_settled (const struct explaining *of, struct priced *priced,
                          gl_error_t *error)
 {
     const month_how_t how = {.periods = of->periods, .billed = true};
 
-    if (!settlement_applies (group->site, group->months))
+    if (!settlement_applies (priced->month.site, priced->month.period))
         return 0;
-    group->settled = bill_new ();
-    return months_each (of->store, group->site, group->months, &how,
-                        take_settlement, group, error);
+    priced->month.settled = priced->settled = bill_new ();
+    return months_each (of->store, priced->month.site, priced->month.period,
+                        &how, take_settlement, priced, error);
 }
 
-static int compute (const struct explaining *of, struct group *group,
+static int compute (const struct explaining *of, struct priced *priced,
                     gl_error_t *error)
 {
-    if (months_site (of->store, of->today, group->months, &group->then, error)
+    explain_month_t *month = &priced->month;
+
+    if (months_site (of->store, of->today, month->period, &priced->then, error)
         < 0)
         return -1;
-    group->site = group->then ? group->then : of->today;
-    if (group->site->pool_count == 0 || group->months.start == 0)
+    month->site = priced->then ? priced->then : of->today;
+    if (month->site->pool_count == 0)
         return 0;
-    explain_query (group->site, group->months, &group->charges);
-    group->charges.clusters = of->clusters;
-    group->charges.cluster_count = of->cluster_count;
-    group->charges.accounts = of->accounts;
-    group->billing = billing_new (&group->charges);
-    return bills_give_facts (of->store, group->billing, error) < 0
-                   || bills_finish (of->store, group->billing, NULL, NULL,
+    explain_query (month->site, month->period, &priced->charges);
+    priced->charges.clusters = of->clusters;
+    priced->charges.cluster_count = of->cluster_count;
+    priced->charges.accounts = of->accounts;
+    month->billing = priced->billing = billing_new (&priced->charges);
+    return bills_give_facts (of->store, priced->billing, error) < 0
+                   || bills_finish (of->store, priced->billing, NULL, NULL,
                                     error)
                           < 0
                ? -1
-               : read_settled (of, group, error);
+               : read_settled (of, priced, error);
 }
 
-/* The months that the job ran in; 0 to 0: it has not begun. */
-static period_t months_of (const struct explaining *of, period_t life)
+static void priced_free (struct priced *priced)
 {
-    const zone_t *zone = of->today->zone;
+    bill_free (priced->settled);
+    billing_free (priced->billing);
+    site_free (priced->then);
+    free (priced);
+}
 
-    if (life.start == 0)
-        return life;
-    return (period_t){
-        zone_unit (zone, CALENDAR_MONTH, life.start).start,
-        zone_unit (zone, CALENDAR_MONTH,
-                   life.end > life.start ? life.end - 1 : life.start)
-            .end};
+static int month_at (struct explaining *of, period_t month, gl_error_t *error)
+{
+    size_t at = of->priced_count;
+    struct priced *priced;
+
+    if (GL_ANY (of->priced, of->priced_count, it,
+                (*it)->month.period.start == month.start))
+        return 0;
+    priced = xcalloc (1, sizeof (*priced));
+    priced->month.period = month;
+    if (compute (of, priced, error) < 0) {
+        priced_free (priced);
+        return -1;
+    }
+    GL_APPEND (of->priced, of->priced_count);
+    for (; at > 0 && of->priced[at - 1]->month.period.start > month.start; at--)
+        of->priced[at] = of->priced[at - 1];
+    of->priced[at] = priced;
+    return 0;
+}
+
+static bool is_asked (const struct explaining *of, period_t month)
+{
+    return of->only.end == 0
+           || (month.start >= of->only.start && month.start < of->only.end);
+}
+
+/* Those that the job ran in, in their order; the caller frees the array. */
+static int months_of (struct search *search, const explain_month_t ***ret,
+                      size_t *ret_count, gl_error_t *error)
+{
+    struct explaining *of = search->of;
+    const zone_t *zone = of->today->zone;
+    period_t life = search->life;
+
+    if (life.start != 0 && life.end <= life.start)
+        life.end = life.start + 1;
+    for (int64_t at = life.start; at < life.end;) {
+        period_t month = zone_unit (zone, CALENDAR_MONTH, at);
+        if (is_asked (of, month) && month_at (of, month, error) < 0)
+            return -1;
+        at = month.end;
+    }
+    *ret = xcalloc (of->priced_count + 1, sizeof (**ret));
+    *ret_count = 0;
+    for (size_t i = 0; i < of->priced_count; i++) {
+        const explain_month_t *month = &of->priced[i]->month;
+        if (month->period.start < life.end && month->period.end > life.start)
+            (*ret)[(*ret_count)++] = month;
+    }
+    return 0;
 }
 
 /* --- second pass: the explanation -------------------------------------- */
 
+/* What the segments of a job are explained with. */
+struct second_pass {
+    struct search *search;
+    const explain_month_t **month;
+    size_t month_count;
+    const site_t *site; /* of the last month */
+};
+
 static void explain_month (const job_month_t *month, void *arg)
 {
-    struct search *search = arg;
+    struct second_pass *pass = arg;
     const month_t *m = month->month;
 
-    explain_billable (search->explain, m->name, m->bill, month->row,
-                      month->count, m->paper->currency_digits);
+    if (is_asked (pass->search->of, m->period))
+        explain_billable (pass->search->explain, m->name, m->bill, month->row,
+                          month->count, m->paper->currency_digits);
 }
 
 static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
 {
-    struct search *search = arg;
+    struct second_pass *pass = arg;
+    struct search *search = pass->search;
     const struct explaining *of = search->of;
-    const struct group *group = search->group;
 
     (void)error;
     if (!matches (search->name, fact->segment))
         return 0;
-    explain_add (search->explain, group->site, of->accounts, fact->segment,
+    explain_add (search->explain, pass->site, of->accounts, fact->segment,
                  fact->suspensions, fact->suspension_count, fact->evidence,
-                 fact->project, group->billing, group->settled);
-    job_rows_each (search->rows, fact->segment, explain_month, search);
+                 fact->project, pass->month, pass->month_count);
+    job_rows_each (search->rows, fact->segment, explain_month, pass);
     for (size_t i = 0; i < of->periods->decision_count; i++) {
         const decision_t *d = &of->periods->decisions[i];
         if (d->row)
-            explain_decided (search->explain, group->site, fact->segment,
-                             d->row, d->who, d->when);
+            explain_decided (search->explain, pass->site, fact->segment, d->row,
+                             d->who, d->when);
     }
     return 0;
 }
@@ -222,14 +280,22 @@ static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
 static int explain_one (struct search *search, gl_error_t *error)
 {
     const struct explaining *of = search->of;
+    struct second_pass pass = {.search = search};
+    int rc = months_of (search, &pass.month, &pass.month_count, error);
 
+    pass.site
+        = pass.month_count ? pass.month[pass.month_count - 1]->site : of->today;
     search->explain = explain_new ("job", search->name->text);
-    return job_rows_read (search->rows, of->store, of->today, of->periods,
-                          search->life, error)
-                   < 0
-               ? -1
-               : each_segment (search, search->group->site, explain_segment,
-                               error);
+    if (rc == 0
+        && (job_rows_read (search->rows, of->store, of->today, of->periods,
+                           search->life, error)
+                < 0
+            || facts_each (of->store, pass.site, &search->query,
+                           explain_segment, &pass, error)
+                   < 0))
+        rc = -1;
+    free (pass.month);
+    return rc;
 }
 
 /* --- all of them ---------------------------------------------------------- */
@@ -252,42 +318,19 @@ static int begin (struct explaining *of, gl_error_t *error)
 
 static void end (struct explaining *of)
 {
+    GL_FREE_EACH (of->priced, of->priced_count, it, priced_free (*it));
     free (of->clusters);
     store_clusters_free (of->stored, of->cluster_count);
     periods_free (of->periods);
     accounts_free (of->accounts);
 }
 
-static void group_done (struct group *group)
-{
-    bill_free (group->settled);
-    billing_free (group->billing);
-    site_free (group->then);
-}
-
-/* The first search of the same months computes them; the last one frees them. */
-static int explain_group (struct search *search, size_t count, size_t first,
-                          gl_error_t *error)
-{
-    struct group group = {.months = months_of (search->of, search[first].life)};
-    int rc = compute (search->of, &group, error);
-
-    for (size_t i = first; i < count && rc == 0; i++) {
-        period_t months = months_of (search->of, search[i].life);
-        if (search[i].explain || months.start != group.months.start
-            || months.end != group.months.end)
-            continue;
-        search[i].group = &group;
-        rc = explain_one (&search[i], error);
-    }
-    group_done (&group);
-    return rc;
-}
-
 int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
-                  size_t count, explain_t **ret_explain, gl_error_t *error)
+                  size_t count, const period_t *only, explain_t **ret_explain,
+                  gl_error_t *error)
 {
-    struct explaining of = {.store = store, .today = site};
+    struct explaining of = {
+        .store = store, .today = site, .only = only ? *only : (period_t){0, 0}};
     struct search *search = xcalloc (count + 1, sizeof (*search));
     int rc = begin (&of, error);
 
@@ -299,8 +342,7 @@ int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
             rc = find_job (&search[i], error);
     }
     for (size_t i = 0; i < count && rc == 0; i++)
-        if (!search[i].explain)
-            rc = explain_group (search, count, i, error);
+        rc = explain_one (&search[i], error);
     for (size_t i = 0; i < count; i++) {
         if (rc == 0)
             ret_explain[i] = search[i].explain;

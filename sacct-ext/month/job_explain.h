@@ -21,10 +21,12 @@ typedef struct {
 /* All but the cluster. -1: the text is no job. */
 int job_name_parse (const char *text, job_name_t *ret_job);
 
-/* An explanation for each job, which is the caller's, explain_free(). Jobs that ran in the
- * same months share the computation of their charges. -1 with an error, and nothing to free,
- * also where the store does not know one of them. */
+/* An explanation for each job, which is the caller's, explain_free(): of each month that it ran
+ * in, or of those months alone that begin in `only` (NULL: all), as the configuration of that
+ * month prices it. A month is computed once for all jobs. -1 with an error, and nothing to
+ * free, also where the store does not know one of them. */
 int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
-                  size_t count, explain_t **ret_explain, gl_error_t *error);
+                  size_t count, const period_t *only, explain_t **ret_explain,
+                  gl_error_t *error);
 
 #endif /* !GL_MONTH_JOB_EXPLAIN_H */

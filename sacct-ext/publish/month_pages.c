@@ -339,8 +339,20 @@ static int write_part (struct writing *w, size_t part,
     return rc;
 }
 
+/* An explanation names the user in several places. */
+static int hide_user (struct writing *w, const job_share_t *share,
+                      explain_t *explain, gl_error_t *error)
+{
+    const char *user = share->job->text[JOB_USER];
+    const char *name = user ? page_user (w->of->site, user, error) : NULL;
+
+    if (name && strcmp (name, user) != 0)
+        explain_replace (explain, user, name);
+    return !user || name ? 0 : -1;
+}
+
 static int write_job (struct writing *w, const job_share_t *share,
-                      const explain_t *explain, gl_error_t *error)
+                      explain_t *explain, gl_error_t *error)
 {
     const char *team = team_name (share->job->text[JOB_TEAM]);
     GL_AUTOFREE char *name = NULL;
@@ -357,6 +369,7 @@ static int write_job (struct writing *w, const job_share_t *share,
     above_part (w, team, &above);
     page.up = above.link;
     rc = w->of->owner (w->of->arg, team, error) < 0
+                 || hide_user (w, share, explain, error) < 0
              ? -1
              : page_write_explanation (w->of->site, &page, explain, error);
     above_done (&above);
@@ -377,8 +390,8 @@ static int write_jobs (struct writing *w, const job_share_t *const *share,
         job_name_parse (text[i], &name[i]);
         name[i].cluster = share[i]->job->cluster;
     }
-    rc = jobs_explain (w->of->store, w->of->query->site, name, count, explain,
-                       error);
+    rc = jobs_explain (w->of->store, w->of->query->site, name, count,
+                       &w->of->query->period, explain, error);
     for (size_t i = 0; i < count; i++) {
         if (rc == 0)
             rc = write_job (w, share[i], explain[i], error);

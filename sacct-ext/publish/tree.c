@@ -17,6 +17,7 @@
 #include "publish/tree.h"
 
 #define LIST_NAME ".gpuledger-site"
+#define LOG_NAME LIST_NAME ".log" /* of files that are new: a path a line */
 #define LIST_HEAD "gpuledger site 1"
 
 /* A part of the site, as it was last time and as it is now. */
@@ -29,6 +30,7 @@ struct part {
 struct entry {
     size_t part;
     bool is; /* of the site, as it is now */
+    bool listed;
     UT_hash_handle hh;
     char path[];
 };
@@ -36,6 +38,7 @@ struct entry {
 struct tree {
     char *dir;
     int fd;
+    int log; /* -1: no file is new */
     struct part *part;
     size_t part_count;
     size_t current; /* part */
@@ -93,7 +96,7 @@ static int parse_line (tree_t *tree, char *line, gl_error_t *error)
 
     if (!strncmp (line, "  ", 2) && tree->part_count > 0
         && is_inside (line + 2)) {
-        entry_at (tree, line + 2, tree->current);
+        entry_at (tree, line + 2, tree->current)->listed = true;
         return 0;
     }
     name = strncmp (line, "part ", 5) == 0 ? line + 5 : NULL;
@@ -124,6 +127,16 @@ static int parse_list (tree_t *tree, char *text, gl_error_t *error)
         if (*line)
             rc = parse_line (tree, line, error);
     return rc;
+}
+
+/* Of one that was killed; its last line may be cut, and names no file then. */
+static void parse_log (tree_t *tree, char *text)
+{
+    size_t part = part_at (tree, "-");
+
+    for (char *line; (line = strsep (&text, "\n"));)
+        if (is_inside (line))
+            entry_at (tree, line, part)->listed = true;
 }
 
 static int by_path (const struct entry *a, const struct entry *b)
@@ -168,19 +181,35 @@ static bool is_empty (int fd)
     return empty;
 }
 
-static int read_list (tree_t *tree, gl_error_t *error)
+/* *ret_text NULL: there is none. Yours to free. */
+static int read_file (const tree_t *tree, const char *name, char **ret_text,
+                      gl_error_t *error)
 {
-    GL_AUTOFREE char *path = xasprintf ("%s/" LIST_NAME, tree->dir);
-    GL_AUTOFREE char *text = NULL;
+    GL_AUTOFREE char *path = xasprintf ("%s/%s", tree->dir, name);
     struct stat status;
     size_t size;
 
-    if (fstatat (tree->fd, LIST_NAME, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-        text = file_read (tree->fd, LIST_NAME, path, (size_t)status.st_size,
-                          &size, error);
-        return text ? parse_list (tree, text, error) : -1;
-    }
-    return is_empty (tree->fd)
+    *ret_text = NULL;
+    if (fstatat (tree->fd, name, &status, AT_SYMLINK_NOFOLLOW) < 0
+        && errno == ENOENT)
+        return 0;
+    *ret_text = file_read (tree->fd, name, path, (size_t)status.st_size, &size,
+                           error);
+    return *ret_text ? 0 : -1;
+}
+
+static int read_list (tree_t *tree, gl_error_t *error)
+{
+    GL_AUTOFREE char *list = NULL;
+    GL_AUTOFREE char *log = NULL;
+
+    if (read_file (tree, LIST_NAME, &list, error) < 0
+        || read_file (tree, LOG_NAME, &log, error) < 0
+        || (list && parse_list (tree, list, error) < 0))
+        return -1;
+    if (log)
+        parse_log (tree, log);
+    return list || log || is_empty (tree->fd)
                ? 0
                : gl_error (
                    error,
@@ -222,6 +251,8 @@ static void tree_free (tree_t *tree)
     }
     GL_FREE_EACH (tree->part, tree->part_count, it,
                   (free (it->name), free (it->had), free (it->key)));
+    if (tree->log >= 0)
+        close (tree->log);
     if (tree->fd >= 0)
         close (tree->fd);
     free (tree->dir);
@@ -233,7 +264,7 @@ int tree_open (const char *dir, tree_t **ret_tree, gl_error_t *error)
     tree_t *tree = xcalloc (1, sizeof (*tree));
 
     tree->dir = xstrdup (dir);
-    tree->fd = -1;
+    tree->fd = tree->log = -1;
     tree->group = (gid_t)-1;
     if (open_dir (tree, error) < 0 || read_list (tree, error) < 0) {
         tree_free (tree);
@@ -329,6 +360,23 @@ static bool is_same (const tree_t *tree, const char *path, const void *data,
     return had && length == size && memcmp (had, data, size) == 0;
 }
 
+/* Before it is there. */
+static int log_new (tree_t *tree, struct entry *entry, gl_error_t *error)
+{
+    GL_AUTOFREE char *line = xasprintf ("%s\n", entry->path);
+
+    if (entry->listed)
+        return 0;
+    if (tree->log < 0)
+        tree->log = openat (
+            tree->fd, LOG_NAME,
+            O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (tree->log < 0 || file_write_all (tree->log, line, strlen (line)) < 0)
+        return fail (tree, "write", LOG_NAME, error);
+    entry->listed = true;
+    return 0;
+}
+
 int tree_write (tree_t *tree, const char *path, const void *data, size_t size,
                 gl_error_t *error)
 {
@@ -345,7 +393,7 @@ int tree_write (tree_t *tree, const char *path, const void *data, size_t size,
         return give (tree, path, 0640, error);
     }
     tree->counts.written++;
-    return make_dirs (tree, path, error) < 0
+    return log_new (tree, entry, error) < 0 || make_dirs (tree, path, error) < 0
                    || file_replace (&target, full, data, size, error) < 0
                ? -1
                : give (tree, path, 0640, error);
@@ -388,6 +436,8 @@ int tree_close (tree_t *tree, bool complete, tree_counts_t *ret_counts,
                      || (syncfs (tree->fd) < 0
                          && fail (tree, "write", ".", error) < 0)
                      || write_list (tree, error) < 0
+                     || (unlinkat (tree->fd, LOG_NAME, 0) < 0 && errno != ENOENT
+                         && fail (tree, "remove", LOG_NAME, error) < 0)
                  ? -1
                  : 0;
     *ret_counts = tree->counts;

@@ -5,8 +5,8 @@
  * old page or the new one and a web server's caches stay valid. Files belong to a part of the
  * site, which has a key: what all its files are made from. A part with the same key as last time
  * need not be written again. tree_close() removes the files that the site does not have any
- * more, and then writes the list of files, DIR/.gpuledger-site: one that is killed before leaves
- * pages that the next one finds and finishes.
+ * more, and then writes the list of files, DIR/.gpuledger-site. Until then new files are named in
+ * DIR/.gpuledger-site.log, so that what one that was killed left is known to the next one.
  *
  * Paths are relative to the directory: "team/vision/2026-10.html". An object belongs to one
  * thread.

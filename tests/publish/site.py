@@ -1,0 +1,92 @@
+"""site.py DIR: every link of every page leads to a page or file of the site, each page has its
+data next to it, nothing is loaded, and no page is large."""
+import csv
+import html.parser
+import json
+import os
+import sys
+import urllib.parse
+
+MAX_PAGE = 200 * 1024
+problems = []
+
+
+def complain(page, what):
+    problems.append(f"{page}: {what}")
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+        self.ids = set()
+        self.links = []
+        self.robots = None
+        self.policy = ""
+
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        if tag in ("script", "link", "iframe", "object", "form"):
+            complain(self.path, f"<{tag}>")
+        if any(name.startswith("on") for name in a):
+            complain(self.path, f"an event handler in <{tag}>")
+        if tag == "img" and not a.get("src", "").startswith("data:image/"):
+            complain(self.path, f"loads {a.get('src')}")
+        if tag == "a":
+            self.links.append(a["href"])
+        if tag == "meta" and a.get("name") == "robots":
+            self.robots = a["content"]
+        if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy":
+            self.policy = a["content"]
+
+
+def check(root, path):
+    full = os.path.join(root, path)
+    text = open(full, encoding="utf-8").read()
+    page = Page(path)
+    page.feed(text)
+    if os.path.getsize(full) > MAX_PAGE:
+        complain(path, f"{os.path.getsize(full)} bytes")
+    if page.robots != "noindex, nofollow":
+        complain(path, "robots may index it")
+    if not page.policy.startswith("default-src 'none'"):
+        complain(path, "no policy")
+    stem = full[: -len(".html")]
+    json.load(open(stem + ".json", encoding="utf-8"))
+    if "-job-" not in path:
+        rows = list(csv.reader(open(stem + ".csv", encoding="utf-8", newline="")))
+        if not rows or any(len(row) != len(rows[0]) for row in rows):
+            complain(path, "its CSV is no table")
+    targets = set()
+    for link in page.links:
+        url = urllib.parse.urlparse(link)
+        if url.scheme or url.netloc or link.startswith("/"):
+            complain(path, f"leads out of the site: {link}")
+            continue
+        target = os.path.normpath(os.path.join(os.path.dirname(path), urllib.parse.unquote(url.path)))
+        if target.startswith("..") or not os.path.isfile(os.path.join(root, target)):
+            complain(path, f"broken link {link}")
+        targets.add(target)
+    return targets
+
+
+def main(root):
+    pages = [os.path.relpath(os.path.join(where, name), root)
+             for where, _, names in os.walk(root) for name in names if name.endswith(".html")]
+    if len(pages) < 10:
+        complain(root, f"{len(pages)} pages")
+    leads = {page: check(root, page) for page in pages}
+    reached, todo = set(), ["index.html"]
+    while todo:
+        page = todo.pop()
+        if page not in reached:
+            reached.add(page)
+            todo += [target for target in leads.get(page, ()) if target.endswith(".html")]
+    for page in sorted(set(pages) - reached):
+        complain(page, "no way leads there from the index")
+    for problem in problems[:20]:
+        print("#", problem)
+    return 1 if problems else 0
+
+
+sys.exit(main(sys.argv[1]))

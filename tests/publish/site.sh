@@ -1,0 +1,184 @@
+#!/bin/sh
+# The published site: its pages are the reports that verbs print, all links resolve, jobs add up
+# to their users and projects, nothing closed is written again, the same store gives the same
+# bytes, and whatever names there are, they stay text.
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
+command -v python3 >/dev/null || { echo '1..0 # SKIP because python3 is not installed'; exit 0; }
+
+cp "$abs_top_srcdir"/contrib/examples/month/* "$work" && cd "$work" || exit 1
+lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
+links () { python3 "$abs_top_srcdir/tests/publish/site.py" "$@"; }
+said () { "$program" --config site.yaml --store sqlite:lab.db "$@" 2>&1 | sed 's/^gpuledger: //'; }
+
+lab init
+lab publish empty 2>err
+is "$?:$(cut -c 1-33 err)" "1:gpuledger: there are no facts, so" "a store without facts"
+is "$(find empty -type f)" "" "writes nothing"
+lab import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
+
+# --- an open site
+is "$(said publish site)" "published 3 months in site: 220 files written, 0 unchanged, 0 removed" "all pages"
+links site
+result $? "links resolve; each page has its data, no script, and fewer than 200 KB"
+is "$(said publish site)" "published 3 months in site: 0 files written, 220 unchanged, 0 removed" \
+    "a second time nothing is written"
+lab publish other && diff -r site other
+result $? "elsewhere the same bytes"
+
+# --- what the pages say
+lab statement vision --month 2026-09 --csv >st.csv
+cut -d, -f 1-24 st.csv | tr -d '\r' >want
+cut -d, -f 1-24 site/team/vision/2026-09.csv >got
+[ -s want ] && cmp want got
+result $? "a team's page has the rows of its statement"
+lab report chargeback --month 2026-10 --by team --csv >want && cmp want site/month/2026-10-chargeback.csv
+result $? "the chargeback is that of the report"
+lab report utilization --month 2026-09..2026-11 --by pool,month --csv >want && cmp want site/utilization.csv
+result $? "so is the utilization"
+
+# python: sums FILE COLUMN
+sums () { python3 -c 'import csv, sys, decimal
+print(sum(decimal.Decimal(r[sys.argv[2]] or 0) for r in csv.DictReader(open(sys.argv[1]))))' "$@"; }
+for by in user project; do
+    all=0
+    for page in site/team/*/2026-10-"$by"-*.csv; do
+        all=$(echo "$all + $(sums "$page" charge)" | bc)
+    done
+    is "$all" "$(lab report chargeback --month 2026-10 --by pool --csv |
+        python3 -c 'import csv, sys, decimal
+print(sum(decimal.Decimal(r["charge"]) for r in csv.DictReader(sys.stdin)))')" \
+        "the jobs of each $by add up to all charges"
+done
+for team in vision language spin-off; do
+    is "$(python3 -c 'import csv, sys
+print([r["due"] for r in csv.DictReader(open(sys.argv[1])) if r["month"] == "2026-10"][0])' site/team/$team/index.csv)" \
+        "$(lab statement $team --month 2026-10 --json | python3 -c 'import json, sys
+print([t["value"] for t in json.load(sys.stdin)["totals"]["other"] if t["name"] == "due"][0])' 2>/dev/null ||
+           lab report summary --month 2026-10 --csv | python3 -c 'import csv, sys
+print([r["after"] for r in csv.DictReader(sys.stdin) if r["section"] == "change" and r["team"] == sys.argv[1]][0])' $team)" \
+        "$team: the history has what the statement says"
+done
+is "$(python3 -c 'import csv, sys
+print(len(list(csv.DictReader(open(sys.argv[1])))))' "site/team/vision/2026-10-user-ann.csv")" 4 "jobs of a user, one row each"
+lab explain 4711 --json >want && cmp want "site/team/vision/2026-10-job-lab=2F4711.json"
+result $? "a job's page is its explanation"
+
+# --- closing
+lab close --month 2026-09 --accept 'an example' >out
+[ $? -eq 3 ] || exit 1
+lab publish site
+result $? "published after closing"
+grep -q "$(sed -n 's/^hash //p' out)" site/verify.html
+result $? "the page of hashes has that of the closing"
+find site -path '*2026-09*' -exec touch -d 2001-01-01 {} +
+sed -i 's/per_gpu_hour: 3.60/per_gpu_hour: 3.70/' site.yaml
+lab publish site
+is "$(find site -path '*2026-09*' -type f -newermt 2001-01-02)" "" "files of the closed month are not touched"
+is "$(find site -name '2026-10.html' -newermt 2001-01-02 | grep -c .)" 4 "those of an open one follow its new prices"
+links site
+result $? "and all links still resolve"
+lab close --month 2026-10 --accept 'an example' >out
+lab publish site && links site
+result $? "so do those of the next closing, and the closed month leads to it"
+lab publish again && diff -r site again
+result $? "written at once or bit by bit, the bytes are the same"
+rm site/team/vision/2026-09.html
+lab publish site && diff -r site again
+result $? "a page that somebody removed is made again"
+echo '<p>changed' >site/month/2026-10.html
+lab publish --all site && diff -r site again
+result $? "--all mends a page that somebody changed"
+
+# --- what was there before
+mkdir photos && echo cat >photos/cat.jpg
+lab publish photos 2>err
+is "$?:$(cat err)" "1:gpuledger: photos is not empty and no published site: it has no .gpuledger-site; give a directory of its own" \
+    "a directory of other files is refused"
+is "$(ls -A photos)" "cat.jpg" "and left alone"
+lab publish 2>err
+is "$?:$(head -1 err)" "2:gpuledger: give the directory of the site" "no directory"
+lab publish /proc/nothing 2>err
+is "$?:$(grep -c '^gpuledger: cannot make the directory /proc/nothing: ' err)" 1:1 "one that cannot be made"
+mkdir locked && exec 9>locked/.lock && (flock 8 && lab publish locked 2>err; echo $? >rc) 8<locked
+is "$(cat rc):$(cat err)" "1:gpuledger: another process publishes into locked; try again when it is done" \
+    "another one at work"
+
+# --- killed at any time
+killed=0
+for n in 1 2 3 4 5 6 7 8; do
+    rm -rf cut
+    "$program" --quiet --config site.yaml --store sqlite:lab.db publish cut &
+    pid=$!
+    sleep "0.0$n"
+    kill -9 $pid 2>/dev/null && killed=$((killed + 1))
+    wait $pid 2>/dev/null
+    lab publish cut && diff -r cut again >/dev/null || break
+done
+is "$n:$([ $killed -gt 0 ] && echo killed)" "8:killed" "killed at any time, the next one finishes the site"
+
+# --- names
+evil='<img src=x onerror=alert(1)>"&'"'"
+python3 - "$evil" <<'END'
+import json, sys
+evil = sys.argv[1]
+jobs = json.load(open("jobs.json"))
+for job in jobs["jobs"]:
+    if job["user"] == "ann":
+        job["user"] = evil + "/../../../../tmp/x"
+    if job["user"] == "bob":
+        job["user"] = "b\u00f6b" * 40
+json.dump(jobs, open("evil.json", "w"))
+END
+sed -i "s|name: vision|name: '../<b>vi''sion'|; s|team: vision|team: '../<b>vi''sion'|" site.yaml
+lab --store sqlite:evil.db init
+"$program" --quiet --config site.yaml --store sqlite:evil.db import --cluster lab --as-of 2026-11-05T05:00:00Z evil.json
+"$program" --quiet --config site.yaml --store sqlite:evil.db publish evil
+result $? "hostile names of teams and users"
+links evil && [ -d 'evil/team/=2E.=2F=3Cb=3Evi=27sion' ] && ! find evil -name '*[<>&"]*' | grep .
+result $? "are parts of paths, and links resolve"
+grep -rl '<img src=x\|<b>vi' evil --include='*.html' >out
+is "$(cat out)" "" "and text on pages"
+
+# --- users without their names
+head -c 32 /dev/zero >key && chmod 600 key
+{ cat "$abs_top_srcdir/contrib/examples/month/site.yaml"
+  echo "publish: {users: pseudonyms, key_file: $work/key, logo: $work/logo.svg, colour: '#a31f34', jobs: 3}"; } >site.yaml
+echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >logo.svg
+lab publish hidden && links hidden
+result $? "with pseudonyms, a logo and a colour"
+grep -rlwE 'ann|bob|dora' hidden --include='*.csv' --include='*.json' >out
+find hidden | grep -E 'user-(ann|bob)' >>out
+is "$(cat out)" "" "no file has the name of a user"
+is "$(find hidden -name '2026-10-job-*.html' | grep -c .)" 3 "as many jobs are explained as the configuration says"
+grep -q 'src="data:image/svg+xml;base64,PHN2' hidden/index.html && grep -q 'solid #a31f34' hidden/index.html
+result $? "the logo and colour are on each page"
+chmod 644 key
+lab publish hidden 2>err
+is "$?:$(grep -c key err)" 1:1 "a key that others can read is refused"
+for wrong in 'users: pseudonyms' 'access: nginx' 'colour: red' 'access_file: /tmp/x' 'access: apache, readers: [a]'; do
+    { cat "$abs_top_srcdir/contrib/examples/month/site.yaml"; echo "publish: {$wrong}"; } >site.yaml
+    lab publish hidden 2>err
+    is "$?:$(grep -c '^gpuledger: publish\.' err)" 1:1 "refused: $wrong"
+done
+
+# --- groups of the file system
+if [ "$(id -u)" -eq 0 ] && getent group daemon games adm >/dev/null; then
+    sed -e 's/name: vision, accounts/name: vision, readers: [daemon], accounts/; s/name: language, accounts/name: language, readers: [games], accounts/' \
+        -e 's/name: spin-off, accounts/name: spin-off, readers: [games], accounts/' "$abs_top_srcdir/contrib/examples/month/site.yaml" >site.yaml
+    echo 'publish: {access: groups, readers: [adm]}' >>site.yaml
+    lab publish groups && links groups
+    result $? "directories for groups"
+    is "$(stat -c '%G %a' groups/team/vision groups/team/vision/2026-10.html groups/month/2026-10.html groups/index.html | tr '\n' ' ')" \
+        "daemon 750 daemon 640 adm 640 adm 640 " "belong to them alone"
+    ! grep -rl 'href="../../\(index\|month\|pool\)' groups/team | grep .
+    result $? "and their pages lead nowhere that their readers may not see"
+    sed -i 's/daemon/nosuchgroup/' site.yaml
+    lab publish groups 2>err
+    is "$?:$(grep -c "there is no group 'nosuchgroup' for the pages of vision" err)" 1:1 "a group that is not there"
+else
+    skip "directories for groups" "because only root can give files to groups"
+fi
+
+echo "1..$tests"
+exit $failed
