@@ -154,7 +154,7 @@ int access_nginx (const access_rules_t *rules, buffer_t *out, gl_error_t *error)
         return -1;
     /* of the server, so that no location is without it */
     buffer_add_text (out, "# Written by gpuledger publish.\n"
-                          "");
+                          "auth_request \"" DECISIONS "site\";\n");
     if (nginx_decision (&n, "site", "", NULL, &rules->readers) < 0)
         return -1;
     for (size_t i = 0; i < rules->team_count; i++)

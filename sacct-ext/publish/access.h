@@ -36,11 +36,12 @@ typedef struct {
 int access_nginx (const access_rules_t *rules, buffer_t *out,
                   gl_error_t *error);
 
-/* For Apache httpd, included in the virtual host of the site, at its root, whose
- * <Location "/"> configures authentication. `require` is the line that allows a group, %s standing for
- * its name (NULL: ACCESS_REQUIRE, for mod_auth_openidc). A name with blanks needs
- * quotes around %s, unless the provider takes the rest of the line (ldap-group).
- * -1: the line is not such a line, or a group does not fit into it. */
+/* For Apache httpd, included at the end of the virtual host of the site, which is at its
+ * root and whose <Location "/"> configures authentication. `require` is the line that
+ * allows a group, with %s in the place of its name (NULL: ACCESS_REQUIRE, for
+ * mod_auth_openidc). A name with blanks needs quotes around %s, unless the provider
+ * takes the rest of the line (ldap-group). -1: `require` is no such line, or a group
+ * does not fit into it. */
 #define ACCESS_REQUIRE "Require claim \"groups:%s\""
 int access_apache (const access_rules_t *rules, const char *require,
                    buffer_t *out, gl_error_t *error);

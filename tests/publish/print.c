@@ -4,10 +4,14 @@
  * print schema
  * print definitions                     as JSON
  * print pseudonym KEYFILE NAME...       a line each
+ * print nginx|apache|REQUIRE SITEGROUP... [-- DIRECTORY GROUP...]...
+ *                                       access rules; REQUIRE: for Apache
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+#include "publish/access.h"
 #include "publish/pseudonym.h"
 #include "render/render.h"
 #include "report/glossary.h"
@@ -43,6 +47,35 @@ static int print_pseudonyms (char **argv)
     return rc;
 }
 
+static int print_access (const char *format, char **words)
+{
+    access_team_t team[8] = {{.directory = NULL}};
+    access_rules_t rules = {.team = team};
+    BUFFER_AUTO out = BUFFER_INIT;
+    gl_error_t error;
+    int rc;
+
+    for (size_t i = 0; words[i]; i++) {
+        if (!strcmp (words[i], "--") && words[i + 1]
+            && rules.team_count < GL_ARRAY_SIZE (team))
+            team[rules.team_count++].directory = words[++i];
+        else
+            texts_add (rules.team_count ? &team[rules.team_count - 1].readers
+                                        : &rules.readers,
+                       words[i]);
+    }
+    if (!strcmp (format, "nginx"))
+        rc = access_nginx (&rules, &out, &error);
+    else
+        rc = access_apache (&rules, strcmp (format, "apache") ? format : NULL,
+                            &out, &error);
+    rc = rc < 0 ? failed (&error) : fputs (buffer_text (&out), stdout) < 0;
+    for (size_t i = 0; i < rules.team_count; i++)
+        texts_clear (&team[i].readers);
+    texts_clear (&rules.readers);
+    return rc;
+}
+
 int main (int argc, char **argv)
 {
     if (argc == 2 && !strcmp (argv[1], "schema"))
@@ -51,6 +84,8 @@ int main (int argc, char **argv)
         return print_definitions ();
     if (argc > 3 && !strcmp (argv[1], "pseudonym"))
         return print_pseudonyms (argv + 2);
+    if (argc > 2)
+        return print_access (argv[1], argv + 2);
     fprintf (stderr, "usage: print WHAT [ARGUMENT]...\n");
     return 2;
 }
