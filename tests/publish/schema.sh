@@ -79,6 +79,10 @@ result $? "each of $count reports is written as JSON"
 "$abs_top_builddir/tests/publish/print" definitions >definitions.json
 ask_schema valid "$schema" ./[0-9]*.json definitions.json
 result $? "all of it conforms to the schema"
+month publish site &&
+    find site -name '*.json' ! -name '*schema*' >published && [ "$(wc -l <published)" -gt 50 ] &&
+    xargs /usr/bin/python3 "$abs_top_srcdir/tests/publish/schema.py" valid "$schema" <published >err 2>&1
+result $? "so does all JSON of a site"
 ask_schema fields "$schema" "$abs_top_srcdir"
 result $? "the columns in the sources have their type in the schema"
 
