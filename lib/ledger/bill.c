@@ -3,7 +3,9 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/bill.h"
+#include "ledger/bill_idle.h"
 #include "ledger/cube.h"
 #include "site/rate_card.h"
 
@@ -18,6 +20,8 @@ struct list {
 
 struct bill {
     struct list list[BILL_LIST_COUNT];
+    size_t *by_team; /* of bill_rows_of(); NULL: not made */
+    size_t by_team_count;
 };
 
 static const char *const kind_words[BILL_KIND_COUNT] = {
@@ -48,7 +52,15 @@ void bill_free (bill_t *bill)
                           bill->list[i].item + k * bill_fields[i].size);
         free (bill->list[i].item);
     }
+    if (bill)
+        free (bill->by_team);
     free (bill);
+}
+
+static void forget_teams (bill_t *bill)
+{
+    free (bill->by_team);
+    bill->by_team = NULL;
 }
 
 void *bill_append (bill_t *bill, bill_list_t id)
@@ -57,6 +69,8 @@ void *bill_append (bill_t *bill, bill_list_t id)
     const fields_t *fields = &bill_fields[id];
     void *item;
 
+    if (id == BILL_POSTINGS)
+        forget_teams (bill);
     if (list->count == list->size) {
         list->size = list->size ? list->size * 2 : 16;
         list->item = xreallocarray (list->item, list->size, fields->size);
@@ -96,8 +110,62 @@ void bill_sort (bill_t *bill)
 {
     struct list *rows = &bill->list[BILL_POSTINGS];
 
+    forget_teams (bill);
     if (rows->count > 1)
         qsort (rows->item, rows->count, sizeof (posting_t), by_line);
+}
+
+/* --- rows of a team ---------------------------------------------------- */
+
+static int by_team (const void *a, const void *b, void *arg)
+{
+    const posting_t *rows = arg;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    int order = text_compare (rows[x].team, rows[y].team);
+
+    return order ? order : (x > y) - (x < y);
+}
+
+static void sort_teams (bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+
+    bill->by_team = xcalloc (count + 1, sizeof (*bill->by_team));
+    bill->by_team_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (posting_of (&rows[i], rows[i].team))
+            bill->by_team[bill->by_team_count++] = i;
+    qsort_r (bill->by_team, bill->by_team_count, sizeof (*bill->by_team),
+             by_team, (void *)rows);
+}
+
+/* The first row whose team is not before it, or with `after` is after it. */
+static size_t team_bound (const bill_t *bill, const char *team, bool after)
+{
+    const posting_t *rows = (const posting_t *)bill->list[BILL_POSTINGS].item;
+    size_t first = 0, end = bill->by_team_count;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        int order = text_compare (rows[bill->by_team[middle]].team, team);
+        if (order < 0 || (after && order == 0))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+bill_rows_t bill_rows_of (const bill_t *bill, const char *team)
+{
+    size_t first, end;
+
+    if (!bill->by_team)
+        sort_teams ((bill_t *)bill); /* found again, not changed */
+    first = team_bound (bill, team, false);
+    end = team_bound (bill, team, true);
+    return (bill_rows_t){bill->by_team + first, end - first};
 }
 
 void bill_add_team_days (bill_t *bill)

@@ -272,6 +272,15 @@ static inline posting_t *bill_add (bill_t *bill)
     return bill_append (bill, BILL_POSTINGS);
 }
 
+/* Rows of one team that somebody pays for or that correct such rows: all but remainders, in
+ * their order. Borrowed until the next bill_append() or bill_sort(). */
+typedef struct {
+    const size_t *index; /* into postings() */
+    size_t count;
+} bill_rows_t;
+/* `team` NULL: of no team. The first call sorts the rows of the bill by team. */
+bill_rows_t bill_rows_of (const bill_t *bill, const char *team);
+
 /* Takes a copy. */
 void bill_add_copy (bill_t *bill, const posting_t *row);
 /* The rows into the order above. */

@@ -135,12 +135,12 @@ static cube_t *cells_of (const bill_t *bill, const char *team, int digits)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
+    bill_rows_t of = bill_rows_of (bill, team);
     cube_t *fine = cube_new (&fields, "kind,pool,qos,profile,cpus");
     cube_t *cells = cube_new (&fields, "kind,pool,qos,profile,cpus");
 
-    for (size_t i = 0; i < count; i++)
-        if (posting_of (&rows[i], team))
-            add_row (fine, bill, &rows[i], digits);
+    for (size_t i = 0; i < of.count; i++)
+        add_row (fine, bill, &rows[of.index[i]], digits);
     for (size_t i = 0; i < cube_count (fine); i++) {
         struct cell cell = *(const struct cell *)cube_row (fine, i);
         if (mpq_sgn (cell.allocated) <= 0)

@@ -160,11 +160,10 @@ void statement_text (const bill_t *bill, const char *team, buffer_t *out)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
+    bill_rows_t of = bill_rows_of (bill, team);
 
-    for (size_t i = 0; i < count; i++) {
-        if (!posting_of (&rows[i], team))
-            continue;
-        posting_text (&rows[i], out);
+    for (size_t i = 0; i < of.count; i++) {
+        posting_text (&rows[of.index[i]], out);
         buffer_add_char (out, '\n');
     }
 }

@@ -141,17 +141,18 @@ static cube_t *group_rows (const page_t *page, const table_t *table,
     cube_t *cube = cube_new (&fields, by);
     size_t count;
     const posting_t *rows = postings (page->s->bill, &count);
+    bill_rows_t of = bill_rows_of (page->s->bill, page->s->team);
     group_t group;
 
     fields_init (&fields, &group);
-    for (size_t i = 0; i < count; i++) {
-        if (!posting_of (&rows[i], page->s->team)
-            || !(table->kinds & 1U << rows[i].kind))
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &rows[of.index[i]];
+        if (!(table->kinds & 1U << row->kind))
             continue;
-        measure (page, &rows[i], &group);
+        measure (page, row, &group);
         for (size_t k = 0; k < table->key_count; k++)
-            group.key[k] = (char *)posting_key (&rows[i], table->keys[k]);
-        cube_add_at (cube, &group, i);
+            group.key[k] = (char *)posting_key (row, table->keys[k]);
+        cube_add_at (cube, &group, of.index[i]);
     }
     memset (group.key, 0, sizeof (group.key)); /* borrowed */
     fields_clear (&fields, &group);

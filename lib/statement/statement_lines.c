@@ -276,13 +276,15 @@ static void add_singles (page_t *page, const struct single *kind)
 {
     size_t count, number = 0;
     const posting_t *rows = postings (page->s->bill, &count);
+    bill_rows_t of = bill_rows_of (page->s->bill, page->s->team);
 
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].kind != kind->kind || !posting_of (&rows[i], page->s->team))
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &rows[of.index[i]];
+        if (row->kind != kind->kind)
             continue;
         if (number == 0)
             report_section (page->report, kind->title, kind->help);
-        add_single (page, kind, &rows[i], i, ++number);
+        add_single (page, kind, row, of.index[i], ++number);
     }
     if (number > 0) {
         report_section_totals (page->report);
@@ -423,11 +425,12 @@ void statement_disputed (const page_t *page, mpz_t ret_units)
 {
     size_t count;
     const posting_t *rows = postings (page->s->bill, &count);
+    bill_rows_t of = bill_rows_of (page->s->bill, page->s->team);
 
     mpz_set_ui (ret_units, 0);
-    for (size_t i = 0; i < count && page->s->disputed; i++)
-        if (page->s->disputed[i] && posting_of (&rows[i], page->s->team))
-            mpz_add (ret_units, ret_units, rows[i].charge_units);
+    for (size_t i = 0; i < of.count && page->s->disputed; i++)
+        if (page->s->disputed[of.index[i]])
+            mpz_add (ret_units, ret_units, rows[of.index[i]].charge_units);
 }
 
 /* --- figures on top ---------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "ledger/bill_idle.h"
+#include "ledger/cube.h"
 #include "month/bills.h"
 #include "month/budgets.h"
 #include "month/month.h"
@@ -28,6 +29,7 @@ struct statements {
     month_t *now, *before;
     const site_t *site; /* the configuration of the month */
     char *state;
+    cube_t *days;               /* what is charged, by team and day */
     char head[MONTH_HASH_SIZE]; /* "": nothing was closed */
     bool counted;
     usage_t
@@ -157,19 +159,19 @@ static struct days days_of (const statements_t *s, const char *team)
     period_t known = period_clip (s->query.period,
                                   (period_t){0, report_as_of (&s->query)});
     struct days days = {NULL, 0};
-    size_t count;
-    const bill_day_t *had = bill_days (s->now->bill, &count);
 
     for (int64_t at = known.start; at < known.end;
          at = zone_unit (zone, CALENDAR_DAY, at).end) {
         char name[ZONE_STAMP_SIZE];
+        const bill_day_t *had;
         statement_day_t *day = GL_APPEND (days.day, days.count);
         day->start = at;
         mpz_init (day->units);
         zone_unit_name (zone, CALENDAR_DAY, at, name);
-        for (size_t i = 0; i < count; i++)
-            if (text_same (had[i].team, team) && !strcmp (had[i].day, name))
-                mpz_add (day->units, day->units, had[i].units);
+        had = cube_find (s->days,
+                         &(bill_day_t){.day = name, .team = (char *)team});
+        if (had)
+            mpz_set (day->units, had->units);
     }
     return days;
 }
@@ -243,6 +245,15 @@ static int take_head (statements_t *s, gl_error_t *error)
     return 0;
 }
 
+static void sum_days (statements_t *s)
+{
+    size_t count;
+    const bill_day_t *days = bill_days (s->now->bill, &count);
+
+    s->days = cube_new (&bill_fields[BILL_DAYS], "team,day");
+    cube_add_list (s->days, days, count);
+}
+
 static int read_months (statements_t *s, const month_how_t *how,
                         gl_error_t *error)
 {
@@ -256,6 +267,7 @@ static int read_months (statements_t *s, const month_how_t *how,
         || take_head (s, error) < 0)
         return -1;
     s->state = month_state_text (s->now, s->query.site->zone);
+    sum_days (s);
     return 0;
 }
 
@@ -288,6 +300,7 @@ void statements_close (statements_t *s)
     for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
         usage_free (s->usage[i]); /* of the month's configuration */
     budgets_free (s->budgets, s->budget_count);
+    cube_free (s->days);
     month_free (s->now);
     month_free (s->before);
     free (s->state);
@@ -344,11 +357,11 @@ void statements_teams (const statements_t *s, text_list_t *ret_teams)
 /* How many of the team's rows are disputed. */
 static size_t disputed_of (const month_t *month, const char *team)
 {
-    size_t count, disputed = 0;
-    const posting_t *rows = postings (month->bill, &count);
+    bill_rows_t of = bill_rows_of (month->bill, team);
+    size_t disputed = 0;
 
-    for (size_t i = 0; i < count; i++)
-        disputed += month->disputed[i] && posting_of (&rows[i], team);
+    for (size_t i = 0; i < of.count; i++)
+        disputed += month->disputed[of.index[i]];
     return disputed;
 }
 
