@@ -358,7 +358,7 @@ static void load_state (agent_t *agent)
     int rc = state_load (agent->spool, &text, &error);
 
     if (rc > 0 && !parse_state (agent, text.data)) {
-        gl_error (&error, "%s/state/agent is not understood", agent->spool);
+        gl_error (&error, "%s/state/agent has an unknown format", agent->spool);
         rc = -1;
     }
     if (rc >= 0)
@@ -538,7 +538,7 @@ static void count_lost (agent_t *agent)
 
     if (agent->outbox.dropped == 0)
         return;
-    gl_error (&error, "records were dropped that could not be written");
+    gl_error (&error, "records that could not be written were dropped");
     problem (agent, PROBLEM_LOST, &error);
     agent->problems[PROBLEM_LOST] += agent->outbox.dropped - 1;
     agent->outbox.dropped = 0;

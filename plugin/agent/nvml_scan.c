@@ -465,7 +465,7 @@ static int restart (nvml_t *nvml, gl_error_t *error)
         nvml->call.shutdown ();
     status = nvml->call.init ();
     if (status != NVML_SUCCESS)
-        return gl_error (error, "NVML does not start again: %s",
+        return gl_error (error, "cannot restart NVML: %s",
                          nvml_text (nvml, status));
     nvml->broken = false;
     return 0;
@@ -485,7 +485,7 @@ int nvml_scan (source_t *source, int64_t now, inventory_t *ret_inventory,
     status = nvml->call.count (&count);
     if (status != NVML_SUCCESS) {
         nvml->broken = true;
-        return gl_error (error, "NVML does not count its GPUs: %s",
+        return gl_error (error, "NVML cannot count the GPUs: %s",
                          nvml_text (nvml, status));
     }
     describe_node (nvml, &scan.inventory);

@@ -335,7 +335,8 @@ static int ask (ship_t *ship, verb_code_t verb, unsigned char *payload,
         ship->host->failures = 0;
         return 0;
     }
-    gl_error (&error, "%s: not now: %s", ship->host->name, ret_answer->body);
+    gl_error (&error, "%s: temporarily unavailable: %s", ship->host->name,
+              ret_answer->body);
     free (ret_answer->body);
     return host_failed (ship, ship->host, SHIP_CAUSE_LATER, &error);
 }
@@ -611,7 +612,8 @@ int ship_start (ship_t *ship, gl_error_t *error)
     rc = pthread_create (&ship->thread, NULL, run, ship);
     pthread_sigmask (SIG_SETMASK, &before, NULL);
     if (rc != 0)
-        return gl_error (error, "the shipper's thread: %s", strerror (rc));
+        return gl_error (error, "cannot start the sending thread: %s",
+                         strerror (rc));
     ship->running = true;
     return 0;
 }
@@ -648,7 +650,7 @@ static int say_why (ship_t *ship, gl_error_t *error)
 {
     return gl_error (error, "%s",
                      *ship->health.problem ? ship->health.problem
-                                           : "time is over");
+                                           : "timed out");
 }
 
 int ship_all (ship_t *ship, int timeout_ms, gl_error_t *error)
