@@ -152,7 +152,7 @@ static size_t take_entry (inventory_t *inventory, const gres_device_t *entry,
     return 0;
 }
 
-/* What is ambiguous has no index; what the table lacks says so. */
+/* An ambiguous device has no index; `problem` names what the table lacks. */
 static void finish (inventory_t *inventory, const gres_table_t *table)
 {
     for (size_t i = 0; i < inventory->count; i++) {
@@ -211,7 +211,7 @@ static bool is_uuid (word_t word)
     return starts_with (word, "GPU-") || starts_with (word, "MIG-");
 }
 
-/* What of a word is shown in an error. */
+/* The part of a word that an error shows. */
 static int shown (word_t word)
 {
     return word.length > 96 ? 96 : (int)word.length;

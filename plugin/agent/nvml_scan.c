@@ -254,7 +254,7 @@ static void describe_slice (nvml_t *nvml, nvml_device_t gpu_handle,
 
 /* ---------------------------------------------------------------- inventory */
 
-/* A scan under way: it replaces what is known when it is whole. */
+/* A scan in progress: it replaces the inventory when it is complete. */
 typedef struct {
     nvml_t *nvml;
     inventory_t inventory;
@@ -376,7 +376,7 @@ static void describe_node (nvml_t *nvml, inventory_t *inventory)
 
 /* ---------------------------------------------------------------------- GPM */
 
-/* The only slice of its GPU instance: what the instance does, it does. */
+/* The only slice of its GPU instance: it has the instance's activity. */
 static bool has_instance_alone (const nvml_t *nvml, size_t slice)
 {
     const device_t *device = &nvml->inventory.device[slice];
@@ -401,8 +401,7 @@ static bool gpm_supported (nvml_t *nvml, nvml_device_t gpu)
            && support.is_supported;
 }
 
-/* The first sample: activity is known from the second look on, at the
- * latest. */
+/* The first sample: activity is known from the second sample at the latest. */
 static void begin_activity (nvml_t *nvml, size_t i)
 {
     const device_t *device = &nvml->inventory.device[i];
