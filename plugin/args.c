@@ -21,8 +21,7 @@ static const struct key {
     {"projects=", NULL, offsetof (args_t, projects), "an absolute path"},
     {"policy=", policy_words, offsetof (args_t, policy),
      "off, warn or require"},
-    {"default=", default_words, offsetof (args_t, fallback),
-     "account or none"},
+    {"default=", default_words, offsetof (args_t, fallback), "account or none"},
 };
 
 static bool set_path (const char *value, const char **ret_path)
@@ -68,7 +67,7 @@ void args_parse (args_t *args, int ac, char **av, args_report_f report)
     for (int i = 0; i < ac && av; i++) {
         const struct key *key = find (av[i]);
         if (!key)
-            report ("gpuledger: plugstack.conf: '%.100s' is no argument of "
+            report ("gpuledger: plugstack.conf: '%.100s' is not an argument of "
                     "this plugin (spool=, projects=, policy=, default=); "
                     "ignored",
                     av[i]);

@@ -110,7 +110,7 @@ static int read_line (char *line, const struct question *question,
     if (!(name = next_word (&cursor)))
         return 0;
     if (!tag_valid (name, strlen (name)))
-        return gl_error (error, "the first word is no project name (1-64 of "
+        return gl_error (error, "the first word is not a project name (1-64 of "
                                 "A-Z a-z 0-9 . _ -)");
     if (!open_to (question->user, cursor))
         return 0;
@@ -161,7 +161,7 @@ static FILE *open_list (const char *file, gl_error_t *error)
 /* `project` may be NULL (then it is not known). An error (no such file, a line
  * that breaks the format, with its number) says nothing about the project. */
 static int policy_ask (const char *file, const char *user, const char *project,
-                policy_answer_t *ret_answer, gl_error_t *error)
+                       policy_answer_t *ret_answer, gl_error_t *error)
 {
     policy_answer_t answer = {.known = false};
     struct question question = {user, project, &answer};
@@ -485,14 +485,14 @@ static void complain (const args_t *args, const char *project,
     if (answer->yours[0]) {
         before = "; yours are: ";
         after = answer->yours;
-    }
-    else if (!args->projects)
+    } else if (!args->projects)
         before = "";
     if (project[0])
         say ("gpuledger: unknown project '%s'%s%s", project, before, after);
     else
-        say ("gpuledger: no project given: use --gpu-project=NAME or set %s%s%s",
-             options_environment (OPTION_PROJECT), before, after);
+        say (
+            "gpuledger: no project given: use --gpu-project=NAME or set %s%s%s",
+            options_environment (OPTION_PROJECT), before, after);
 }
 
 /* Only requests for GPUs are refused, for each component of a het job on its

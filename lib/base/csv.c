@@ -50,7 +50,7 @@ static int read_cell (csv_t *csv, int *ret_end, gl_error_t *error)
     }
     for (; c != ',' && c != '\n' && c != EOF; c = read_char (csv)) {
         if (c == '\0')
-            return gl_error (error, "a byte is 0: this is no text");
+            return gl_error (error, "a byte is 0: this is not text");
         if (csv->text.length >= CSV_MAX)
             return too_long (error);
         if (c != '\r')

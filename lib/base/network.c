@@ -17,10 +17,11 @@ int network_parse (const char *text, uint32_t *ret_network, uint32_t *ret_mask,
 
     if (inet_pton (AF_INET, address, &parsed) != 1
         || (slash && number_u64_text (slash + 1, &bits) < 0) || bits > 32)
-        return gl_error (error,
-                         "'%s' is no IPv4 address or network: write 10.1.2.3 "
-                         "or 10.1.0.0/16",
-                         text);
+        return gl_error (
+            error,
+            "'%s' is not an IPv4 address or network: write 10.1.2.3 "
+            "or 10.1.0.0/16",
+            text);
     *ret_mask = bits ? UINT32_MAX << (32 - bits) : 0;
     *ret_network = ntohl (parsed.s_addr);
     if (*ret_network & ~*ret_mask)
@@ -71,7 +72,7 @@ int network_check_host (const char *text, gl_error_t *error)
     if (is_host (text))
         return 0;
     return gl_error (error,
-                     "'%.200s' is no host: write HOST, HOST:PORT or "
+                     "'%.200s' is not a host: write HOST, HOST:PORT or "
                      "[ADDRESS]:PORT",
                      text);
 }

@@ -76,7 +76,7 @@ int instant_parse (const char *text, const zone_t *zone, int64_t *ret_instant,
 
     if (parse_text (text, zone, &instant) < 0)
         return gl_error (error,
-                         "'%s' is no time: write 2026-10-05, "
+                         "'%s' is not a time: write 2026-10-05, "
                          "2026-10-05T14:30[:00], either with Z or +02:00 at "
                          "its end, or @SECONDS since 1970",
                          text);

@@ -133,7 +133,7 @@ static int check_of (const site_settlement_t *rule, gl_error_t *error)
                       !strcmp (*it, word)))
             return gl_error (
                 error,
-                "%s:%d: `of`: '%.60s' is no kind of charges; known "
+                "%s:%d: `of`: '%.60s' is not a kind of charges; known "
                 "are: charges, purchases, services, fees, "
                 "sponsored",
                 rule->place.file, rule->place.line, word);

@@ -143,7 +143,7 @@ static int check_rule (const site_institution_t *rule, gl_error_t *error)
                             it, strchr (*it, '@') || **it == '.');
 
     return wrong ? gl_error (error,
-                             "%s:%d: '%s' in `email_domains` is no domain; "
+                             "%s:%d: '%s' in `email_domains` is not a domain; "
                              "write the part behind the @, as in x.edu",
                              rule->place.file, rule->place.line, *wrong)
                  : 0;

@@ -27,8 +27,8 @@
 
 static bool is_rational (value_type_t type)
 {
-    return type == VALUE_DECIMAL || type == VALUE_RATIO ||
-           type == VALUE_SALVAGE || type == VALUE_REVALUE;
+    return type == VALUE_DECIMAL || type == VALUE_RATIO || type == VALUE_SALVAGE
+           || type == VALUE_REVALUE;
 }
 
 void value_init (const schema_kind_t *kind, void *entry)
@@ -55,9 +55,8 @@ static int set_text (char **field, const char *text)
 static int set_path (char **field, const char *text, gl_error_t *error)
 {
     if (text[0] != '/')
-        return gl_error (error,
-                         "'%.200s' is not an absolute path: begin it with /",
-                         text);
+        return gl_error (
+            error, "'%.200s' is not an absolute path: begin it with /", text);
     return set_text (field, text);
 }
 
@@ -125,15 +124,17 @@ static int set_rational (const schema_key_t *key, const char *text, mpq_t value,
     int rc;
 
     if (key->flags & SCHEMA_YES_NO)
-        text = !strcmp (text, "yes") ? "100%" : !strcmp (text, "no") ? "0" : text;
-    rc = key->type == VALUE_DECIMAL
-             ? exact_parse (text, value, error)
-             : exact_parse_ratio (text, value, error);
+        text = !strcmp (text, "yes")  ? "100%"
+               : !strcmp (text, "no") ? "0"
+                                      : text;
+    rc = key->type == VALUE_DECIMAL ? exact_parse (text, value, error)
+                                    : exact_parse_ratio (text, value, error);
     /* "25" where 25 % is meant; who means 1000 % and more writes "1000%" */
     if (rc == 0 && key->type == VALUE_RATIO && !strchr (text, '%')
         && mpq_cmp_ui (value, 10, 1) >= 0)
-        return gl_error (error, "'%.40s' is that many times the whole; write "
-                                "'%.40s%%' if that is meant",
+        return gl_error (error,
+                         "'%.40s' is that many times the whole; write "
+                         "'%.40s%%' if that is meant",
                          text, text);
     return rc < 0 ? -1 : check_range (key, text, value, error);
 }
@@ -146,7 +147,8 @@ static int set_salvage (const schema_key_t *key, const char *text,
     bool share = length > 0 && text[length - 1] == '%';
 
     if ((share ? exact_parse_ratio (text, asset->salvage, error)
-               : exact_parse (text, asset->salvage, error)) < 0)
+               : exact_parse (text, asset->salvage, error))
+        < 0)
         return -1;
     if (share)
         mpq_mul (asset->salvage, asset->salvage, asset->price);
@@ -164,7 +166,8 @@ static int set_revalue (const schema_key_t *key, const char *text,
 
     change->salvage_is = share ? SALVAGE_SHARE : SALVAGE_AMOUNT;
     if ((share ? exact_parse_ratio (text, change->salvage, error)
-               : exact_parse (text, change->salvage, error)) < 0)
+               : exact_parse (text, change->salvage, error))
+        < 0)
         return -1;
     return check_range (key, text, change->salvage, error);
 }
@@ -251,9 +254,9 @@ int value_span (const char *text, int *ret_months, gl_error_t *error)
     char unit = length > 1 ? text[length - 1] : '\0';
     uint64_t number;
 
-    if ((unit != 'y' && unit != 'm') ||
-        number_u64 (text, length - 1, &number) < 0 || number < 1 ||
-        number > LIFE_MONTHS_MAX / (unit == 'y' ? 12 : 1))
+    if ((unit != 'y' && unit != 'm')
+        || number_u64 (text, length - 1, &number) < 0 || number < 1
+        || number > LIFE_MONTHS_MAX / (unit == 'y' ? 12 : 1))
         return gl_error (error,
                          "'%.60s' is not a span; write years or months, e.g. "
                          "5y or 18m",
@@ -276,8 +279,8 @@ static int set_duration (const schema_key_t *key, const char *text,
     for (size_t i = 0; length > 1 && i < GL_ARRAY_SIZE (units); i++) {
         if (text[length - 1] != units[i].letter)
             continue;
-        if (number_u64 (text, length - 1, &number) < 0 ||
-            number > (uint64_t)(DURATION_MAX / units[i].seconds))
+        if (number_u64 (text, length - 1, &number) < 0
+            || number > (uint64_t)(DURATION_MAX / units[i].seconds))
             break;
         if ((key->flags & SCHEMA_POSITIVE) && number == 0)
             return gl_error (error, "must be above 0");
@@ -315,10 +318,11 @@ static int set_states (const char *text, uint32_t *field, gl_error_t *error)
         size_t length = strcspn (text, " ");
         segment_state_t state;
         if (segment_state_parse (text, length, &state) < 0)
-            return gl_error (error,
-                             "'%.*s' is no end of a job; write the words of "
-                             "sacct's State, e.g. NODE_FAIL, or off",
-                             (int)(length > 60 ? 60 : length), text);
+            return gl_error (
+                error,
+                "'%.*s' is not an end of a job; write the words of "
+                "sacct's State, e.g. NODE_FAIL, or off",
+                (int)(length > 60 ? 60 : length), text);
         *field |= segment_state_bit (state);
         text += length + strspn (text + length, " ");
     }
@@ -352,8 +356,9 @@ static int currency_digits (const char *code)
 
 static int set_currency (site_t *site, const char *text, gl_error_t *error)
 {
-    if (strlen (text) != 3 || !isupper ((unsigned char)text[0]) ||
-        !isupper ((unsigned char)text[1]) || !isupper ((unsigned char)text[2]))
+    if (strlen (text) != 3 || !isupper ((unsigned char)text[0])
+        || !isupper ((unsigned char)text[1])
+        || !isupper ((unsigned char)text[2]))
         return gl_error (error,
                          "'%.60s' is not a currency; write the three capital "
                          "letters of ISO 4217, e.g. EUR",
@@ -385,9 +390,9 @@ static int set_slices (const char *text, int *field, gl_error_t *error)
     const char *slash = strchr (text, '/');
     uint64_t part, whole;
 
-    if (!slash || number_u64 (text, slash - text, &part) < 0 ||
-        number_u64_text (slash + 1, &whole) < 0 || part < 1 || whole > 64 ||
-        part > whole)
+    if (!slash || number_u64 (text, slash - text, &part) < 0
+        || number_u64_text (slash + 1, &whole) < 0 || part < 1 || whole > 64
+        || part > whole)
         return gl_error (error,
                          "'%.60s' does not say slices of all slices; write "
                          "e.g. 1/7",
@@ -464,8 +469,7 @@ static int minutes_of (const char *text, int *ret_minutes)
 {
     uint64_t hour, minute;
 
-    if (strlen (text) < 5 || text[2] != ':'
-        || number_u64 (text, 2, &hour) < 0
+    if (strlen (text) < 5 || text[2] != ':' || number_u64 (text, 2, &hour) < 0
         || number_u64 (text + 3, 2, &minute) < 0 || minute > 59
         || hour * 60 + minute > 24 * 60)
         return -1;

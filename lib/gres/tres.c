@@ -241,7 +241,7 @@ static int add_by_name (tres_t *tres, const char *key, size_t length,
     if (value_length == 4 && memcmp (value, "NONE", 4) == 0)
         count = TRES_UNKNOWN;
     else if (parse_amount (value, value_length, mem ? 2 : 0, &count) < 0)
-        return gl_error (error, "'%.*s' is no count for TRES %.*s",
+        return gl_error (error, "'%.*s' is not a count for TRES %.*s",
                          (int)(value_length > 64 ? 64 : value_length), value,
                          (int)(length > 64 ? 64 : length), key);
     return add_typed (tres, key, type_length, name, name_length, count, error);
@@ -269,7 +269,7 @@ static int add_by_id (tres_t *tres, uint64_t id, const char *value,
     uint64_t count;
 
     if (number_u64 (value, value_length, &count) < 0)
-        return gl_error (error, "'%.*s' is no count for TRES id %llu",
+        return gl_error (error, "'%.*s' is not a count for TRES id %llu",
                          (int)(value_length > 64 ? 64 : value_length), value,
                          (unsigned long long)id);
     if (!resolve_static (id, &type)

@@ -329,8 +329,8 @@ static int read_field (const fields_t *fields, void *row, const char *name,
             return field_read (f, row, value, strlen (value))
                        ? 0
                        : gl_error (error,
-                                   "field '%s': '%.60s' is no value as written "
-                                   "here",
+                                   "field '%s': '%.60s' is not a value as "
+                                   "written here",
                                    f->name, value);
         if (f->type == FIELD_WORD)
             break;
@@ -353,7 +353,7 @@ int fields_parse (const fields_t *fields, const char *text, size_t length,
             = equals ? xstrndup (equals + 1, (size_t)(limit - equals - 1))
                      : NULL;
         if (!value)
-            return gl_error (error, "'%.*s' is no field",
+            return gl_error (error, "'%.*s' is not a field",
                              (int)(limit - text > 60 ? 60 : limit - text),
                              text);
         if (read_field (fields, row, text, (size_t)(equals - text), value, &at,

@@ -196,7 +196,7 @@ static int cut_field (char *text, char **ret_value, char **ret_next,
     char *next = strchr (value ? value : text, '\t');
 
     if (!value)
-        return gl_error (error, "'%.60s' is no field", text);
+        return gl_error (error, "'%.60s' is not a field", text);
     *value++ = '\0';
     if (next)
         *next++ = '\0';

@@ -225,8 +225,8 @@ static int take_price (const site_t *site, const site_analysis_t *entry,
         input->source = xstrdup (entry->source);
     } else
         return gl_error (error,
-                         "'%s' is no number, no entry of `clouds` and "
-                         "no pool",
+                         "'%s' is not a number, an entry of `clouds` or a "
+                         "pool",
                          text);
     if (mpq_sgn (input->value) <= 0)
         return gl_error (error, "'%s' is not a price above 0", text);

@@ -407,7 +407,9 @@ int record_decode (const unsigned char *bytes, size_t size,
     /* no bytes may still become a record, which is no error in record_probe()
      */
     if (size == 0 || record_probe (bytes, size) != (int)size)
-        return gl_error (error, "%zu bytes are no whole, undamaged record",
+        return gl_error (error,
+                         "%zu bytes are not one complete, undamaged "
+                         "record",
                          size);
     decode_envelope (bytes, &record);
     if (understood (&record)

@@ -1,10 +1,10 @@
 /*
- * focus.h: rows of the detail as rows of FOCUS, the FinOps Open Cost and Usage
- * Specification (https://focus.finops.org), and our own columns after them.
- * What each column says and where it comes from: docs/formats/focus.md.
+ * focus.h: billing line items as rows of FOCUS, the FinOps Open Cost and Usage
+ * Specification (https://focus.finops.org), followed by gpuledger's own
+ * columns. docs/formats/focus.md defines each column and its source.
  *
  * For teams it is the statement export: the customer is the team, the issuer
- * the site. For the organisation it is the estate export, of rows of
+ * the site. For the organisation it is the owner cost report, made from
  * ledger/owner_cost.h: on no invoice. One object for a billing period; a row's
  * cells are valid until the next one. Pure.
  */
@@ -47,10 +47,10 @@ void focus_free (focus_t *focus);
 
 /* The names, as the first line of a file. */
 void focus_render_header (const focus_t *focus, buffer_t *out);
-/* The row as a line of CSV (RFC 4180, LF), or as two: what is prepaid, and
- * the rest. What a spreadsheet would take for a
- * formula gets a leading ', as in every CSV of ours; identifiers, numbers, times
- * and JSON never begin so. */
+/* Writes the row as a line of CSV (RFC 4180, LF), or as two: the prepaid part
+ * and the rest. Text that a spreadsheet would run as a formula gets a leading
+ * ', as in all CSV output; identifiers, numbers, times and JSON never begin in
+ * this way. */
 void focus_render_row (focus_t *focus, const line_item_t *row, buffer_t *out);
 /* One text for each; "" is null. Not escaped for anything. */
 const char *const *focus_cells (focus_t *focus, const line_item_t *row);

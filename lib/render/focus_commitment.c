@@ -1,4 +1,4 @@
-/* What is prepaid, by an entitlement: FOCUS' commitment discounts. */
+/* Hours covered by an entitlement: FOCUS' commitment discounts. */
 #include "render/focus_private.h"
 #include "render/json.h"
 
@@ -16,7 +16,8 @@ bool focus_is_committed (const line_item_t *row)
 
 /* --- a row in two ------------------------------------------------------------- */
 
-/* Of what a row has: floor (x part / whole), or the rest. */
+/* The covered part of a value of the row, floor (x part / whole), or the rest.
+ */
 static void cut (mpz_t value, mpz_srcptr part, mpz_srcptr whole, bool committed)
 {
     mpz_t first;
@@ -69,7 +70,8 @@ bool focus_take_part (line_item_t *to, const line_item_t *row, bool committed)
 
 /* --- columns -------------------------------------------------------------------- */
 
-void focus_add_contract (const focus_t *f, buffer_t *out, const char *commitment)
+void focus_add_contract (const focus_t *f, buffer_t *out,
+                         const char *commitment)
 {
     buffer_printf (out, "%s/%s", commitment, f->month_name);
 }

@@ -1,7 +1,8 @@
 /*
- * focus_contract.h: the dataset Contract Commitment of FOCUS 1.3: what teams were
- * entitled to in a month (ledger/bill.h), each a contract of that month with one
- * commitment. The charges that draw on it name it in ContractApplied. Pure.
+ * focus_contract.h: the dataset Contract Commitment of FOCUS 1.3: the
+ * entitlements of teams in a month (ledger/bill.h), each a contract of that
+ * month with one commitment. The charges that consume it name it in
+ * ContractApplied. Pure.
  */
 #ifndef GL_RENDER_FOCUS_CONTRACT_H
 #define GL_RENDER_FOCUS_CONTRACT_H

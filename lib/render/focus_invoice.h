@@ -1,18 +1,19 @@
 /*
- * focus_invoice.h: the two datasets of FOCUS 1.4 that lie above its charges.
+ * focus_invoice.h: the two datasets of FOCUS 1.4 that summarise charges.
  *
- * Billing Period: the month, and whether it is closed. Invoice Detail: the lines of
- * its statements, each the sum of the BilledCost of its charges, exactly: those
- * with its InvoiceId and InvoiceDetailId. Lines of 0 are left out; what rounding to
- * the smallest unit of the currency adds to a statement is a line. Pure.
+ * Billing Period: the month, and whether it is closed. Invoice Detail: the
+ * lines of its statements, each the sum of the BilledCost of its charges,
+ * exactly: those with its InvoiceId and InvoiceDetailId. Lines of 0 are left
+ * out; the effect of rounding a statement to the smallest unit of the currency
+ * is a line. Pure.
  */
 #ifndef GL_RENDER_FOCUS_INVOICE_H
 #define GL_RENDER_FOCUS_INVOICE_H
 
 #include "render/focus.h"
 
-/* `updated`: when the month was closed; of an open one, up to when the facts
- * speak. */
+/* `updated`: when the month was closed; for an open month, the as-of of the
+ * facts. */
 void focus_render_period_header (buffer_t *out);
 void focus_render_period (focus_t *focus, int64_t updated, buffer_t *out);
 

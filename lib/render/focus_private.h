@@ -1,13 +1,12 @@
 /*
- * focus_private.h: the columns, and what is shared by focus.c (amounts, periods,
- * parties), focus_words.c (resources, SKUs, tags, our own columns),
+ * focus_private.h: the columns, and functions shared by focus.c (amounts,
+ * periods, parties), focus_words.c (resources, SKUs, tags, our own columns),
  * focus_invoice.c (lines of invoices, and the datasets that are made of them),
- * focus_commitment.c (what is prepaid) and focus_contract.c (of which
- * contract).
+ * focus_commitment.c (covered hours) and focus_contract.c (contracts).
  *
- * Each focus_put_* fills its cells of the row that is being made, from a row of the
- * detail; cells that nothing fills are empty, which is null. Texts are borrowed for
- * the call, escaped when the row is written. Nothing here fails.
+ * Each focus_put_* fills its cells of the current row from a billing line item;
+ * other cells stay empty, which is null. Texts are borrowed for the call,
+ * escaped when the row is written. Nothing here fails.
  */
 #ifndef GL_RENDER_FOCUS_PRIVATE_H
 #define GL_RENDER_FOCUS_PRIVATE_H
@@ -20,100 +19,100 @@
 
 /* Name, is it a number, the first version that has it, the first without. The
  * order is the file's: FOCUS' own by name, then ours. */
-#define FOCUS_COLUMNS(X)                                             \
-    X (AllocatedMethodDetails, false, FOCUS_1_3, LAST)               \
-    X (AllocatedMethodId, false, FOCUS_1_3, LAST)                    \
-    X (AllocatedResourceId, false, FOCUS_1_3, LAST)                  \
-    X (AllocatedResourceName, false, FOCUS_1_3, LAST)                \
-    X (AllocatedTags, false, FOCUS_1_3, LAST)                        \
-    X (AvailabilityZone, false, FOCUS_1_2, LAST)                     \
-    X (BilledCost, true, FOCUS_1_2, LAST)                            \
-    X (BillingAccountId, false, FOCUS_1_2, LAST)                     \
-    X (BillingAccountName, false, FOCUS_1_2, LAST)                   \
-    X (BillingAccountType, false, FOCUS_1_2, LAST)                   \
-    X (BillingCurrency, false, FOCUS_1_2, LAST)                      \
-    X (BillingPeriodEnd, false, FOCUS_1_2, LAST)                     \
-    X (BillingPeriodStart, false, FOCUS_1_2, LAST)                   \
-    X (CapacityReservationId, false, FOCUS_1_2, LAST)                \
-    X (CapacityReservationStatus, false, FOCUS_1_2, LAST)            \
-    X (ChargeCategory, false, FOCUS_1_2, LAST)                       \
-    X (ChargeClass, false, FOCUS_1_2, LAST)                          \
-    X (ChargeDescription, false, FOCUS_1_2, LAST)                    \
-    X (ChargeFrequency, false, FOCUS_1_2, LAST)                      \
-    X (ChargePeriodEnd, false, FOCUS_1_2, LAST)                      \
-    X (ChargePeriodStart, false, FOCUS_1_2, LAST)                    \
-    X (CommitmentDiscountCategory, false, FOCUS_1_2, LAST)           \
-    X (CommitmentDiscountId, false, FOCUS_1_2, LAST)                 \
-    X (CommitmentDiscountName, false, FOCUS_1_2, LAST)               \
-    X (CommitmentDiscountQuantity, true, FOCUS_1_2, LAST)            \
-    X (CommitmentDiscountStatus, false, FOCUS_1_2, LAST)             \
-    X (CommitmentDiscountType, false, FOCUS_1_2, LAST)               \
-    X (CommitmentDiscountUnit, false, FOCUS_1_2, LAST)               \
-    X (CommitmentProgramEligibilityDetails, false, FOCUS_1_4, LAST)  \
-    X (ConsumedQuantity, true, FOCUS_1_2, LAST)                      \
-    X (ConsumedUnit, false, FOCUS_1_2, LAST)                         \
-    X (ContractApplied, false, FOCUS_1_3, LAST)                      \
-    X (ContractedCost, true, FOCUS_1_2, LAST)                        \
-    X (ContractedUnitPrice, true, FOCUS_1_2, LAST)                   \
-    X (EffectiveCost, true, FOCUS_1_2, LAST)                         \
-    X (HostProviderName, false, FOCUS_1_3, LAST)                     \
-    X (InvoiceDetailId, false, FOCUS_1_4, LAST)                      \
-    X (InvoiceId, false, FOCUS_1_2, LAST)                            \
-    X (InvoiceIssuerName, false, FOCUS_1_2, LAST)                    \
-    X (ListCost, true, FOCUS_1_2, LAST)                              \
-    X (ListUnitPrice, true, FOCUS_1_2, LAST)                         \
-    X (PricingCategory, false, FOCUS_1_2, LAST)                      \
-    X (PricingCurrency, false, FOCUS_1_2, LAST)                      \
-    X (PricingCurrencyContractedUnitPrice, true, FOCUS_1_2, LAST)    \
-    X (PricingCurrencyEffectiveCost, true, FOCUS_1_2, LAST)          \
-    X (PricingCurrencyListUnitPrice, true, FOCUS_1_2, LAST)          \
-    X (PricingQuantity, true, FOCUS_1_2, LAST)                       \
-    X (PricingUnit, false, FOCUS_1_2, LAST)                          \
-    X (ProviderName, false, FOCUS_1_2, FOCUS_1_4)                    \
-    X (PublisherName, false, FOCUS_1_2, FOCUS_1_4)                   \
-    X (RegionId, false, FOCUS_1_2, LAST)                             \
-    X (RegionName, false, FOCUS_1_2, LAST)                           \
-    X (ResourceId, false, FOCUS_1_2, LAST)                           \
-    X (ResourceName, false, FOCUS_1_2, LAST)                         \
-    X (ResourceType, false, FOCUS_1_2, LAST)                         \
-    X (ServiceCategory, false, FOCUS_1_2, LAST)                      \
-    X (ServiceName, false, FOCUS_1_2, LAST)                          \
-    X (ServiceProviderName, false, FOCUS_1_3, LAST)                  \
-    X (ServiceSubcategory, false, FOCUS_1_2, LAST)                   \
-    X (SkuId, false, FOCUS_1_2, LAST)                                \
-    X (SkuMeter, false, FOCUS_1_2, LAST)                             \
-    X (SkuPriceDetails, false, FOCUS_1_2, LAST)                      \
-    X (SkuPriceId, false, FOCUS_1_2, LAST)                           \
-    X (SubAccountId, false, FOCUS_1_2, LAST)                         \
-    X (SubAccountName, false, FOCUS_1_2, LAST)                       \
-    X (SubAccountType, false, FOCUS_1_2, LAST)                       \
-    X (Tags, false, FOCUS_1_2, LAST)                                 \
-    X (x_SlurmCluster, false, FOCUS_1_2, LAST)                       \
-    X (x_SlurmJobId, false, FOCUS_1_2, LAST)                         \
-    X (x_SlurmDbIndex, false, FOCUS_1_2, LAST)                       \
-    X (x_SlurmSubmitTime, false, FOCUS_1_2, LAST)                    \
-    X (x_SlurmAccount, false, FOCUS_1_2, LAST)                       \
-    X (x_SlurmUser, false, FOCUS_1_2, LAST)                          \
-    X (x_SlurmPartition, false, FOCUS_1_2, LAST)                     \
-    X (x_SlurmQos, false, FOCUS_1_2, LAST)                           \
-    X (x_JobState, false, FOCUS_1_2, LAST)                           \
-    X (x_SliceStart, false, FOCUS_1_2, LAST)                         \
-    X (x_SliceEnd, false, FOCUS_1_2, LAST)                           \
-    X (x_Pool, false, FOCUS_1_2, LAST)                               \
-    X (x_GresType, false, FOCUS_1_2, LAST)                           \
-    X (x_DeviceCount, true, FOCUS_1_2, LAST)                         \
-    X (x_GpuHours, true, FOCUS_1_2, LAST)                            \
-    X (x_GpuUtilization, true, FOCUS_1_2, LAST)                      \
-    X (x_EnergyKwh, true, FOCUS_1_2, LAST)                           \
-    X (x_IdleClass, false, FOCUS_1_2, LAST)                          \
-    X (x_RowKind, false, FOCUS_1_2, LAST)                            \
-    X (x_Reference, false, FOCUS_1_2, LAST)                          \
-    X (x_Fund, false, FOCUS_1_2, LAST)                               \
-    X (x_FullCost, true, FOCUS_1_2, LAST)                            \
-    X (x_CloudEquivalentCost, true, FOCUS_1_2, LAST)                 \
-    X (x_CloudPriceDate, false, FOCUS_1_2, LAST)                     \
-    X (x_RateCardVersion, false, FOCUS_1_2, LAST)                     \
-    X (x_ResourceName, false, FOCUS_1_2, LAST)                        \
+#define FOCUS_COLUMNS(X)                                            \
+    X (AllocatedMethodDetails, false, FOCUS_1_3, LAST)              \
+    X (AllocatedMethodId, false, FOCUS_1_3, LAST)                   \
+    X (AllocatedResourceId, false, FOCUS_1_3, LAST)                 \
+    X (AllocatedResourceName, false, FOCUS_1_3, LAST)               \
+    X (AllocatedTags, false, FOCUS_1_3, LAST)                       \
+    X (AvailabilityZone, false, FOCUS_1_2, LAST)                    \
+    X (BilledCost, true, FOCUS_1_2, LAST)                           \
+    X (BillingAccountId, false, FOCUS_1_2, LAST)                    \
+    X (BillingAccountName, false, FOCUS_1_2, LAST)                  \
+    X (BillingAccountType, false, FOCUS_1_2, LAST)                  \
+    X (BillingCurrency, false, FOCUS_1_2, LAST)                     \
+    X (BillingPeriodEnd, false, FOCUS_1_2, LAST)                    \
+    X (BillingPeriodStart, false, FOCUS_1_2, LAST)                  \
+    X (CapacityReservationId, false, FOCUS_1_2, LAST)               \
+    X (CapacityReservationStatus, false, FOCUS_1_2, LAST)           \
+    X (ChargeCategory, false, FOCUS_1_2, LAST)                      \
+    X (ChargeClass, false, FOCUS_1_2, LAST)                         \
+    X (ChargeDescription, false, FOCUS_1_2, LAST)                   \
+    X (ChargeFrequency, false, FOCUS_1_2, LAST)                     \
+    X (ChargePeriodEnd, false, FOCUS_1_2, LAST)                     \
+    X (ChargePeriodStart, false, FOCUS_1_2, LAST)                   \
+    X (CommitmentDiscountCategory, false, FOCUS_1_2, LAST)          \
+    X (CommitmentDiscountId, false, FOCUS_1_2, LAST)                \
+    X (CommitmentDiscountName, false, FOCUS_1_2, LAST)              \
+    X (CommitmentDiscountQuantity, true, FOCUS_1_2, LAST)           \
+    X (CommitmentDiscountStatus, false, FOCUS_1_2, LAST)            \
+    X (CommitmentDiscountType, false, FOCUS_1_2, LAST)              \
+    X (CommitmentDiscountUnit, false, FOCUS_1_2, LAST)              \
+    X (CommitmentProgramEligibilityDetails, false, FOCUS_1_4, LAST) \
+    X (ConsumedQuantity, true, FOCUS_1_2, LAST)                     \
+    X (ConsumedUnit, false, FOCUS_1_2, LAST)                        \
+    X (ContractApplied, false, FOCUS_1_3, LAST)                     \
+    X (ContractedCost, true, FOCUS_1_2, LAST)                       \
+    X (ContractedUnitPrice, true, FOCUS_1_2, LAST)                  \
+    X (EffectiveCost, true, FOCUS_1_2, LAST)                        \
+    X (HostProviderName, false, FOCUS_1_3, LAST)                    \
+    X (InvoiceDetailId, false, FOCUS_1_4, LAST)                     \
+    X (InvoiceId, false, FOCUS_1_2, LAST)                           \
+    X (InvoiceIssuerName, false, FOCUS_1_2, LAST)                   \
+    X (ListCost, true, FOCUS_1_2, LAST)                             \
+    X (ListUnitPrice, true, FOCUS_1_2, LAST)                        \
+    X (PricingCategory, false, FOCUS_1_2, LAST)                     \
+    X (PricingCurrency, false, FOCUS_1_2, LAST)                     \
+    X (PricingCurrencyContractedUnitPrice, true, FOCUS_1_2, LAST)   \
+    X (PricingCurrencyEffectiveCost, true, FOCUS_1_2, LAST)         \
+    X (PricingCurrencyListUnitPrice, true, FOCUS_1_2, LAST)         \
+    X (PricingQuantity, true, FOCUS_1_2, LAST)                      \
+    X (PricingUnit, false, FOCUS_1_2, LAST)                         \
+    X (ProviderName, false, FOCUS_1_2, FOCUS_1_4)                   \
+    X (PublisherName, false, FOCUS_1_2, FOCUS_1_4)                  \
+    X (RegionId, false, FOCUS_1_2, LAST)                            \
+    X (RegionName, false, FOCUS_1_2, LAST)                          \
+    X (ResourceId, false, FOCUS_1_2, LAST)                          \
+    X (ResourceName, false, FOCUS_1_2, LAST)                        \
+    X (ResourceType, false, FOCUS_1_2, LAST)                        \
+    X (ServiceCategory, false, FOCUS_1_2, LAST)                     \
+    X (ServiceName, false, FOCUS_1_2, LAST)                         \
+    X (ServiceProviderName, false, FOCUS_1_3, LAST)                 \
+    X (ServiceSubcategory, false, FOCUS_1_2, LAST)                  \
+    X (SkuId, false, FOCUS_1_2, LAST)                               \
+    X (SkuMeter, false, FOCUS_1_2, LAST)                            \
+    X (SkuPriceDetails, false, FOCUS_1_2, LAST)                     \
+    X (SkuPriceId, false, FOCUS_1_2, LAST)                          \
+    X (SubAccountId, false, FOCUS_1_2, LAST)                        \
+    X (SubAccountName, false, FOCUS_1_2, LAST)                      \
+    X (SubAccountType, false, FOCUS_1_2, LAST)                      \
+    X (Tags, false, FOCUS_1_2, LAST)                                \
+    X (x_SlurmCluster, false, FOCUS_1_2, LAST)                      \
+    X (x_SlurmJobId, false, FOCUS_1_2, LAST)                        \
+    X (x_SlurmDbIndex, false, FOCUS_1_2, LAST)                      \
+    X (x_SlurmSubmitTime, false, FOCUS_1_2, LAST)                   \
+    X (x_SlurmAccount, false, FOCUS_1_2, LAST)                      \
+    X (x_SlurmUser, false, FOCUS_1_2, LAST)                         \
+    X (x_SlurmPartition, false, FOCUS_1_2, LAST)                    \
+    X (x_SlurmQos, false, FOCUS_1_2, LAST)                          \
+    X (x_JobState, false, FOCUS_1_2, LAST)                          \
+    X (x_SliceStart, false, FOCUS_1_2, LAST)                        \
+    X (x_SliceEnd, false, FOCUS_1_2, LAST)                          \
+    X (x_Pool, false, FOCUS_1_2, LAST)                              \
+    X (x_GresType, false, FOCUS_1_2, LAST)                          \
+    X (x_DeviceCount, true, FOCUS_1_2, LAST)                        \
+    X (x_GpuHours, true, FOCUS_1_2, LAST)                           \
+    X (x_GpuUtilization, true, FOCUS_1_2, LAST)                     \
+    X (x_EnergyKwh, true, FOCUS_1_2, LAST)                          \
+    X (x_IdleClass, false, FOCUS_1_2, LAST)                         \
+    X (x_RowKind, false, FOCUS_1_2, LAST)                           \
+    X (x_Reference, false, FOCUS_1_2, LAST)                         \
+    X (x_Fund, false, FOCUS_1_2, LAST)                              \
+    X (x_FullCost, true, FOCUS_1_2, LAST)                           \
+    X (x_CloudEquivalentCost, true, FOCUS_1_2, LAST)                \
+    X (x_CloudPriceDate, false, FOCUS_1_2, LAST)                    \
+    X (x_RateCardVersion, false, FOCUS_1_2, LAST)                   \
+    X (x_ResourceName, false, FOCUS_1_2, LAST)                      \
     X (x_ChargeDescription, false, FOCUS_1_2, LAST)
 
 #define AS_ENUM(name, number, first, until) C_##name,

@@ -1,7 +1,7 @@
 /*
  * json.h: a JSON writer that keeps numbers exact: a number is the text that is
- * given. Objects and arrays down to the second level stand on lines of their
- * own, deeper ones in one line.
+ * given. Objects and arrays down to the second level have lines of their own,
+ * deeper ones are on one line.
  */
 #ifndef GL_RENDER_JSON_H
 #define GL_RENDER_JSON_H

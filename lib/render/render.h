@@ -51,8 +51,8 @@ typedef struct {
     bool colour;                 /* table: for a terminal that shows it */
     size_t width; /* table: of the terminal that it has to fit; 0: as wide as it
                      is */
-    /* Takes the bytes that there are, and empties the buffer, whenever it holds
-     * much of a report with many rows. NULL: all of them stay in it. */
+    /* Called to write out and empty the buffer when it is large, for reports
+     * with many rows. NULL: everything stays in the buffer. */
     void (*drain) (buffer_t *out, void *arg);
     void *arg;
 } render_options_t;
@@ -64,14 +64,13 @@ void render_report (const report_t *report, render_format_t format,
  * docs/formats/report.schema.json, from which the build makes it. */
 extern const char render_json_schema[];
 
-/* The format has a place for notes; else the caller tells them. */
+/* The format has a place for notes; otherwise the caller prints them. */
 bool render_shows_notes (render_format_t format);
 
-/* A title, sentence or mail of ours as people read it: a month as "October
- * 2026", `brief` "Oct 2026", a day as "1 Oct 2026", a time as "1 Oct 2026 00:00
- * UTC-4", and hours and kWh with one decimal. The
- * arguments of a command in it stay as they are typed. `blank` is between the
- * words of a date. */
+/* A title, sentence or mail in the form for people: a month as "October 2026",
+ * `brief` "Oct 2026", a day as "1 Oct 2026", a time as "1 Oct 2026 00:00
+ * UTC-4", and hours and kWh with one decimal. The arguments of a command in it
+ * stay as they are typed. `blank` is between the words of a date. */
 void render_readable_text (buffer_t *out, const char *text, bool brief,
                            const char *blank);
 

@@ -18,7 +18,7 @@ static void add_value (buffer_t *out, const explain_line_t *line)
         render_readable_text (&date, line->value, false, " ");
     escape_visible (out, date.length   ? buffer_text (&date)
                          : line->value ? line->value
-                                       : "not known");
+                                       : "unknown");
 }
 
 static void add_title (buffer_t *out, const char *title)

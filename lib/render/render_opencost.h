@@ -1,5 +1,5 @@
 /*
- * render_opencost.h: the bill of a month in the shape of OpenCost's allocations
+ * render_opencost.h: the bill of a month in the form of OpenCost's allocations
  * (docs/formats/opencost.md).
  */
 #ifndef GL_RENDER_OPENCOST_H

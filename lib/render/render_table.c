@@ -1,4 +1,4 @@
-/* The table for people, laid out by libsmartcols. */
+/* The table for people; libsmartcols computes the layout. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,8 +173,8 @@ static size_t widest (size_t width, const char *line, size_t length)
     return seen > width ? seen : width;
 }
 
-/* The laid out lines, without blanks at their ends; titles bold, a rule before
- * the totals, which follow so many lines. */
+/* Prints the lines without trailing blanks; titles are bold, and a rule comes
+ * before the totals, which follow so many lines. */
 static void add_table_text (char *text, const render_options_t *options,
                             size_t titles, size_t lines, bool totals,
                             buffer_t *out)
@@ -240,8 +240,7 @@ static void print_rows (const report_t *report, const render_rows_t *rows,
     if (!options->no_header && render_rounding (report, rows))
         buffer_printf (out, "%s\n", render_rounding (report, rows));
     if (rows->more > 0)
-        buffer_printf (out,
-                       "... and %zu more: --csv, --json and -P list all\n",
+        buffer_printf (out, "... and %zu more: --csv, --json and -P list all\n",
                        rows->more);
     add_left_out (report, rows, out);
     scols_unref_table (table);
@@ -258,8 +257,8 @@ static void add_all_rows (const report_t *report,
     print_rows (report, &rows, options, out);
 }
 
-static void add_tables (const report_t *report,
-                        const render_options_t *options, buffer_t *out)
+static void add_tables (const report_t *report, const render_options_t *options,
+                        buffer_t *out)
 {
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
@@ -326,8 +325,7 @@ static void add_list (const report_list_t *list, buffer_t *out)
         buffer_add_text (out, "  ");
         escape_visible (out, list->item[i][0]);
         buffer_printf (out, "%*s",
-                       (int)(width + 2 - escape_length (list->item[i][0])),
-                       "");
+                       (int)(width + 2 - escape_length (list->item[i][0])), "");
         escape_visible (out, list->item[i][1]);
         buffer_add_char (out, '\n');
     }

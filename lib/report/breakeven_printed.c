@@ -25,10 +25,11 @@ static int parse (const char *text, struct printed *p, gl_error_t *error)
     p->is_ratio = length > 0 && text[length - 1] == '%';
     digits = point ? strlen (point + 1) - p->is_ratio : 0;
     if (exact_parse_ratio (text, p->value, error) < 0)
-        return gl_error (error,
-                         "'%.60s' is no published figure; write a break-even, "
-                         "40.5%%, or a year of one GPU, 18628",
-                         text);
+        return gl_error (
+            error,
+            "'%.60s' is not a published figure; write a break-even, "
+            "40.5%%, or a year of one GPU, 18628",
+            text);
     mpq_set_ui (p->tolerance, 1, p->is_ratio ? 200 : 2);
     while (digits-- > 0)
         mpz_mul_ui (mpq_denref (p->tolerance), mpq_denref (p->tolerance), 10);

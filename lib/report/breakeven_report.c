@@ -25,8 +25,8 @@ static const column_info_t columns[] = {
      "The percentage of the total."},
     {"breakeven_pct", "Break-even %", COLUMN_PERCENT, false, false,
      "Above this utilization owning is cheaper than this price; above 100: "
-     "never. None for a price with a term: it is due whatever is used (in rows "
-     "'without': what owning costs in % of it)."},
+     "never. Empty for a price with a term: it is due whether or not it is "
+     "used (in rows 'without': what owning costs in % of it)."},
     {"billed_hours", "Billed hours", COLUMN_HOURS, false, false,
      "The hours of a year for which the price is paid: all hours if the price "
      "has a term, else the productive hours."},
@@ -242,8 +242,8 @@ static int add_change (const struct breakeven_view *v,
     effect->label = change->label;
     if (changed.beyond)
         report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: '%s' is left out: it takes away more than "
-                     "there is.",
+                     "Pool %s: '%s' is left out: it subtracts more than the "
+                     "book has.",
                      v->b->pool, change->label);
     else if (!changed.hasty)
         mpq_sub (effect->difference, changed.per_hour, v->b->per_hour);
@@ -455,7 +455,7 @@ static void note_retired (const struct breakeven_view *v)
                      gone ? "Pool %s: '%s' is retired since %04d-%02d-%02d and "
                             "does not count."
                           : "Pool %s: '%s' counts: it retires on "
-                            "%04d-%02d-%02d, of which no facts tell yet.",
+                            "%04d-%02d-%02d, after the end of the facts.",
                      v->b->pool, asset->name, day->year, day->month, day->day);
     }
 }
@@ -467,7 +467,7 @@ static int add_pool (const struct breakeven_view *v, gl_error_t *error)
     note_retired (v);
     if (v->b->part_count == 0) {
         report_note (v->report, NOTE_WARNING,
-                     "Pool %s: no cost is known. Enter it under 'assets', "
+                     "Pool %s: the cost is unknown. Enter it under 'assets', "
                      "'staff', 'power' and 'costs'.",
                      v->b->pool);
         return 0;

@@ -139,11 +139,12 @@ static void put_totals (report_t *report, const measured_t *allocated,
 {
     uint64_t unmatched = unmatched_mj (counts);
 
-    put_total (report, "allocated_kwh", "allocated to jobs", allocated->energy_mj);
+    put_total (report, "allocated_kwh", "allocated to jobs",
+               allocated->energy_mj);
     put_total (report, "idle_kwh", "idle", unheld->energy_mj);
-    put_total (report, "without_segment_kwh",
-               "of jobs that accounting does not have", unmatched);
-    put_total (report, "counters_kwh", "all that was measured",
+    put_total (report, "without_segment_kwh", "of jobs missing in accounting",
+               unmatched);
+    put_total (report, "counters_kwh", "all measured energy",
                allocated->energy_mj + unmatched + unheld->energy_mj);
 }
 
@@ -266,7 +267,7 @@ static void put_machines (struct block *b, const meter_balance_t *m)
         put_kwh (b, NULL, "GPUs allocated to jobs", m->allocated);
         put_kwh (b, NULL, "idle GPUs", m->idle);
         if (mpq_sgn (m->unmatched))
-            put_kwh (b, NULL, "GPUs of jobs that accounting does not have",
+            put_kwh (b, NULL, "GPUs of jobs missing in accounting",
                      m->unmatched);
     }
     if (m->rest_known)
@@ -312,8 +313,8 @@ static void note_covered (report_t *report, const char *what,
     if (!sum->known || whole)
         return;
     report_note (report, NOTE_WARNING,
-                 "The meters of %s were read for %s %% of the period: what is "
-                 "compared with them is of all of it.",
+                 "The meters of %s were read for %s %% of the period: the "
+                 "compared energy is for the entire period.",
                  what, share);
 }
 
@@ -356,8 +357,8 @@ void energy_balance_put (report_t *report, const report_query_t *query,
         put_facility (&b, m);
     if (m->machines.known && !m->priced)
         report_note (report, NOTE_INFORMATION,
-                     "No bill is made of the meters: not every reading has one "
-                     "PUE and one tariff for all pools.");
+                     "No bill is computed from the meters, because at some "
+                     "readings the pools have different PUEs or tariffs.");
     note_covered (report, "the machines", &m->machines);
     note_covered (report, "the nodes", &m->nodes);
     note_covered (report, "the facility", &m->facility);

@@ -46,12 +46,12 @@ static void explain_interval (explain_step_t *step, const site_t *site,
     if (s->time_end)
         explain_stamp (step, site, "end", "ended", s->time_end);
     else
-        explain_stamp (step, site, "as_of",
-                       "still running when the source looked", s->observed_at);
+        explain_stamp (step, site, "as_of", "still running at that time",
+                       s->observed_at);
     if (segment_end (s) < s->observed_at && s->time_end == 0)
         explain_stamp (step, site, "believed_end",
-                       "runs no longer, by its limit or its nodes: counted "
-                       "up to here",
+                       "can no longer be running, by its limit or its nodes: "
+                       "counted up to this time",
                        segment_end (s));
     explain_line (
         step, COLUMN_COUNT, "seconds", "allocated seconds, end - start",
@@ -70,8 +70,8 @@ static bool has_devices (const segment_t *s)
 static void explain_identity (explain_segment_t *segment, const site_t *site,
                               const segment_t *s)
 {
-    explain_step_t *step = explain_step (
-        segment, "segment", xstrdup ("What Slurm's accounting says"));
+    explain_step_t *step
+        = explain_step (segment, "segment", xstrdup ("Slurm's accounting"));
 
     explain_text (step, "source", "source", source_name (s->source));
     explain_text (step, "cluster", "cluster", s->cluster);
@@ -94,7 +94,8 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
                         (unsigned long long)s->cpus);
     if (s->gres_lost)
         explain_stamp (step, site, "gres_lost",
-                       "lost in accounting since, last seen so", s->gres_lost);
+                       "lost in accounting later; last known value",
+                       s->gres_lost);
 }
 
 /* --- step 2: whose it is ----------------------------------------------- */
@@ -107,7 +108,7 @@ static const char *tag_source_name (tag_source_t source)
         [TAG_ENVIRONMENT] = "GPULEDGER_PROJECT",
         [TAG_INHERITED] = "the job that submitted it",
         [TAG_DEFAULT] = "left to the account's default",
-        [TAG_UNKNOWN] = "not known",
+        [TAG_UNKNOWN] = "unknown",
     };
 
     return names[source];
@@ -150,7 +151,7 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
     const site_team_t *team = team_of_account (site, accounts, s->cluster,
                                                s->account, s->time_start);
     explain_step_t *step
-        = explain_step (segment, "project", xstrdup ("Whose it is"));
+        = explain_step (segment, "project", xstrdup ("Project and team"));
 
     explain_text (step, "project", "project",
                   project->project[0] ? project->project
@@ -165,7 +166,7 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
                       record->node);
         explain_text (step, "tag", "tag on the node",
                       record->project ? record->project : "none");
-        explain_text (step, "tag_source", "where that came from",
+        explain_text (step, "tag_source", "source of the tag",
                       tag_source_name (record->source));
     } else
         explain_text (step, "node", "recorded by node", NULL);
@@ -235,8 +236,7 @@ static void explain_quantity (explain_step_t *step, struct piece *p)
         step, COLUMN_COUNT, "gres_seconds", "devices x seconds",
         xasprintf ("%llu", (unsigned long long)p->part->gres_seconds));
     if (!kind->weight_known) {
-        explain_format (step, "weight", "weight", "not known: %s",
-                        kind->problem);
+        explain_format (step, "weight", "weight", "unknown: %s", kind->problem);
         return;
     }
     GL_AUTOFREE char *title = xasprintf (
@@ -304,7 +304,7 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
                        charge_owned_rate (pm->charge), 4);
         return;
     }
-    explain_exact (step, COLUMN_MONEY, "use_cost", "of it, caused by use",
+    explain_exact (step, COLUMN_MONEY, "use_cost", "part of it caused by use",
                    cost->by_use, site->currency_digits);
     explain_line (step, COLUMN_HOURS, "allocated_hours",
                   "allocated GPU hours of the pool in the month",
@@ -313,7 +313,7 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
                    "cost of an owned GPU hour = (cost - cost of use) / hours",
                    charge_owned_rate (pm->charge), 4);
     explain_exact (step, COLUMN_RATE, "use_rate",
-                   "and of an allocated one in addition = cost of use / "
+                   "additional cost of an allocated GPU hour = cost of use / "
                    "allocated hours",
                    charge_use_rate (pm->charge), 4);
 }
@@ -358,8 +358,8 @@ static void explain_job_rate (explain_step_t *step, const struct piece *p,
                    job->per_gpu_hour, 4);
 }
 
-static const char *rule_text (const rate_card_price_t *price, adjustment_id_t id,
-                              const char *team)
+static const char *rule_text (const rate_card_price_t *price,
+                              adjustment_id_t id, const char *team)
 {
     bool of_qos = id == ADJUSTMENT_QOS || id == ADJUSTMENT_SUBSIDY;
     const char *name = of_qos ? price->rule ? price->rule->name : "" : team;
@@ -489,7 +489,7 @@ static void explain_price (explain_step_t *step, struct piece *p,
                   fraction_text (weight));
     if (free_seconds > 0)
         explain_line (step, COLUMN_COUNT, "free_seconds",
-                      "of the devices x seconds: suspended, and free by policy",
+                      "suspended part of devices x seconds, free by policy",
                       xasprintf ("%llu", (unsigned long long)free_seconds));
     weigh (p->price_seconds, p->part->gres_seconds - free_seconds, weight);
     if (p->part->more) {
@@ -583,7 +583,7 @@ static void take_line (const billing_line_t *line, void *arg)
     explain_text (search->step, "line", "line of the statement",
                   buffer_text (&where));
     explain_line (search->step, COLUMN_HOURS, "line_gpu_hours",
-                  "GPU hours on that line, of all its jobs",
+                  "GPU hours of that line, all its jobs",
                   report_hours_text (line->line->gpu_seconds));
     explain_line (search->step, COLUMN_MONEY, "line_charge",
                   "charge of that line, rounded once with its month",
@@ -773,7 +773,8 @@ void explain_add (explain_t *explain, const site_t *site,
                           s->gpu_shown
                               ? "the nodes recorded GPUs, but accounting names "
                                 "none"
-                              : "a GPU was asked for, but accounting names none",
+                              : "a GPU was requested, but accounting names "
+                                "none",
                           NULL);
         else
             explain_line (step, COLUMN_COUNT, "gres_seconds",

@@ -11,16 +11,16 @@ static const char *worth_text (devices_worth_t worth)
 {
     switch (worth) {
     case DEVICES_COMPLETE:
-        return "all of the job's on this node";
+        return "all devices of the job on this node";
     case DEVICES_LOWER_BOUND:
-        return "those of its steps: it has at least these";
+        return "the devices of its steps; the job has at least these";
     case DEVICES_LAST_TYPE:
         return "all, unless the node has several GPU types: the prolog sees "
-               "the last one";
+               "only the last one";
     case DEVICES_UNKNOWN:
         break;
     }
-    return "not known to be all";
+    return "may be incomplete";
 }
 
 static void explain_node (explain_step_t *step, const node_devices_t *node)
@@ -42,7 +42,7 @@ static void explain_node (explain_step_t *step, const node_devices_t *node)
 static const char *moment (const site_t *site, int64_t ms, bool known,
                            char stamp[ZONE_STAMP_SIZE])
 {
-    return known ? zone_stamp (site->zone, ms / 1000, stamp) : "not known";
+    return known ? zone_stamp (site->zone, ms / 1000, stamp) : "unknown";
 }
 
 static void explain_attempt (explain_step_t *step, const site_t *site,
@@ -69,16 +69,17 @@ static void explain_attempt (explain_step_t *step, const site_t *site,
 static const char *energy_rule_text (unsigned rules)
 {
     static const char *const texts[] = {
-        "not known",
-        "counter of the whole GPU",
+        "unknown",
+        "counter of the entire GPU",
         "its slice's part of the GPU's counter",
-        "equal parts among the jobs on the device",
+        "equal parts for the jobs on the device",
     };
 
     for (size_t i = 1; i < GL_ARRAY_SIZE (texts); i++)
         if (rules == 1u << i)
             return texts[i];
-    return rules ? "several rules, as the GPU was cut or shared" : texts[0];
+    return rules ? "several rules, because the GPU was partitioned or shared"
+                 : texts[0];
 }
 
 static void put_hours (explain_step_t *step, const char *name,
@@ -146,7 +147,7 @@ static void put_activity (explain_step_t *step, const measured_t *m)
                          (long long)m->utilization_max % 100));
     put_hours (step, "idle_hours", "hours idle", m->idle_ms,
                m->idle_known_ms > 0);
-    put_hours (step, "idle_longest_hours", "longest idle run, hours",
+    put_hours (step, "idle_longest_hours", "longest idle period, hours",
                (uint64_t)m->idle_longest_ms, m->idle_longest_ms >= 0);
     put_hours (step, "no_process_hours", "hours without any process",
                m->no_process_ms, m->processes_ms > 0);
@@ -170,7 +171,7 @@ static size_t explain_device (explain_segment_t *segment, const segment_t *s,
     const device_usage_t *u = part[0]->usage;
     explain_step_t *step
         = explain_step (segment, "measured",
-                        xasprintf ("What node %s measured of %s", u->node,
+                        xasprintf ("Measurements by node %s of %s", u->node,
                                    u->slice ? u->slice
                                    : u->gpu ? u->gpu
                                             : "a device"));
@@ -203,7 +204,7 @@ void explain_evidence (explain_segment_t *segment, const site_t *site,
                        const segment_t *s, const segment_evidence_t *e)
 {
     explain_step_t *step = explain_step (
-        segment, "devices", xstrdup ("Which devices the nodes saw"));
+        segment, "devices", xstrdup ("Devices recorded by the nodes"));
 
     if (!e || e->node_count == 0)
         explain_text (step, "gpus", "GPUs, by Slurm's index", NULL);

@@ -61,13 +61,12 @@ static void add_row (explain_segment_t *segment, const site_t *site,
     explain_text (step, "unit", "unit", s->unit);
     explain_text (step, "unit_price", "unit price", s->price);
     add_product (step, s);
-    explain_line (step, COLUMN_MONEY, "amount",
-                  "amount, as its system rounded it",
+    explain_line (step, COLUMN_MONEY, "amount", "amount, rounded by its system",
                   units_text (s->amount, site->currency_digits));
     explain_text (step, "currency", "currency", site->currency);
-    explain_text (step, "team", "team that the row names",
+    explain_text (step, "team", "team in the row",
                   s->team ? s->team : "(none)");
-    explain_text (step, "account", "account that the row names",
+    explain_text (step, "account", "account in the row",
                   s->account ? s->account : "(none)");
     add_text (step, "user", "user", s->user);
     add_text (step, "project", "project", s->project);
@@ -82,7 +81,7 @@ static void add_import (explain_segment_t *segment, const site_t *site,
                         xasprintf ("Import %" PRIu64 ", %s", i->service->import,
                                    i->undone  ? "taken back"
                                    : in_force ? "in force"
-                                              : "replaced by a later one"));
+                                              : "replaced by a later import"));
 
     explain_format (step, "source", "file and line", "%s:%" PRIu64,
                     i->service->file, i->service->line);
@@ -92,8 +91,8 @@ static void add_import (explain_segment_t *segment, const site_t *site,
                   units_text (i->service->amount, site->currency_digits));
     if (!i->undone)
         return;
-    explain_stamp (step, site, "undone", "taken back at", i->undone);
-    explain_text (step, "undone_by", "taken back by", i->undone_by);
+    explain_stamp (step, site, "undone", "undone at", i->undone);
+    explain_text (step, "undone_by", "undone by", i->undone_by);
 }
 
 void explain_service (explain_t *explain, const site_t *site,
@@ -154,7 +153,7 @@ static void add_billed (explain_segment_t *segment, const explain_bill_t *b,
         explain_line (step, COLUMN_MONEY, "after", "amount now",
                       exact_units_text (row->after_units, b->digits));
     }
-    explain_line (step, COLUMN_MONEY, "due", "due, before taxes",
+    explain_line (step, COLUMN_MONEY, "due", "amount due before taxes",
                   exact_units_text (row->charge_units, b->digits));
     if (row->team)
         explain_format (step, "command", "its statement",

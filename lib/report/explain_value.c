@@ -143,8 +143,8 @@ static void add_row (explain_step_t *step, const char *month,
 
     explain_format (step, "row", title, "%s/%zu", month, number);
     explain_line (step, COLUMN_MONEY, name,
-                  row->reference ? "due of that row"
-                                 : "due of that row, of all its jobs",
+                  row->reference ? "amount due of that row"
+                                 : "amount due of that row, of all its jobs",
                   exact_units_text (row->charge_units, digits));
 }
 
@@ -192,9 +192,9 @@ static void add_settlement (explain_segment_t *segment, const posting_t *row,
                                                         : "paid for",
                       row->counterparty ? row->counterparty : "the site");
     explain_line (step, COLUMN_MONEY, "amount",
-                  row->pool ? "amount of that rule, of all jobs of the account "
-                              "and project"
-                            : "amount of that rule, of all services of the "
+                  row->pool ? "amount of that rule for all jobs of the "
+                              "account and project"
+                            : "amount of that rule for all services of the "
                               "account and project",
                   exact_units_text (row->charge_units, digits));
 }

@@ -40,11 +40,11 @@ static const column_info_t columns[] = {
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"percent", "%", COLUMN_PERCENT, false, false,
-     "A share of the time; of a price the break-even."},
+     "A share of the time; for a price, the break-even."},
     {"measured_pct", "Measured %", COLUMN_PERCENT, false, false,
      "The allocated share of the capacity."},
     {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false,
-     "A price; of a mix what an hour of all GPUs costs on average."},
+     "A price; for a mix, the average cost of an hour of all GPUs."},
     {"gpus", "GPUs", COLUMN_COUNT, false, false, ""},
     {"nodes", "Nodes", COLUMN_COUNT, false, false, ""},
     {"gpu_hours_per_day", "GPU hours a day", COLUMN_HOURS, false, false, ""},
@@ -68,8 +68,9 @@ struct plan_view {
     values_t values; /* of the pool: what was measured, and formulas of it */
     const step_t *made[FORMULA_STEPS]; /* of the formula of use */
     size_t made_count;
-    mpq_srcptr used; /* the share allocated to jobs; NULL: there is no capacity */
-    bool measured;   /* and it is above 0 */
+    mpq_srcptr
+        used;      /* the share allocated to jobs; NULL: there is no capacity */
+    bool measured; /* and it is above 0 */
 };
 
 static void begin_row (const struct plan_view *v, const char *item)
@@ -139,7 +140,7 @@ static void add_use (struct plan_view *v)
 
     if (mpq_sgn (p->capacity.capacity) == 0)
         report_note (v->report, NOTE_WARNING,
-                     "Pool %s: no capacity is known in the period.",
+                     "Pool %s: the capacity in the period is unknown.",
                      p->pool->name);
     for (size_t i = 0; i < v->made_count; i++) {
         mpq_srcptr value = values_get (&v->values, v->made[i]->id);
@@ -358,13 +359,15 @@ static void add_trend (struct plan_view *v)
 
     if (p->months < TREND_MONTHS) {
         report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: full months in the period: %zu; a trend needs at least %d.",
+                     "Pool %s: full months in the period: %zu; a trend needs "
+                     "at least %d.",
                      p->pool->name, p->months, TREND_MONTHS);
         return;
     }
     mpq_init (demand);
     for (size_t i = 0; i < GL_ARRAY_SIZE (lead_months); i++) {
-        GL_AUTOFREE char *item = xasprintf ("in %u months, if it goes on so",
+        GL_AUTOFREE char *item = xasprintf ("in %u months, if the trend "
+                                            "continues",
                                             (unsigned)lead_months[i]);
         demand_trend (demand, (const mpq_t *)p->month, p->months,
                       lead_months[i]);
@@ -401,7 +404,7 @@ static const struct {
     const char *help;
     void (*add) (struct plan_view *view);
 } sections[] = {
-    {"use", "What the GPUs did", "Shares of the capacity of the period.",
+    {"use", "How the GPUs were used", "Shares of the capacity of the period.",
      add_use},
     {"breakeven", "Owning or renting",
      "% is the share above which owning is cheaper than the price; the owned "
@@ -411,18 +414,17 @@ static const struct {
      add_breakeven},
     {"cash", "Cumulative cash",
      "All hardware paid on the first day, the rest of the cost by the month, "
-     "against renting the measured hours, or where the price has a term as "
-     "many "
-     "GPUs around the clock. Without resale, replacement and discounting.",
+     "against renting the measured hours, or, if the price has a term, as "
+     "many GPUs around the clock. Without resale, replacement and discounting.",
      add_cash},
     {"mix", "How many to own",
-     "GPUs that are cheapest owned, if what is wanted beyond them in an hour "
-     "is "
-     "rented; what the mix costs an hour, and with one GPU less and more. "
-     "Prices with a term are no way to rent an hour.",
+     "The number of GPUs that is cheapest to own, if additional demand is "
+     "rented by the hour, and the hourly cost of this mix; also with one GPU "
+     "less and one more. Prices with a term are left out, because single "
+     "hours cannot be rented at them.",
      add_mix},
     {"capacity", "Capacity",
-     "GPUs and whole nodes for a demand at the planned utilization and the "
+     "GPUs and full nodes for the demand at the planned utilization and the "
      "measured share down, with a tenth spare.",
      add_capacity},
 };
@@ -459,8 +461,8 @@ void plan_fill (report_t *report, const site_t *site, const plan_pool_t *pools,
     for (size_t i = 0; i < count; i++)
         if (!pools[i].has_cost)
             report_note (report, NOTE_WARNING,
-                         "Pool %s: no cost is known. Enter it under 'assets', "
-                         "'staff', 'power' and 'costs'.",
+                         "Pool %s: the cost is unknown. Enter it under "
+                         "'assets', 'staff', 'power' and 'costs'.",
                          pools[i].pool->name);
     report_note (report, NOTE_INFORMATION,
                  "Not considered: demand that waited in the queue or went "

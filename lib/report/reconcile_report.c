@@ -40,7 +40,7 @@ static const column_info_t columns[] = {
      "One of a closed list (docs/guides/reconcile.md), proven; or "
      "unexplained."},
     {"to_do", "What to do", COLUMN_TEXT, false, false,
-     "What ends the difference."},
+     "How to resolve the difference."},
 };
 
 static void put (report_t *report, size_t column, const char *text)
@@ -91,21 +91,21 @@ static void add_rows (report_t *report, const report_query_t *query,
 
 /* --- how it adds up ---------------------------------------------------- */
 
-static void add_count (report_proof_t *proof, const char *label,
-                       uint64_t count)
+static void add_count (report_proof_t *proof, const char *label, uint64_t count)
 {
     char number[RECONCILE_NUMBER];
 
-    report_proof_line (proof, label, reconcile_number ((__int128)count, number));
+    report_proof_line (proof, label,
+                       reconcile_number ((__int128)count, number));
 }
 
 static void add_total (report_proof_t *proof, const reconcile_total_t *total)
 {
     char ours[RECONCILE_NUMBER], theirs[RECONCILE_NUMBER],
         difference[RECONCILE_NUMBER];
-    GL_AUTOFREE char *label = xasprintf (
-        "GRES seconds%s%s: ours, theirs, difference",
-        total->kind[0] ? " of " : "", total->kind);
+    GL_AUTOFREE char *label
+        = xasprintf ("GRES seconds%s%s: ours, theirs, difference",
+                     total->kind[0] ? " of " : "", total->kind);
     GL_AUTOFREE char *value = xasprintf (
         "%s, %s, %s", reconcile_number ((__int128)total->ours, ours),
         reconcile_number ((__int128)total->theirs, theirs),
@@ -143,8 +143,7 @@ static void add_side (report_t *report, reconcile_t *reconcile,
                       reconcile_side_t side)
 {
     const reconcile_summary_t *s = reconcile_summary (reconcile, side);
-    report_proof_t *proof
-        = report_proof (report, reconcile_side_title (side));
+    report_proof_t *proof = report_proof (report, reconcile_side_title (side));
     size_t count;
     const reconcile_total_t *totals
         = reconcile_totals (reconcile, side, &count);
@@ -174,8 +173,8 @@ static void note_causes (report_t *report, const reconcile_t *reconcile)
         if (rows > 0)
             report_note (report,
                          text->explained ? NOTE_INFORMATION : NOTE_WARNING,
-                         "%s (%llu): %s", text->word,
-                         (unsigned long long)rows, text->sentence);
+                         "%s (%llu): %s", text->word, (unsigned long long)rows,
+                         text->sentence);
     }
 }
 

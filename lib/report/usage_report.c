@@ -12,7 +12,7 @@ struct usage_report {
     usage_query_t whole_query; /* the same without keys */
     usage_t *rows;
     usage_t *whole;
-    usage_t *whole_seen; /* only what nodes have recorded */
+    usage_t *whole_seen;  /* only what nodes have recorded */
     usage_t *quarantined; /* of runaways: what is not counted */
     const evidence_counts_t *unmatched;
     bool by_node;
@@ -286,9 +286,9 @@ static void note_quarantined (usage_report_t *u, report_t *report)
     hours = report_hours_text (seconds);
     mpq_clear (seconds);
     report_note (report, NOTE_WARNING,
-                 "%llu segment%s open beyond what is believable; %s GRES hours "
-                 "of %s are not counted: gpuledger report reconcile lists "
-                 "%s.",
+                 "%llu segment%s open for longer than is possible; %s GRES "
+                 "hours of %s are not counted: gpuledger report reconcile "
+                 "lists %s.",
                  (unsigned long long)cell->segments,
                  cell->segments == 1 ? " is" : "s are", hours,
                  cell->segments == 1 ? "it" : "theirs",
@@ -398,7 +398,8 @@ void usage_report_finish (usage_report_t *u, report_t *report,
     put_recorded (report, whole, seen_count ? seen : NULL);
     put_coverage (report, "samples_pct", whole,
                   offsetof (measured_t, sampled_ms));
-    put_coverage (report, "energy_pct", whole, offsetof (measured_t, energy_ms));
+    put_coverage (report, "energy_pct", whole,
+                  offsetof (measured_t, energy_ms));
     note_unplaced (u, report);
     note_unmatched (u, report);
     note_split (u, report);

@@ -26,7 +26,9 @@ static const struct {
      "Healthy, but not allocated to a job; includes time that the scheduler "
      "merely plans.",
      true, false, 2},
-    {"stranded", "Stranded", "of idle: unusable parts of cut or shared GPUs",
+    {"stranded", "Stranded",
+     "of idle: unusable parts of partitioned or "
+     "shared GPUs",
      "The part of the idle hours in which no job could use the capacity: "
      "parts of MIG GPUs that no slice can use, and free shards of GPUs in "
      "use.",
@@ -40,7 +42,8 @@ static const struct {
      "Maintenance and power saving.", true, false, 3},
     {"down", "Down", "down", "Down or drained.", true, false, 4},
     {"drained", "Drained", "of down: drained",
-     "The part of the down hours in which the node was up but took no jobs.", false, true, 0},
+     "The part of the down hours in which the node was up but took no jobs.",
+     false, true, 0},
     {"missing", "Missing", "of down: not in the node's inventory",
      "The part of the down hours in which the node was up but its inventory "
      "had fewer GPUs than gpus_per_node.",
@@ -62,7 +65,8 @@ static mpq_srcptr class_value (const capacity_sum_t *sum, size_t class)
 
 /* What nobody told is no 0: of CPUs the configuration, of what is missing an
  * inventory. */
-static bool class_known (const capacity_sum_t *sum, bool cpus_told, size_t class)
+static bool class_known (const capacity_sum_t *sum, bool cpus_told,
+                         size_t class)
 {
     if (!strcmp (classes[class].name, "cpu_stranded"))
         return cpus_told;
@@ -98,8 +102,8 @@ static struct columns add_columns (report_t *report, bool all)
         report->column[columns.percent[i]].detail = i != 1;
         report->column[columns.percent[i]].keep = KEEP_MONEY; /* the answer */
     }
-    columns.utilization = report_column (report, "utilization_pct",
-                                         "Utilization %", COLUMN_PERCENT, false);
+    columns.utilization = report_column (
+        report, "utilization_pct", "Utilization %", COLUMN_PERCENT, false);
     report_column_help (
         report, columns.utilization,
         "Mean utilization that agents measured of the allocated GPUs, over the "
@@ -165,8 +169,7 @@ static int compare_keys (const usage_cell_t *cell, char *const *key,
     int order = 0;
 
     for (size_t i = 0; i < count && order == 0; i++)
-        order = strcmp (cell->key[i] ? cell->key[i] : "",
-                        key[i] ? key[i] : "");
+        order = strcmp (cell->key[i] ? cell->key[i] : "", key[i] ? key[i] : "");
     return order;
 }
 
@@ -360,10 +363,10 @@ static void note_inventory (report_t *report, const struct group *pool)
         mpq_srcptr seconds;
         const char *words;
     } differences[] = {
-        {pool->sum.missing, "fewer GPUs than gpus_per_node: what is not there "
-                            "counts as down"},
-        {pool->sum.surplus, "more GPUs than gpus_per_node: what is beyond is "
-                            "in no figure"},
+        {pool->sum.missing, "fewer GPUs than gpus_per_node: the missing ones "
+                            "count as down"},
+        {pool->sum.surplus, "more GPUs than gpus_per_node: the additional "
+                            "ones are not counted"},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (differences); i++) {
@@ -449,12 +452,13 @@ static void note_cpus (report_t *report, const utilization_t *u)
                      "hours.");
     else if (site_counts_cpus (u->query->site))
         report_note (report, NOTE_INFORMATION,
-                     "Pools of CPUs are not in this report: they have one of "
-                     "their own, with --pool and their names alone.");
+                     "This report does not include pools of CPUs. For a "
+                     "report of these, give only their names with --pool.");
 }
 
 static void finish (utilization_t *u, report_t *report,
-                    const struct columns *columns, bool all, mpq_srcptr allocated)
+                    const struct columns *columns, bool all,
+                    mpq_srcptr allocated)
 {
     capacity_sum_t sum;
     struct group *group, *next;

@@ -14,7 +14,7 @@ static const struct {
      offsetof (bill_balance_t, opening)},
     {"added", "Added", "The amount of a new period, or deposits.",
      offsetof (bill_balance_t, added)},
-    {"used", "Used", "Charges of the month that it paid, or that count.",
+    {"used", "Used", "Charges of the month that the rule paid or counted.",
      offsetof (bill_balance_t, used)},
     {"expired", "Expired", "Unused at the end of its period, or paid back.",
      offsetof (bill_balance_t, expired)},

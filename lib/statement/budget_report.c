@@ -278,7 +278,7 @@ char *budget_summary (const budget_t *b)
         = b->run_rate.known ? percent_of (b, b->run_rate.value) : NULL;
 
     if (!b->known)
-        return xstrdup ("not known");
+        return xstrdup ("unknown");
     return forecast ? xasprintf ("%s %% spent, forecast %s %%", spent,
                                  forecast)
                     : xasprintf ("%s %% spent", spent);

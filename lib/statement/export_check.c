@@ -53,15 +53,15 @@ static int check_level (const export_t *e, const export_record_t *record,
         return 0;
     if (record == &e->first)
         return gl_error (error,
-                         "'%s' is of rows: the first record has only "
+                         "'%s' is a field of rows: the first record has only "
                          "fields of the month",
                          field->name);
     if (record == &e->trailer)
         return field->level >= EXPORT_SUM && field != &export_field[F_SIDE]
                    ? 0
                    : gl_error (error,
-                               "'%s' is of single rows: the trailer has "
-                               "fields of the month and sums",
+                               "'%s' is a field of single rows: the trailer "
+                               "has fields of the month and sums",
                                field->name);
     if (field->level == EXPORT_TOTAL)
         return gl_error (error, "'%s' is for the trailer", field->name);
@@ -128,8 +128,8 @@ static int read_template (export_t *e, const export_record_t *record,
 static int check_one (const char *text, const char *key, gl_error_t *error)
 {
     if (text && (strlen (text) != 1 || (unsigned char)*text >= 0x80))
-        return gl_error (error, "`%s` is one ASCII character, not '%.20s'", key,
-                         text);
+        return gl_error (error, "`%s` must be one ASCII character, not '%.20s'",
+                         key, text);
     return 0;
 }
 
@@ -149,7 +149,7 @@ static int check_date (const char *text, gl_error_t *error)
     if (!rest || (any && !*rest))
         return 0;
     return gl_error (error,
-                     "`date` is made of YYYY, YY, MM, DD, MON and other "
+                     "`date` consists of YYYY, YY, MM, DD, MON and other "
                      "characters, such as DD.MM.YYYY, not '%.40s'",
                      text);
 }
@@ -197,16 +197,16 @@ static int read_cells (export_t *e, const export_record_t *record,
     if (c->value && c->fields.count > 0)
         return gl_error (error, "give `value` or `fields`, not both");
     if (c->separator && c->fields.count == 0)
-        return gl_error (error, "`separator` goes with `fields`");
+        return gl_error (error, "`separator` needs `fields`");
     if (c->value && read_template (e, record, cells, c->value, error) < 0)
         return -1;
     for (size_t i = 0; i < c->fields.count; i++)
         if (add_part (e, record, cells, c->fields.item[i], error) < 0)
             return -1;
     if (c->otherwise && c->map.count == 0)
-        return gl_error (error, "`otherwise` goes with `map`");
+        return gl_error (error, "`otherwise` needs `map`");
     if ((c->pad || c->cut || c->align) && c->width == 0)
-        return gl_error (error, "`pad`, `align` and `cut` go with `width`");
+        return gl_error (error, "`pad`, `align` and `cut` need `width`");
     if (c->width == 0 && text_same (e->layout->delimiter, "none"))
         return gl_error (error, "`width` is missing: `delimiter` is none");
     if (check_one (c->pad, "pad", error) < 0
@@ -285,7 +285,7 @@ static int read_filters (export_t *e, gl_error_t *error)
         if (!field)
             return fail_at (f->place, "only", error);
         if (field->level >= EXPORT_SUM) {
-            gl_error (error, "'%s' is no text or date", field->name);
+            gl_error (error, "'%s' is not a text or date", field->name);
             return fail_at (f->place, "only", error);
         }
         e->used[field - export_field] = true;

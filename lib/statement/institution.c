@@ -39,11 +39,12 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_CREDITS] = {"credits", "Credits", COLUMN_MONEY, false, true,
                     "By policy and manual."},
     [AT_SETTLEMENT] = {"settlement", "Settlement", COLUMN_MONEY, false, true,
-                       "By rules that say who pays."},
+                       "Grants, sponsors, prepaid money, fees and caps, by "
+                       "the site's rules."},
     [AT_SERVICES]
     = {"services", "Other services", COLUMN_MONEY, false, true, ""},
     [AT_CORRECTIONS] = {"corrections", "Corrections", COLUMN_MONEY, false, true,
-                        "Of earlier months."},
+                        "Corrections of earlier months."},
     [AT_TAXES] = {"taxes", "Taxes", COLUMN_MONEY, false, true, ""},
     [AT_DUE] = {"due", "Due", COLUMN_MONEY, false, false,
                 "The amount to be paid, as on the team's statement."},

@@ -34,15 +34,16 @@ static const column_info_t columns[AT_COUNT] = {
                  "The amount due per GPU hour: the average of the line, before "
                  "rounding."},
     [AT_LIST] = {"list", "List price", COLUMN_MONEY, false, false,
-                 "Before subsidies, tiers, entitlements and surcharges."},
+                 "The price before subsidies, tiers, entitlements and "
+                 "surcharges."},
     [AT_ADJUSTMENT]
     = {"adjustment", "Adjustment", COLUMN_MONEY, false, false,
        "Amount due minus list price: negative if the time is subsidised or "
        "prepaid, positive if a surcharge is added."},
-    [AT_BEFORE] = {"before", "Was", COLUMN_MONEY, false, false,
-                   "The amount of the corrected line as billed."},
-    [AT_AFTER] = {"after", "Is", COLUMN_MONEY, false, false,
-                  "The line's amount as computed now."},
+    [AT_BEFORE] = {"before", "Billed", COLUMN_MONEY, false, false,
+                   "The amount of the corrected line in the closed month."},
+    [AT_AFTER] = {"after", "Now", COLUMN_MONEY, false, false,
+                  "The amount of the line in a computation from all facts."},
     [AT_CHARGE]
     = {"charge", "Due", COLUMN_MONEY, false, false, "The amount to be paid."},
     [AT_IDLE]
@@ -51,16 +52,16 @@ static const column_info_t columns[AT_COUNT] = {
        "0: a shortfall."},
     [AT_IDLE_PCT]
     = {"margin_over_cost_pct", "Margin %", COLUMN_PERCENT, false, false,
-       "Margin over cost as a percentage of the charge: it covers idle time in "
-       "the rate and the margin of a published rate."},
+       "Margin over cost as a percentage of the charge: it includes idle time "
+       "in the rate and the margin of a published rate."},
     [AT_BUDGET]
     = {"budget", "Budget", COLUMN_MONEY, false, false,
        "The budget of the period with its rollover, in money or GPU "
        "hours."},
     [AT_SPENT] = {"spent", "Spent", COLUMN_MONEY, false, false,
                   "Spent in the period so far, in the same unit."},
-    [AT_SPENT_PCT]
-    = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false, "As a percentage of the budget."},
+    [AT_SPENT_PCT] = {"spent_pct", "Spent %", COLUMN_PERCENT, false, false,
+                      "As a percentage of the budget."},
     [AT_FORECAST] = {"forecast", "Forecast", COLUMN_MONEY, false, false,
                      "The amount spent by the end of the period if the daily "
                      "rate of the last 28 days continues (run rate)."},
@@ -115,8 +116,8 @@ static void add_service_columns (page_t *page)
         = report_column (report, "quantity", "Quantity", COLUMN_RATE, false);
     page->unit
         = report_column (report, "quantity_unit", "Unit", COLUMN_TEXT, false);
-    page->unit_price
-        = report_column (report, "unit_price", "Unit price", COLUMN_RATE, false);
+    page->unit_price = report_column (report, "unit_price", "Unit price",
+                                      COLUMN_RATE, false);
     order = report->order;
     while (order[at] != AT_RATE)
         at++;
@@ -206,8 +207,8 @@ static void add_invoice (report_t *report, const statement_t *s)
 
 static report_t *begin (const statement_t *s)
 {
-    GL_AUTOFREE char *title = xasprintf ("Statement for %s",
-                                         s->team ? s->team : "no team");
+    GL_AUTOFREE char *title
+        = xasprintf ("Statement for %s", s->team ? s->team : "no team");
     report_t *report = report_begin (s->query, "statement", title);
     const site_team_t *team = team_within (s->site, s->team, s->query->period);
 
@@ -251,12 +252,12 @@ static void add_go_live (page_t *page)
         return;
     start = zone_instant (query->site->zone, first);
     if (query->period.start < start)
-        report_note (page->report, NOTE_INFORMATION,
-                     "Billing starts on %s (ledger.go_live): nothing is due "
-                     "for %s.",
-                     zone_unit_name (query->site->zone, CALENDAR_DAY, start,
-                                     day),
-                     page->s->month);
+        report_note (
+            page->report, NOTE_INFORMATION,
+            "Billing starts on %s (ledger.go_live): nothing is due "
+            "for %s.",
+            zone_unit_name (query->site->zone, CALENDAR_DAY, start, day),
+            page->s->month);
 }
 
 static void note_disputes (page_t *page)
@@ -283,9 +284,10 @@ static void add_notes (page_t *page)
 {
     add_go_live (page);
     if (page->s->provisional)
-        report_note (page->report, NOTE_INFORMATION,
-                     "Provisional: the month is not closed, and its figures may "
-                     "still change.");
+        report_note (
+            page->report, NOTE_INFORMATION,
+            "Provisional: the month is not closed, and its figures may "
+            "still change.");
     note_disputes (page);
     if (!page->priced)
         report_note (page->report, NOTE_WARNING,

@@ -21,8 +21,8 @@
 
 bool statement_command (const page_t *page, const char *month, buffer_t *out)
 {
-    const char *team = page->s->team ? page->s->team
-                                     : key_info (KEY_TEAM)->absent;
+    const char *team
+        = page->s->team ? page->s->team : key_info (KEY_TEAM)->absent;
 
     if (strchr (team, ','))
         return false;
@@ -67,8 +67,7 @@ void statement_begin_line (page_t *page, const char *section, char letter,
     snprintf (line, 16, "%c%zu", letter, number);
     report_put_text (page->report, AT_SECTION, section);
     report_put_text (page->report, AT_LINE, line);
-    report_put_text (page->report, AT_CURRENCY,
-                     page->s->query->site->currency);
+    report_put_text (page->report, AT_CURRENCY, page->s->query->site->currency);
     /* a page may have a line for each of a million jobs */
     if (page->s->head && strcmp (section, "jobs") != 0)
         report_put_text (page->report, AT_HASH, page->s->head);
@@ -251,7 +250,8 @@ static void add_single (page_t *page, const struct single *kind,
         statement_put_hours (page, row->gpu_seconds, row->cpu_seconds);
     statement_put_units (page, AT_CHARGE, row->charge_units);
     report_put_text (page->report, AT_REASON,
-                     row->reason ? row->reason : correction_cause_text (row->what));
+                     row->reason ? row->reason
+                                 : correction_cause_text (row->what));
     put_bought (page, row);
     put_idle_account (page, row);
     put_service (page, row);
@@ -362,8 +362,8 @@ void statement_balance_lines (page_t *page)
             continue;
         if (number == 0)
             report_section (page->report, "Balances",
-                            "What rules of settlement had for you, and what "
-                            "is left. Month is the last one of the period.");
+                            "Your balance in each rule of settlement. Month "
+                            "is the last month of the period.");
         put_balance (page, &list[i], ++number);
     }
 }
@@ -541,10 +541,9 @@ void statement_figures (page_t *page)
     if (!of_gpus || !of_cpus)
         report_figure (page->report, of_cpus ? "Per CPU hour" : "Per GPU hour",
                        rate, "average, before credits and taxes", COLUMN_RATE);
-    report_figure (
-        page->report, "Margin over cost", idle,
-        "percent of charges above the cost of the time",
-        COLUMN_PERCENT);
+    report_figure (page->report, "Margin over cost", idle,
+                   "percent of charges above the cost of the time",
+                   COLUMN_PERCENT);
 }
 
 /* --- charts ------------------------------------------------------------ */

@@ -46,9 +46,9 @@ static const column_info_t columns[AT_PART] = {
     {"name", "Name", COLUMN_TEXT, true, false,
      "The team, kind of waste or action."},
     {"before", "Last month", COLUMN_MONEY, false, false,
-     "What was due for last month."},
+     "The amount due for last month."},
     {"after", "This month", COLUMN_MONEY, false, false,
-     "What is due for this month."},
+     "The amount due for this month."},
     {"change", "Change", COLUMN_MONEY, false, false,
      "The difference. Its parts follow and add up to it."},
     {"change_pct", "Change %", COLUMN_PERCENT, false, false,
@@ -64,7 +64,7 @@ static const column_info_t rest[] = {
     {"share_pct", "Share %", COLUMN_PERCENT, false, false,
      "Percentage of the cost of the pools, of idle GPUs in jobs of all "
      "charges."},
-    {"command", "Where it comes from", COLUMN_TEXT, false, false,
+    {"command", "Command", COLUMN_TEXT, false, false,
      "The command that shows the figures behind it."},
 };
 

@@ -138,7 +138,7 @@ static void chart_changes (page_t *page)
     }
     report_plot (page->report,
                  &(plot_t){.kind = CHART_CHANGES,
-                           .title = "What the change is made of",
+                           .title = "Parts of the change",
                            .description
                            = "All teams together. Bars to the right are more "
                              "than last month, bars to the left less.",
@@ -248,7 +248,7 @@ static void trend_clear (struct trend *t, size_t count)
 static void chart_trend (page_t *page)
 {
     static const char *const titles[TREND_COUNT]
-        = {"Due of all teams", "Cost of the pools", "Budgets of teams"};
+        = {"Amount due, all teams", "Cost of the pools", "Budgets of teams"};
     struct trend t = {.name = NULL};
     plot_series_t series[TREND_COUNT];
     size_t count = 0;
@@ -264,9 +264,9 @@ static void chart_trend (page_t *page)
                  &(plot_t){.kind = CHART_LINES,
                            .title = "Month by month",
                            .description
-                           = "What was due, what the pools cost, and the "
-                             "budgets of teams; those of a quarter or year in "
-                             "equal parts.",
+                           = "Amounts due, cost of the pools, and budgets of "
+                             "teams; budgets of a quarter or year in equal "
+                             "parts.",
                            .type = COLUMN_MONEY,
                            .digits = page->digits,
                            .unit = page->currency,
@@ -308,7 +308,7 @@ static void chart_shares (page_t *page)
     size_t shown = count <= REPORT_CHART_ROWS ? count : REPORT_CHART_ROWS - 1;
     report_chart_t *chart = report_chart (
         page->report, CHART_BARS, "Share by team",
-        "What is due of each team, and its share of the total.");
+        "The amount due of each team, and its share of the total.");
     mpz_t others;
 
     for (size_t i = 0; i < count; i++)

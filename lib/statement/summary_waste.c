@@ -237,7 +237,7 @@ static const struct {
 } remedies[] = {
     {REMAINDER_IDLE, "Fill or reduce ", ", which had no jobs", "plan"},
     {REMAINDER_STRANDED, "Change the MIG layout of ",
-     ", where jobs did not fit into what was free", "utilization"},
+     ", where jobs did not fit into the free parts", "utilization"},
     {REMAINDER_CPU_STRANDED, "Look at jobs that take all CPUs or memory of ",
      " and leave GPUs free", "utilization"},
     {REMAINDER_RESERVED_UNUSED, "Release reservations of ", " that no job uses",
@@ -245,8 +245,8 @@ static const struct {
     {REMAINDER_PLANNED_DOWN, "Shorten maintenance of ",
      ", which was down as planned", "utilization"},
     {REMAINDER_DOWN, "Repair nodes of ", ", which was down", "utilization"},
-    {REMAINDER_UNKNOWN, "Let 'gpuledger sync' read node events of ",
-     ", whose state is unknown without jobs", "utilization"},
+    {REMAINDER_UNKNOWN, "Run 'gpuledger sync' to read node events of ",
+     ", whose state is unknown while they have no jobs", "utilization"},
 };
 
 static void offer_capacity (page_t *page, struct action *action,

@@ -11,7 +11,7 @@ enum { BEFORE, AFTER, SIDES };
 
 /* A payer or a pool on one side. */
 struct line {
-    char *name; /* NULL: absent */
+    char *name;        /* NULL: absent */
     mpq_t seconds;     /* of GPUs */
     mpq_t cpu_seconds; /* of pools of CPUs */
     mpz_t charge;
@@ -172,23 +172,22 @@ static const column_info_t columns[AT_COUNT] = {
                   "Hours of physical GPUs allocated."},
     [AT_HOURS_AFTER]
     = {"gpu_hours_after", "GPU hours after", COLUMN_HOURS, false, false,
-       "The same as the other configuration counts them, where "
-       "it counts otherwise."},
+       "The hours in the other configuration, if they differ."},
     [AT_COST]
-    = {"cost", "Cost", COLUMN_MONEY, false, false, "What the pool cost."},
+    = {"cost", "Cost", COLUMN_MONEY, false, false, "Cost of the pool."},
     [AT_COST_AFTER] = {"cost_after", "Cost after", COLUMN_MONEY, false, false,
                        "Its cost after the change."},
     [AT_CHARGE] = {"charge", "Charge", COLUMN_MONEY, false, false,
-                   "By the site's configuration."},
+                   "Charge by the site's configuration."},
     [AT_CHARGE_AFTER] = {"charge_after", "Charge after", COLUMN_MONEY, false,
-                         false, "By the other one."},
+                         false, "Charge by the other configuration."},
     [AT_DIFFERENCE] = {"difference", "Difference", COLUMN_MONEY, false, false,
                        "After less before."},
     [AT_PERCENT] = {"difference_pct", "%", COLUMN_PERCENT, false, false,
                     "Difference / charge before."},
     [AT_MARGIN]
     = {"margin_over_cost", "Margin over cost", COLUMN_MONEY, false, false,
-       "Charges less cost; below 0: cost that is not recovered."},
+       "Charges less cost; negative: cost that is not recovered."},
     [AT_MARGIN_AFTER] = {"margin_over_cost_after", "Margin after", COLUMN_MONEY,
                          false, false, ""},
     [AT_RECOVERED] = {"recovered_pct", "Recovered %", COLUMN_PERCENT, false,
@@ -196,10 +195,10 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_RECOVERED_AFTER] = {"recovered_after_pct", "Recovered % after",
                             COLUMN_PERCENT, false, false, ""},
     [AT_RATE] = {"rate", "Rate", COLUMN_RATE, false, false,
-                 "Per GPU hour, as the file has it."},
+                 "Per GPU hour, from the file."},
     [AT_SCALED] = {"rate_scaled", "Scaled", COLUMN_RATE, false, false,
-                   "Times the factor that leaves the sum of the charges as it "
-                   "was."},
+                   "The rate times the factor that keeps the sum of the "
+                   "charges unchanged."},
     [AT_CURRENCY] = {"currency", "Currency", COLUMN_TEXT, false, false, ""},
 };
 
@@ -379,7 +378,8 @@ static void prove_side (struct table *t, const struct line *all,
  * the rounded sums may be some units apart. */
 static void prove_neutral (struct table *t)
 {
-    report_proof_t *proof = report_proof (t->report, "The charges stay in sum");
+    report_proof_t *proof = report_proof (t->report, "The sum of the charges "
+                                                     "is unchanged");
     GL_AUTOFREE char *factor = exact_fraction_text (t->whatif->factor);
     GL_AUTOFREE char *decimal = exact_text (t->whatif->factor, 6);
     mpq_t before, after;
@@ -437,10 +437,10 @@ static void add_words (struct table *t)
 static void add_sections (struct table *t)
 {
     report_section (t->report, t->by_team ? "Teams" : "Accounts",
-                    "What each is charged, before and after.");
+                    "Charges before and after the change.");
     add_lines (t, t->payers, t->by_team ? "team" : "account", put_charges);
     report_section (t->report, "Pools",
-                    "What the charges recover of the cost, before and after.");
+                    "Recovery of the cost before and after the change.");
     add_lines (t, t->pools, "pool", put_recovery);
     add_rates (t);
 }
@@ -452,8 +452,8 @@ report_t *whatif_report_make (const whatif_t *w)
                       .by_team = w->query->site->team_count > 0
                                  || w->site_after->team_count > 0};
 
-    t.cpus = site_counts_cpus (w->query->site)
-             || site_counts_cpus (w->site_after);
+    t.cpus
+        = site_counts_cpus (w->query->site) || site_counts_cpus (w->site_after);
     t.report = report_begin (w->query, "whatif", "What if");
     report_parameter (t.report, "file", w->file);
     add_columns (t.report, t.cpus);

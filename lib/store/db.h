@@ -1,10 +1,10 @@
 /*
- * db.h: one small door to two SQL engines.
+ * db.h: one small interface to two SQL engines.
  *
- * The store stands on it, and so does the reader of slurmdbd's database. It
- * knows connections, statements, rows and transactions, and nothing of the
- * ledger. Statements are written in the engine's own SQL; what differs between
- * the engines is for the caller to know (db_engine()).
+ * The store and the reader of slurmdbd's database use it. It handles
+ * connections, statements, rows and transactions, and knows nothing about the
+ * ledger. Statements are in the engine's own SQL; the caller handles the
+ * differences between the engines (db_engine()).
  *
  * URLs
  *   sqlite:PATH[?ledger=FILE]
@@ -61,12 +61,12 @@ typedef enum {
 #define DB_LEDGER \
     0x4 /* SQLite: the ledger file. MySQL, to write: its account */
 
-/* What kind of failure the last one was. */
+/* The kind of the last failure. */
 typedef enum {
     DB_FAILURE_NONE,
-    DB_FAILURE_OTHER,     /* an error in SQL or in this program */
-    DB_FAILURE_BUSY,      /* has waited for another's lock as long as it may */
-    DB_FAILURE_CONFLICT,  /* deadlock, or another node of a cluster was quicker */
+    DB_FAILURE_OTHER,    /* an error in SQL or in this program */
+    DB_FAILURE_BUSY,     /* has waited for a lock up to the time limit */
+    DB_FAILURE_CONFLICT, /* deadlock, or another node of a cluster was quicker */
     DB_FAILURE_NOT_READY, /* a node without its cluster */
     DB_FAILURE_DENIED,    /* no permission, wrong password, read-only */
     DB_FAILURE_FULL,      /* disk full, quota */
@@ -87,13 +87,13 @@ db_t *db_open (const char *url, unsigned flags, gl_error_t *error);
 /* Rolls an open transaction back. Accepts NULL. */
 void db_close (db_t *db);
 
-/* Everything of `from`, as of one moment, in place of everything of `to`: both
- * SQLite, outside a transaction. All or nothing, while others read and write. */
+/* Replaces the content of `to` by a snapshot of `from`: both SQLite, outside a
+ * transaction. All or nothing, while others read and write. */
 int db_copy (db_t *from, db_t *to, gl_error_t *error);
 
-/* Before db_close(), at the end of the work, outside a transaction: moves what
- * was committed, by whomever, into the SQLite file itself, so that a copy of the
- * file is complete. As far as others let: never an error. Waits up to a second. */
+/* Call it before db_close(), outside a transaction: it moves all committed data
+ * into the SQLite file itself, so that a copy of the file is complete. It waits
+ * up to a second for other connections, and is never an error. */
 void db_settle (db_t *db);
 
 db_engine_t db_engine (const db_t *db);
@@ -109,7 +109,7 @@ int db_exec (db_t *db, const char *sql, gl_error_t *error);
 /* Rows that the last db_exec() or finished db_step() inserted, changed or
  * deleted; on MySQL a row that was set to what it was does not count. */
 uint64_t db_affected (const db_t *db);
-/* Give back memory that is only kept for speed. */
+/* Frees memory that is only a cache. */
 void db_shrink (db_t *db);
 /* The key that the last INSERT made up. */
 uint64_t db_last_id (const db_t *db);
@@ -125,9 +125,9 @@ void db_rollback (db_t *db);
 bool db_in_transaction (const db_t *db);
 
 /*
- * Statements. Parameters are '?', numbered from 0; so are result columns.
- * A bound text or blob is not copied: it must stay until the next db_step() or
- * db_reset(). What is not bound is NULL. Typical use:
+ * Statements. Parameters are '?', numbered from 0; so are result columns. A
+ * bound text or blob is not copied: it must stay until the next db_step() or
+ * db_reset(). Unbound parameters are NULL. Typical use:
  *
  *     db_statement_t *st = db_prepare (db, "SELECT a FROM t WHERE b = ?", e);
  *     db_bind_u64 (st, 0, b);

@@ -5,7 +5,7 @@
  * Each field carries the rank of the observation it comes from, and merging
  * takes, field by field, the maximum of (rank, value): commutative,
  * associative, idempotent. Almost every field has the rank of the segment
- * itself; the exceptions are packed into a few bytes beside the row.
+ * itself; the exceptions are packed into a few bytes of the row.
  *
  * GRES are ranked by whether any are named first: a view that names none never
  * replaces one that names some, however late it is seen
@@ -33,7 +33,7 @@ typedef struct {
 _Static_assert(MERGE_FIELDS <= 32, "a field is a bit of a mask");
 
 typedef struct {
-    segment_t segment; /* strings borrowed */
+    segment_t segment;                /* strings borrowed */
     merge_rank_t ranks[MERGE_FIELDS]; /* of the fields that are known */
 } observation_t;
 
@@ -49,13 +49,14 @@ size_t merge_pack (const observation_t *o, uint8_t fill[MERGE_FILL_MAX]);
 int merge_unpack (observation_t *o, const segment_t *segment, const void *fill,
                   size_t length);
 
-/* Slurmdbd is read again as of a moment of which it was read before: what it said
- * then ranks below what it says now. */
+/* slurmdbd is read again as of the same moment: the earlier reading ranks below
+ * the new one. */
 void merge_reread (observation_t *o, int64_t as_of);
-/* Exceptions that were seen after `as_of` rank as if seen just before it. True if
+/* Exceptions observed after `as_of` rank as if observed just before it. True if
  * there are any. */
 bool merge_fill_set_back (uint8_t *fill, size_t length, int64_t as_of);
-/* Only what slurmdbd said of it is left. False: that does not say when it ran. */
+/* Reduces the segment to its data from slurmdbd. False: slurmdbd does not say
+ * when it ran. */
 bool merge_keep_slurmdbd (observation_t *o);
 /* Where set back: so far before the moment; a view without GRES is one second
  * later, so that it is still the later one. */
@@ -65,7 +66,7 @@ bool merge_keep_slurmdbd (observation_t *o);
  * included. */
 bool merge_same_fields (const segment_t *a, const segment_t *b);
 
-/* What merging changed: nothing, only how sure we are, or facts. */
+/* The effect of a merge: nothing, only ranks, or facts. */
 typedef enum {
     MERGE_SAME,
     MERGE_RANKS,

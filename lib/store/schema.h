@@ -1,8 +1,9 @@
 /*
  * schema.h: the tables of a store, which sql/sqlite.sql, sql/sqlite-ledger.sql
- * and sql/mysql.sql describe and which are built in: making them, and whether a
- * database has them. SQLite makes all of them in one transaction. MySQL commits
- * every statement on its own, so its script can be run again from its start.
+ * and sql/mysql.sql describe and which are built in: creates them, and checks
+ * whether a database has them. SQLite makes all of them in one transaction.
+ * MySQL commits every statement on its own, so its script can be run again from
+ * its start.
  */
 #ifndef GL_STORE_SCHEMA_H
 #define GL_STORE_SCHEMA_H
@@ -16,8 +17,8 @@ typedef int (*schema_statement_f) (const char *sql, void *arg,
 int schema_each (const db_t *db, schema_statement_f callback, void *arg,
                  gl_error_t *error);
 
-/* Make the tables; nothing happens where they are. ret_made may be NULL. -1
- * also where the database belongs to another program or has another schema. */
+/* Creates the tables; existing tables are not changed. ret_made may be NULL. -1
+ * also if the database belongs to another program or has another schema. */
 int schema_make (db_t *db, bool *ret_made, gl_error_t *error);
 
 /* -1 unless the database has the schema of this program. */

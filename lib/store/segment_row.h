@@ -12,9 +12,9 @@
 struct segment_row {
     segment_t segment;
     uint32_t span;    /* span.h */
-    const void *fill; /* merge.h; NULL: one source alone told it */
+    const void *fill; /* merge.h; NULL: all fields come from one source */
     size_t fill_length;
-    int64_t gone; /* as of when slurmdbd does not have it any more; 0: it has */
+    int64_t gone; /* since when slurmdbd no longer has it; 0: it has it */
 };
 
 /* The places of columns. From the first of SEGMENT_MERGED on they can be

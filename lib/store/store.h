@@ -1,11 +1,11 @@
 /*
- * store.h: the one door to persistence: facts in, facts out.
+ * store.h: the only interface to stored facts.
  *
  * A store is two SQLite files, of facts and of the ledger, or a MariaDB/MySQL
- * database (URLs: store/db.h).
- * store_init() makes one, store_open() refuses what is missing, half made, or
- * of another schema than this program's. The same facts give the same bytes out
- * of both engines, in whatever order and however often they were put.
+ * database (URLs: store/db.h). store_init() creates one; store_open() refuses a
+ * store that is missing, incomplete, or has another schema than this program.
+ * The same facts give the same bytes from both engines, in whatever order and
+ * however often they were written.
  *
  * Facts in. Puts are idempotent merges, not overwrites:
  *   - Of two observations of one segment, each field takes the value of the
@@ -69,13 +69,12 @@ typedef struct store store_t;
 /* The schema that this program reads and writes: sql/ENGINE.sql. */
 #define STORE_SCHEMA 1u
 
-/* Where SQLite has the facts of the store; yours. NULL: the store is in a
- * server. */
+/* The path of SQLite's file of facts; yours. NULL: the store is on a server. */
 char *store_file (const char *url);
-/* Where it has the ledger, likewise. */
+/* The path of its ledger file, likewise. */
 char *store_ledger_file (const char *url);
 
-/* Make the store at URL. Nothing happens to one that is there. ret_made may be
+/* Creates the store at URL. An existing store is not changed. ret_made may be
  * NULL. */
 int store_init (const char *url, bool *ret_made, gl_error_t *error);
 
@@ -83,57 +82,58 @@ int store_init (const char *url, bool *ret_made, gl_error_t *error);
 int store_check_url (const char *url, gl_error_t *error);
 
 /* Facts can be written unless the store is opened read-only; closed months and
- * what was decided about them (store/chain.h) only with STORE_LEDGER. */
+ * their adjustments (store/chain.h) only with STORE_LEDGER. */
 #define STORE_READ_ONLY 0x1
 #define STORE_LEDGER 0x2
 store_t *store_open (const char *url, unsigned flags, gl_error_t *error);
-/* Rolls an open transaction back. Accepts NULL. What was committed is then in
- * the SQLite file itself, unless a reader of an older moment held it up. */
+/* Rolls an open transaction back. Accepts NULL. Committed data is then in the
+ * SQLite file itself, unless a reader of an older snapshot prevented this. */
 void store_close (store_t *store);
 const char *store_url (const store_t *store);
-/* All of the store into the SQLite store at `url`, which is made, or all of
- * which is replaced: each file as of one moment, all of it or nothing. */
+/* Copies the store to the SQLite store at `url`, which is created or completely
+ * replaced: each file is a snapshot. All or nothing. */
 int store_copy (store_t *store, const char *url, gl_error_t *error);
-/* The connection is gone, as the last error said: nothing but store_close()
- * helps, and opening the store again once the server is back. What was not
- * committed never happened; a commit that failed so may have. */
+/* The last error was a lost connection: call store_close(), and open the store
+ * again when the server is back. Uncommitted changes are lost; if the commit
+ * itself failed, it may or may not have happened. */
 bool store_is_lost (const store_t *store);
 
 int store_begin (store_t *store, gl_error_t *error);
 int store_commit (store_t *store, gl_error_t *error);
 void store_rollback (store_t *store);
 
-/* Outside a transaction: give back the memory that a long one has left behind.
- * What follows is right, and slower at first. */
+/* Outside a transaction: frees caches that a long transaction has left. Later
+ * calls are slower at first. */
 void store_shrink (store_t *store);
 
-/* begin, fn, commit; fn's -1 rolls back. Where the engine says that another
- * writer was in the way, all of it is run again, 8 times at most: fn must be
- * able to start over (and reset what it counts). */
+/* begin, fn, commit; if fn returns -1, rolls back. After a conflict with
+ * another writer, all of it is run again, at most 8 times: fn must be able to
+ * start over (and reset its counts). */
 typedef int (*store_transaction_f) (store_t *store, void *arg,
                                     gl_error_t *error);
 int store_transaction (store_t *store, store_transaction_f fn, void *arg,
                        gl_error_t *error);
-/* The same to add to the chain, of a store that was opened with STORE_LEDGER.
- * fn writes no facts, which nobody changes meanwhile. */
+/* The same to append to the chain of a store opened with STORE_LEDGER. fn must
+ * not write facts; nobody else changes facts meanwhile. */
 int store_ledger_transaction (store_t *store, store_transaction_f fn, void *arg,
                               gl_error_t *error);
 
-/* What puts did; each put adds 1 to one of them. A closed segment that only
- * was seen again later is unchanged. */
+/* The effects of writes; each write adds 1 to one of them. An ended segment
+ * that was only observed again later is unchanged. */
 typedef struct {
     uint64_t inserted;
     uint64_t changed;
     uint64_t unchanged;
-    uint64_t revised; /* segments: of the changed ones those that left a revision */
-    uint64_t lost; /* segments: of the changed ones those whose GRES accounting has
+    uint64_t revised; /* segments: changed ones that made a revision */
+    uint64_t
+        lost; /* segments: of the changed ones those whose GRES accounting has
                       lost now */
-    uint64_t lost_job; /* the first of these */
-    uint64_t moved;    /* segments that are put with another start than before */
-    uint64_t moved_job; /* the last of these, */
-    int64_t moved_from; /* its start in the store until now, */
-    int64_t moved_to;   /* and the start that was put */
-    uint64_t reopened;  /* segments that had ended and are open again */
+    uint64_t lost_job;     /* the first of these */
+    uint64_t moved;        /* segments written with another start than before */
+    uint64_t moved_job;    /* the last of these, */
+    int64_t moved_from;    /* its start in the store until now, */
+    int64_t moved_to;      /* and the start that was written */
+    uint64_t reopened;     /* segments that had ended and are open again */
     uint64_t reopened_job; /* the first of these */
 } store_counts_t;
 
@@ -142,7 +142,7 @@ int store_put_segment (store_t *store, const segment_t *segment,
                        store_counts_t *counts, gl_error_t *error);
 int store_put_suspension (store_t *store, const suspension_t *suspension,
                           store_counts_t *counts, gl_error_t *error);
-/* observed_at: as in segment_t, when the source looked. */
+/* observed_at: as in segment_t, the time of the observation. */
 int store_put_event (store_t *store, const node_event_t *event,
                      int64_t observed_at, store_counts_t *counts,
                      gl_error_t *error);
@@ -150,8 +150,8 @@ int store_put_reservation (store_t *store, const reservation_t *reservation,
                            int64_t observed_at, store_counts_t *counts,
                            gl_error_t *error);
 
-/* Where an account hangs in the tree of its cluster. Only the tree of the last
- * moment is kept: teams that change over time are dated in the configuration. */
+/* The position of an account in the tree of its cluster. Only the latest tree
+ * is stored: teams that change over time have dates in the configuration. */
 typedef struct {
     const char *cluster;
     const char *name;
@@ -169,7 +169,7 @@ int store_each_account (store_t *store, store_name_f callback, void *arg,
 int store_each_user (store_t *store, store_name_f callback, void *arg,
                      gl_error_t *error);
 
-/* A record of a node, verbatim, and what of it joins (docs/formats). */
+/* A record of a node, verbatim, with its fields for matching (docs/formats). */
 #define STORE_KEY_SIZE 16
 typedef struct {
     uint8_t key[STORE_KEY_SIZE];
@@ -188,10 +188,10 @@ int store_put_record (store_t *store, const node_record_t *record,
                       store_counts_t *counts, gl_error_t *error);
 
 /*
- * What the agent measured of a device. The measures are stored packed and come
- * out as they went in. A stretch that cannot be is refused (-1), and so is a
- * measure below MEASURE_UNKNOWN: store_check_usage() says the same beforehand,
- * without a store, so that one bad record need not cost a transaction.
+ * The agent's measurements of a device. They are stored packed and read back
+ * unchanged. An impossible interval is refused (-1), and so is a measure below
+ * MEASURE_UNKNOWN. store_check_usage() makes the same checks without a store,
+ * so that one bad record does not cost a transaction.
  */
 #define STORE_STRETCH_MAX_MS (24 * 3600 * 1000)
 int store_check_usage (const device_usage_t *usage, gl_error_t *error);
@@ -202,13 +202,13 @@ int store_put_usage (store_t *store, const uint8_t key[STORE_KEY_SIZE],
 int store_put_retag (store_t *store, const retag_t *retag,
                      store_counts_t *counts, gl_error_t *error);
 
-/* A reading of a meter. The same one again changes nothing; another one of the
- * same time is an error. store_meters: all that overlap the period, by meter and
- * time; texts and array are freed by store_meters_free(). */
+/* A reading of a meter. Writing it again changes nothing; a different reading
+ * of the same time is an error. store_meters: all that overlap the period, by
+ * meter and time; texts and array are freed by store_meters_free(). */
 int store_put_meter (store_t *store, const meter_reading_t *reading,
                      store_counts_t *counts, gl_error_t *error);
-/* Remove what lies in the way of a reading: others of its time, and the parts of them
- * beyond it. The same reading stays. Adds to *count how many there were. */
+/* Removes readings that conflict with this one: other readings that overlap its
+ * time, completely. The same reading stays. Adds their number to *count. */
 int store_clear_meter (store_t *store, const meter_reading_t *reading,
                        uint64_t *count, gl_error_t *error);
 int store_meters (store_t *store, period_t period, meter_reading_t **ret,
@@ -216,8 +216,8 @@ int store_meters (store_t *store, period_t period, meter_reading_t **ret,
 void store_meters_free (meter_reading_t *readings, size_t count);
 
 /*
- * Charges of other services. Of one source and reference there are as many versions as
- * imports said something new of it; the last one whose import is in force counts.
+ * Charges of other services. A source and reference has a version for each
+ * import that changed it; the last version whose import was not undone counts.
  * Arrays are freed by store_services_free(). All also in a transaction.
  */
 /* Those in force of [from, until) (days, "2026-10-01"), by source and reference. */
@@ -240,8 +240,8 @@ int store_put_service (store_t *store, const service_t *service,
 /* In a transaction: what was computed with it is computed again. */
 void store_service_changed (store_t *store, const service_t *service);
 
-/* The facts of this cluster speak of moments up to as_of (it only ever moves
- * forward). Segments say so themselves. Makes the cluster known. */
+/* The facts of this cluster are complete up to as_of, which only ever moves
+ * forward. Segments have their own time. Adds the cluster if it is new. */
 int store_put_as_of (store_t *store, const char *cluster, int64_t as_of,
                      gl_error_t *error);
 
@@ -253,10 +253,10 @@ int store_get_mark (store_t *store, const char *cluster, const char *name,
                     int64_t *ret_value, gl_error_t *error);
 
 /*
- * Rollups: what was counted of one cluster in one day or month, kept so that a
- * report need not read its segments again. A cache and no fact: it may be
- * emptied at any time. The body is the caller's (usage/rollup.h); so is the
- * digest, which says of which configuration it was made.
+ * Rollups: the usage of one cluster in one day or month, cached so that a
+ * report need not read its segments again. As a cache, it may be emptied at any
+ * time. The caller defines the body (usage/rollup.h) and the digest of the
+ * configuration that it was made with.
  *
  * A put that changes what counts forgets, in its own transaction, the rollups
  * that overlap the time concerned. So a rollup that is there is right if its
@@ -308,9 +308,9 @@ int store_forget_rollups (store_t *store, const char *cluster, int64_t start,
  * counted. A put that sees one of them again notes that it is back. Few bytes a
  * segment.
  */
-int store_unseen (store_t *store, const char *cluster, int64_t from,
-                  int64_t to, int64_t as_of, uint64_t *at, uint64_t *ret_ids,
-                  size_t size, size_t *ret_count, gl_error_t *error);
+int store_unseen (store_t *store, const char *cluster, int64_t from, int64_t to,
+                  int64_t as_of, uint64_t *at, uint64_t *ret_ids, size_t size,
+                  size_t *ret_count, gl_error_t *error);
 int store_put_deleted (store_t *store, const char *cluster, int64_t from,
                        int64_t to, int64_t as_of, uint64_t *ret_count,
                        gl_error_t *error);
@@ -359,9 +359,9 @@ int store_set_back (store_t *store, const char *cluster, int64_t as_of,
                     gl_error_t *error);
 
 /*
- * Imports: what commands have put of files, kept so that it can be taken back. The
- * parts are the caller's (sacct-ext/import/imports.h); they are read in their order, 0 to
- * the last one.
+ * Imports: facts that commands have read from files, stored so that they can be
+ * undone. The parts are the caller's (sacct-ext/import/imports.h); they are
+ * read in their order, 0 to the last one.
  */
 typedef struct {
     uint64_t id; /* from 1 on */
@@ -392,17 +392,19 @@ int store_import_part (store_t *store, uint64_t id, uint64_t part,
                        buffer_t *ret_body, gl_error_t *error);
 int store_import_forget_parts (store_t *store, uint64_t id, gl_error_t *error);
 
-/* In a transaction. What slurmdbd said of the segment of this key is given to the
- * callback, if it said when it ran. */
+/* In a transaction. Calls back with slurmdbd's view of the segment with this
+ * key, if it has the times. */
 typedef int (*store_view_f) (const segment_t *view, void *arg,
                              gl_error_t *error);
 int store_slurmdbd_view (store_t *store, const segment_t *key,
                          store_view_f callback, void *arg, gl_error_t *error);
-/* In a transaction, in which no revisions are made from now on. Of the segment of this
- * view only what slurmdbd said is left, or nothing; the view's own revisions go. */
+/* In a transaction, which makes no revisions from now on. Reduces the segment
+ * to its data from slurmdbd, or deletes it; deletes the view's own revisions.
+ */
 int store_strip_segment (store_t *store, const segment_t *view,
                          gl_error_t *error);
-/* In a transaction: sets it, if it is later, and forgets what was counted. */
+/* In a transaction: sets it, if it is later, and deletes the rollups that it
+ * affects. */
 int store_lower_as_of (store_t *store, const char *cluster, int64_t as_of,
                        gl_error_t *error);
 
@@ -417,8 +419,8 @@ int store_job_times (store_t *store, const char *cluster, uint64_t id_job,
                      store_times_t *ret_times, size_t size, size_t *ret_count,
                      gl_error_t *error);
 
-/* Of which time the store knows something of a cluster: the first start of a
- * segment or event, and the as-of; 0 for nothing. */
+/* The time range of the facts of a cluster: the first start of a segment or
+ * event, and the as-of; 0 if there are none. */
 int store_extent (store_t *store, const char *cluster, int64_t *ret_start,
                   int64_t *ret_as_of, gl_error_t *error);
 /* In a transaction: remembers the first start, so that nobody has to search for it,
@@ -459,12 +461,12 @@ typedef struct {
     store_jobs_t jobs; /* records and usage */
     uint32_t kind;     /* records and nodes: of this kind; 0: all. Fast together
                           with STORE_OF_NO_JOB, and for nodes */
-    bool gpu_only;   /* segments: only those that hold or asked for a GPU */
+    bool gpu_only;     /* segments: only those that hold or asked for a GPU */
     /* and of the others those of these jobs; asked with ascending keys. NULL: none */
     int (*also) (const char *cluster, uint64_t id_job, void *arg,
                  gl_error_t *error); /* 1: wanted, 0, or -1 */
     void *also_arg;
-    bool open_only;  /* segments: only those without an end */
+    bool open_only; /* segments: only those without an end */
     uint32_t ended; /* only of the jobs of which a segment ended in one of these
                        states (segment_state_bit ()) and overlaps the period,
                        which has to be given; all segments of these, and a few
@@ -479,8 +481,8 @@ typedef struct {
     device_usage_t usage;
 } store_usage_t;
 /*
- * What a node has sent, one row for each kind of record. Cheap: it is
- * kept at every put. The newest record is that with the latest stamp
+ * The number of records of a node, one row for each kind of record. Cheap: it
+ * is updated by every write. The newest record is that with the latest stamp
  * (usage: its end), then the greater key. Only cluster and kind of the query
  * are read.
  */

@@ -1,4 +1,5 @@
-/* What a reader of slurmdbd's database need not put again. */
+/* Unchanged rows of slurmdbd's database, which a reader need not write again.
+ */
 #include "base/memory.h"
 #include "store/span.h"
 #include "store/store_private.h"

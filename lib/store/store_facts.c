@@ -1,6 +1,6 @@
 /*
- * Facts of which, of two under one key, the better one stands: suspensions,
- * node events, reservations, accounts and retags.
+ * Facts with one row for each key, where the better observation replaces the
+ * other: suspensions, node events, reservations, accounts and retags.
  */
 #include <string.h>
 

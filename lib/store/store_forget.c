@@ -1,8 +1,8 @@
 /*
- * What a transaction changes forgets the rollups that counted it. Collected in
- * memory, as stretches of time and as jobs, and done at the commit: a sync of
- * millions of rows deletes in a few statements. Where the cluster has no
- * rollup, as at the first sync, nothing is collected at all.
+ * Changes in a transaction delete the rollups that they affect. They are
+ * collected in memory, as time intervals and as jobs, and applied at the
+ * commit: a sync of millions of rows deletes in a few statements. Where the
+ * cluster has no rollup, as at the first sync, nothing is collected at all.
  */
 #include <stdlib.h>
 #include <string.h>

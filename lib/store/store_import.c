@@ -1,4 +1,4 @@
-/* What was imported of files: meter readings, charges of other services, and the
+/* Facts imported from files: meter readings, charges of other services, and the
  * imports that can be undone. */
 #include <string.h>
 
@@ -19,8 +19,8 @@ static const row_type_t meter_rows
 
 /* Readings of the meter in the time of this one, the first one first. */
 #define METER_OVERLAPS "meter = ? AND time_start < ? AND time_end > ?"
-#define OVERLAP_ARGS(R)                                                        \
-    ARGS (as_text ((R)->meter), as_i64 ((R)->period.end),                      \
+#define OVERLAP_ARGS(R)                                   \
+    ARGS (as_text ((R)->meter), as_i64 ((R)->period.end), \
           as_i64 ((R)->period.start))
 
 /* 1, or 0: there is none. The meter of *ret is that of `r`. */
@@ -136,20 +136,19 @@ static const column_t service_columns[] = {
 static const row_type_t service_rows
     = ROW_TYPE ("service_charge", service_columns, service_t);
 
-#define SERVICE_IN_FORCE                                                       \
-    "t.import = (SELECT max(s.import) FROM service_charge s "                  \
-    "JOIN import i ON i.id = s.import WHERE s.source = t.source "              \
+#define SERVICE_IN_FORCE                                          \
+    "t.import = (SELECT max(s.import) FROM service_charge s "     \
+    "JOIN import i ON i.id = s.import WHERE s.source = t.source " \
     "AND s.reference = t.reference AND i.undone IS NULL)"
 #define SERVICE_ORDER " ORDER BY t.source, t.reference"
 
 int store_services (store_t *store, const char *from, const char *until,
                     service_t **ret, size_t *ret_count, gl_error_t *error)
 {
-    return row_list (store, &service_rows,
-                     "WHERE t.day >= ? AND t.day < ? AND " SERVICE_IN_FORCE
-                         SERVICE_ORDER,
-                     ARGS (as_text (from), as_text (until)), ret, ret_count,
-                     error);
+    return row_list (
+        store, &service_rows,
+        "WHERE t.day >= ? AND t.day < ? AND " SERVICE_IN_FORCE SERVICE_ORDER,
+        ARGS (as_text (from), as_text (until)), ret, ret_count, error);
 }
 
 int store_service (store_t *store, const char *source, const char *reference,

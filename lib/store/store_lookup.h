@@ -2,8 +2,8 @@
  * store_lookup.h: rows that others share, by id, kept in memory.
  *
  * A walk over millions of segments finds the same few parties, shapes and texts
- * again and again: where a look into memory is cheaper than a join, they are
- * read once. Each lookup is a table of fixed size; what was read last stands.
+ * again and again: if a lookup in memory is cheaper than a join, they are read
+ * once. Each lookup is a table of fixed size; a new entry replaces an old one.
  */
 #ifndef GL_STORE_LOOKUP_H
 #define GL_STORE_LOOKUP_H

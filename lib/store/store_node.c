@@ -1,6 +1,7 @@
 /*
- * Of each node and kind of record the number and the newest one. Kept in memory
- * during a transaction and written at its end: a batch of a node is one row.
+ * The number and the newest of the records of each node and kind. They are
+ * collected in memory during a transaction and written at its end: a batch of a
+ * node is one row.
  */
 #include <string.h>
 

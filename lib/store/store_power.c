@@ -1,5 +1,5 @@
-/* Who writes facts, a network daemon among them, must not write closed months:
- * can it? */
+/* The account that writes facts (the collector uses it) must not be able to
+ * write closed months. Checks whether it is. */
 #include <grp.h>
 #include <pwd.h>
 #include <string.h>

@@ -101,8 +101,8 @@ static const char *advice_of (int code)
     }
 }
 
-/* A full disk is SQLITE_FULL where pages are written, and an error of input and
- * output where the file beside the database, PATH-shm, cannot grow. */
+/* A full disk is SQLITE_FULL when pages are written, and an I/O error when the
+ * file PATH-shm next to the database cannot grow. */
 static int cause_of (struct sqlite_db *db, int code)
 {
     return (code & 0xff) == SQLITE_IOERR
@@ -136,7 +136,7 @@ static int sqlite_exec (db_t *base, const char *sql, gl_error_t *error)
     return 0;
 }
 
-/* What root makes belongs to the owner of the directory. */
+/* A file created by root gets the owner of its directory. */
 static int give_to_owner (int fd, const char *path)
 {
     const char *slash = strrchr (path, '/');
@@ -265,8 +265,9 @@ static int set_journal (struct sqlite_db *db, gl_error_t *error)
     return rc;
 }
 
-/* What is planted in the file must not act: the schema cannot be edited, triggers
- * and views (we have none) are off, and no library is loaded. */
+/* Foreign objects in the file must not run: the schema cannot be edited,
+ * triggers and views (the store has none) are disabled, and no library is
+ * loaded. */
 static const struct {
     int option, value;
 } protections[] = {
@@ -278,16 +279,14 @@ static const struct {
     {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
 };
 
-static int open_handle (struct sqlite_db *db, unsigned flags,
-                        gl_error_t *error)
+static int open_handle (struct sqlite_db *db, unsigned flags, gl_error_t *error)
 {
-    int mode = flags & DB_READ_ONLY ? SQLITE_OPEN_READONLY
-                                    : SQLITE_OPEN_READWRITE;
+    int mode
+        = flags & DB_READ_ONLY ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     int persist = 1;
-    int code = sqlite3_open_v2 (db->path, &db->handle,
-                                mode | SQLITE_OPEN_NOMUTEX
-                                    | SQLITE_OPEN_EXRESCODE,
-                                NULL);
+    int code = sqlite3_open_v2 (
+        db->path, &db->handle,
+        mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
 
     if (!db->handle)
         return gl_error (error, "%s: out of memory", db->path);
@@ -312,7 +311,8 @@ static int open_handle (struct sqlite_db *db, unsigned flags,
     return flags & DB_CREATE && !db->base.ledger ? set_journal (db, error) : 0;
 }
 
-/* Who may only read cannot undo what a killed command left half written. */
+/* A reader without write permission cannot roll back the incomplete transaction
+ * of a killed command. */
 static void finish_rollback (const char *path)
 {
     GL_AUTOFREE char *journal = xasprintf ("%s-journal", path);
@@ -348,7 +348,8 @@ static void move_log (sqlite3 *handle, bool wait_for_readers)
     sqlite3_busy_timeout (handle, 0);
     while ((sqlite3_wal_checkpoint_v2 (handle, NULL, SQLITE_CHECKPOINT_TRUNCATE,
                                        &frames, NULL)
-            & 0xff) == SQLITE_BUSY
+            & 0xff)
+               == SQLITE_BUSY
            && (frames < 0 || wait_for_readers) && left-- > 0) {
         pause_shortly ();
         frames = -1;
@@ -554,8 +555,7 @@ static char *sqlite_column_name (const db_statement_t *statement, unsigned at)
     return xstrdup (sqlite3_column_name (of_statement (statement), (int)at));
 }
 
-static bool sqlite_column_is_null (const db_statement_t *statement,
-                                   unsigned at)
+static bool sqlite_column_is_null (const db_statement_t *statement, unsigned at)
 {
     return sqlite3_column_type (of_statement (statement), (int)at)
            == SQLITE_NULL;

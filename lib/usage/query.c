@@ -40,7 +40,7 @@ static int add_key (key_list_t *keys, const char *word, size_t length,
     if (info->id == KEY_LABEL) {
         size_t prefix = strlen ("label:");
         if (!tag_valid (word + prefix, length - prefix))
-            return gl_error (error, "'%.*s' is no label's name", (int)length,
+            return gl_error (error, "'%.*s' is not a label's name", (int)length,
                              word);
         *ret_label = xstrndup (word + prefix, length - prefix);
     }
@@ -120,7 +120,7 @@ int report_month_parse (const zone_t *zone, const char *text,
                          "'%.40s' is not the name of one month; write "
                          "e.g. 2026-10",
                          text);
-    return gl_error (error, "'%.40s' is no month; write e.g. 2026-10", text);
+    return gl_error (error, "'%.40s' is not a month; write e.g. 2026-10", text);
 }
 
 /* "-3": the last three months that are over. */
@@ -133,7 +133,7 @@ static int parse_count (const zone_t *zone, const char *text, int64_t as_of,
     if (number_u64_text (text + 1, &count) < 0 || count == 0)
         return gl_error (
             error,
-            "'%.40s' is no number of months; write e.g. -3 for the "
+            "'%.40s' is not a number of months; write e.g. -3 for the "
             "last three that are complete",
             text);
     for (; count > 1 && period.start > 0; count--)
@@ -163,7 +163,7 @@ static int parse_range (const zone_t *zone, const char *text, const char *to,
     if (parse_end (zone, text, (size_t)(to - text), as_of, &first) < 0
         || parse_end (zone, to + 2, strlen (to + 2), as_of, &last) < 0)
         return gl_error (error,
-                         "'%.40s' is no range of months; write e.g. "
+                         "'%.40s' is not a range of months; write e.g. "
                          "2026-05..2026-10",
                          text);
     if (last.start < first.start)
@@ -187,7 +187,7 @@ int report_months_parse (const zone_t *zone, const char *text, int64_t as_of,
     if (parse_end (zone, text, strlen (text), as_of, ret_period) == 0)
         return 0;
     return gl_error (error,
-                     "'%.40s' is no month; write e.g. 2026-10, "
+                     "'%.40s' is not a month; write e.g. 2026-10, "
                      "2026-05..2026-10, last, or -3 for the last three",
                      text);
 }

@@ -101,9 +101,8 @@ static void put_kinds (struct writer *w, const rollup_t *r)
     varint_add (&w->body, r->kind_count);
     for (size_t i = 0; i < r->kind_count; i++) {
         const struct rollup_kind *k = &r->kind[i];
-        varint_add (&w->body,
-                    (uint64_t)k->sort | (k->unsure ? KIND_UNSURE : 0)
-                        | (k->quarantined ? KIND_QUARANTINED : 0));
+        varint_add (&w->body, (uint64_t)k->sort | (k->unsure ? KIND_UNSURE : 0)
+                                  | (k->quarantined ? KIND_QUARANTINED : 0));
         if (k->sort != ROLLUP_TOLD)
             continue;
         put_text (w, k->pool);
@@ -126,8 +125,8 @@ static void put_measured (buffer_t *out, const measured_t *m)
     for (size_t i = 0; i < GL_ARRAY_SIZE (measures); i++)
         varint_add (out, *(const uint64_t *)((const char *)m + measures[i]));
     for (size_t i = 0; i < GL_ARRAY_SIZE (maxima); i++)
-        varint_add (out, zigzag (*(const int64_t *)((const char *)m
-                                                    + maxima[i])));
+        varint_add (out,
+                    zigzag (*(const int64_t *)((const char *)m + maxima[i])));
     varint_add (out, m->idle_rule);
     varint_add (out, m->energy_rules);
 }
@@ -547,8 +546,7 @@ static void get_rows (struct reader *r)
         size_t *kind;
         row->who = (size_t)get_below (r, to->who_count);
         row->kind_count = get_count (r, 1);
-        row->kind = kind
-            = rollup_alloc (to, row->kind_count, sizeof (*kind));
+        row->kind = kind = rollup_alloc (to, row->kind_count, sizeof (*kind));
         for (size_t k = 0; k < row->kind_count; k++)
             kind[k] = (size_t)get_below (r, to->kind_count);
         row->present = get (r);
@@ -686,6 +684,6 @@ rollup_t *rollup_decode (const void *bytes, size_t length, gl_error_t *error)
     if (r.at)
         return r.rollup;
     rollup_free (r.rollup);
-    gl_error (error, "%zu bytes are no rollup of this gpuledger", length);
+    gl_error (error, "%zu bytes are not a rollup of this version", length);
     return NULL;
 }

@@ -40,7 +40,7 @@ void agent_say (int priority, const char *fmt, ...)
         fprintf (stderr, "gpuledger-agent: %s\n", text);
 }
 
-/* Count it; say it when it is not what was said last. */
+/* Counts the problem; logs it unless it was the last one logged. */
 static void problem (agent_t *agent, problem_t where, const gl_error_t *error)
 {
     char *said = agent->said[where];
@@ -142,7 +142,7 @@ static void set_identity (agent_t *agent, record_t *record)
     record_set_text (record, RECORD_FIELD_node, agent->node);
 }
 
-/* A stretch has ended. */
+/* An interval has ended. */
 static void take_stretch (void *arg, const record_t *stretch)
 {
     agent_t *agent = arg;
@@ -277,8 +277,8 @@ static void print_state (const agent_t *agent, buffer_t *out)
     buffer_add_text (out, marks ? marks : "");
 }
 
-/* What was read of the spool may go when it is in the state, or when that
- * cannot be written: on a full disk the segments that go are the way out. */
+/* Segments that were read may be removed when the state has this, or when the
+ * state cannot be written: on a full disk, removing segments makes room. */
 static int checkpoint (agent_t *agent, bool durable)
 {
     BUFFER_AUTO text = BUFFER_INIT;
@@ -321,7 +321,7 @@ static bool parse_line (agent_t *agent, const char *line)
     return rc > 0;
 }
 
-/* The lines up to "spool" are ours, what follows is the cursor's. */
+/* The lines up to "spool" belong to this file, the rest to the cursor. */
 static bool parse_state (agent_t *agent, char *text)
 {
     char *line = text, *end;
@@ -358,7 +358,7 @@ static void load_state (agent_t *agent)
     int rc = state_load (agent->spool, &text, &error);
 
     if (rc > 0 && !parse_state (agent, text.data)) {
-        gl_error (&error, "%s/state/agent is not understood", agent->spool);
+        gl_error (&error, "%s/state/agent has an unknown format", agent->spool);
         rc = -1;
     }
     if (rc >= 0)
@@ -407,7 +407,7 @@ static int ingest_record (const spool_entry_t *entry, void *arg,
     if (!entry->understood)
         return 0;
     holders_queue (holders, &entry->record, taking->latest_ms);
-    /* before the first look order is all that counts: keep the queue short */
+    /* before the first sample only the order matters: keep the queue short */
     if (taking->agent->last_ms == 0 && stamp < taking->now_ms)
         holders_apply (holders, stamp - HISTORY_MS);
     return 0;
@@ -538,7 +538,7 @@ static void count_lost (agent_t *agent)
 
     if (agent->outbox.dropped == 0)
         return;
-    gl_error (&error, "records were dropped that could not be written");
+    gl_error (&error, "records that could not be written were dropped");
     problem (agent, PROBLEM_LOST, &error);
     agent->problems[PROBLEM_LOST] += agent->outbox.dropped - 1;
     agent->outbox.dropped = 0;

@@ -1,5 +1,5 @@
 /*
- * agent.h: gpuledger-agent: one look after the other.
+ * agent.h: gpuledger-agent: one sample after the other.
  *
  *     agent_init (&agent, &options);
  *     agent_start (&agent, &error)       lock, state of the last run
@@ -34,14 +34,14 @@
 /* A node that was away for longer begins anew. */
 #define AGENT_AWAY_MAX_MS (7 * 24 * 3600 * INT64_C (1000))
 
-/* What the command line says; NULL and 0: as the configuration has it. */
+/* The command line; NULL and 0: use the configuration. */
 typedef struct {
     const char *config; /* NULL: the default, which may be missing */
     const char *spool;
     const char *node;
     const char *cluster;
     const char *replay;
-    const char *record; /* write a replay of what is seen */
+    const char *record; /* record the samples as a replay */
     int64_t interval_ms;
     bool through;
     bool once;
@@ -81,7 +81,7 @@ void agent_look (agent_t *agent);
 /* Bring the spool to the disk; tell the shipper. */
 void agent_sync (agent_t *agent);
 void agent_stop (agent_t *agent);
-/* Devices could be asked, and all that was seen is written. */
+/* Devices answered, and all records are written. */
 bool agent_has_seen (const agent_t *agent);
 /* Frees everything; also after a failed agent_init(). */
 void agent_done (agent_t *agent);

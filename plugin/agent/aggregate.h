@@ -1,6 +1,7 @@
 /*
- * aggregate.h: what was seen of one device in one stretch of time, as running
- * sums. Integers only; the units are those of docs/formats/record.md. Pure.
+ * aggregate.h: the measurements of one device in one interval of time, as
+ * running sums. Integers only; the units are those of docs/formats/record.md.
+ * Pure.
  */
 #ifndef GL_AGENT_AGGREGATE_H
 #define GL_AGENT_AGGREGATE_H
@@ -44,13 +45,13 @@ typedef struct {
     int64_t idle_ms;
     int64_t idle_longest_ms;
     int64_t idle_rule;
-    int64_t unnamed; /* jobs held devices of this node that nobody could name */
+    int64_t unnamed; /* jobs had unnamed devices on this node */
 } aggregate_t;
 
 void aggregate_begin (aggregate_t *sum, int64_t begin_ms);
 
-/* `sample` speaks for `ms` more. `run`, with these `ms` already in it, gives
- * the longest idle run; `found` are RECORD_IDLE_* bits. */
+/* Adds `sample` for another `ms`. `run`, which already includes these `ms`,
+ * gives the longest idle period; `found` are RECORD_IDLE_* bits. */
 void aggregate_add (aggregate_t *sum, const idle_rule_t *rule,
                     const sample_t *sample, int64_t ms);
 void aggregate_add_idle (aggregate_t *sum, const idle_run_t *run,
@@ -60,9 +61,8 @@ void aggregate_add_energy (aggregate_t *sum, int64_t energy_mj, int64_t ms);
 /* Nothing at all was seen. */
 bool aggregate_empty (const aggregate_t *sum);
 
-/* Put it into the fields of a job-usage record; what was never known stays
- * absent. Identity, holders and times that the sums do not have are the
- * caller's. */
+/* Writes the fields of a job-usage record; a value that was never known stays
+ * absent. The caller sets identity, holders and other times. */
 void aggregate_fill (const aggregate_t *sum, record_t *record);
 
 #endif /* !GL_AGENT_AGGREGATE_H */

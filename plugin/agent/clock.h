@@ -1,6 +1,6 @@
 /*
- * clock.h: what time the agent believes it is: the machine's clock, or a replay
- * that is run through without waiting. Nanoseconds since 1970; one thread.
+ * clock.h: the agent's time: the machine's clock, or the time of a replay that
+ * is processed without waiting. Nanoseconds since 1970; one thread.
  */
 #ifndef GL_AGENT_CLOCK_H
 #define GL_AGENT_CLOCK_H

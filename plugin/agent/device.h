@@ -1,5 +1,5 @@
 /*
- * device.h: what a node's devices are, and what one look at them shows.
+ * device.h: the devices of a node, and one sample of them.
  *
  * A device is what Slurm can allocate: a whole GPU, or a MIG slice (a compute
  * instance within a GPU instance). Plain data, owned by the inventory; an empty
@@ -17,8 +17,8 @@
 
 #define DEVICE_UNKNOWN INT64_MIN
 #define DEVICE_NONE SIZE_MAX
-/* More GPUs and slices than any node has: a bound on what a driver or a file
- * can make us keep. */
+/* More GPUs and slices than any node has: a limit for the memory that a driver
+ * or a file can use. */
 #define DEVICES_MAX 512
 
 typedef struct {
@@ -95,7 +95,8 @@ extern const size_t device_field_count;
 device_t *inventory_add (inventory_t *inventory);
 /* A device without any known value. */
 void device_unknown (device_t *device);
-/* What a slice has from its GPU: model, PCI address, minor and the like. */
+/* Copies the properties that a slice shares with its GPU: model, PCI address,
+ * minor and others. */
 void device_inherit (device_t *slice, const device_t *gpu);
 /* "MIG-GPU-<uuid>/gi/ci"; "" when a part is unknown. */
 void device_form_old_uuid (device_t *slice, const device_t *gpu);
@@ -120,7 +121,7 @@ int inventory_record (const inventory_t *inventory, size_t part,
                       int64_t snapshot, record_t *ret_record,
                       gl_error_t *error);
 
-/* One look at one device. */
+/* One sample of one device. */
 typedef struct {
     bool present;        /* false: fell off the bus, or went with its layout */
     int64_t utilization; /* hundredths of a percent, 0..10000 */
@@ -133,7 +134,7 @@ typedef struct {
     int64_t processes;
 } sample_t;
 
-/* A look without any value, at a device that is there or not. */
+/* A sample without any value, of a device that is present or not. */
 static inline sample_t sample_unknown (bool present)
 {
     return (sample_t){.present = present,

@@ -1,7 +1,7 @@
 /*
- * energy.h: the arithmetic of energy (docs/decisions/energy-split.md): what a
- * counter's difference is worth, and how it is divided so that the parts sum to
- * it. Pure; integers only: millijoules, milliseconds, milliwatts.
+ * energy.h: the arithmetic of energy (docs/decisions/energy-split.md): checks
+ * the difference of a counter, and divides it so that the parts add up to it.
+ * Pure; integers only: millijoules, milliseconds, milliwatts.
  */
 #ifndef GL_AGENT_ENERGY_H
 #define GL_AGENT_ENERGY_H
@@ -10,14 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Taken where the device does not say its power limit: twice what the largest
+/* Used if the device does not report its power limit: twice what the largest
  * GPU that is sold draws. */
 #define ENERGY_LIMIT_UNKNOWN 2000000
 /* Counters are refreshed some ten times a second, so a short time may show the
  * energy of a longer one. */
 #define ENERGY_SLACK_MS 1000
-/* Above it a counter holds no number but a word for "none", such as DCGM's blanks
- * from 2^63 - 16 on. */
+/* Above it, a counter is not a number but a code for "none", such as DCGM's
+ * blanks from 2^63 - 16. */
 #define ENERGY_COUNTER_MAX (INT64_C (1) << 62)
 
 /* The device can have used so much in that time: not negative, and at most one

@@ -45,13 +45,13 @@ typedef struct {
     char problem[256];
 } gres_table_t;
 
-/* The process that the table speaks of. */
+/* The slurmd process of the table. */
 typedef struct {
     int64_t pid;
     int64_t birth; /* field 22 of /proc/PID/stat, ticks since boot */
     char boot_id[37];
     char program[256];
-    /* what it was started with that `slurmd -G` must be given, too */
+    /* its options that `slurmd -G` needs, too */
     char conf[256];   /* SLURM_CONF or -f */
     char server[256]; /* --conf-server */
     char node[128];   /* -N */

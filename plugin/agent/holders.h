@@ -1,11 +1,11 @@
 /*
- * holders.h: which job holds which device of this node, since when.
+ * holders.h: which job has which device of this node, and since when.
  *
- * Learned from the spool's records: job-start names devices, step-devices adds
- * those that the prolog could not see, job-end closes (docs/guides/agent.md has
- * the rules of pairing). Records wait in a queue until the time that is
- * accounted reaches their stamp, so that a change falls where it happened, not
- * where it was read.
+ * The spool's records say this: job-start names devices, step-devices adds
+ * devices that the prolog could not see, job-end closes the job
+ * (docs/guides/agent.md has the rules of pairing). Records wait in a queue
+ * until the accounted time reaches their stamp, so that a change applies when
+ * it happened, not when it was read.
  *
  * Slurm's words for devices are resolved by a function of the caller's, to the
  * UUID of one device or not at all; what was not found is tried again by
@@ -24,13 +24,13 @@
 #include "record/record.h"
 
 #define HOLDERS_UUID_SIZE 96
-/* Open jobs on one node; more than this are those whose end was lost, and the
- * oldest goes. */
+/* Limit of open jobs on one node; if there are more, ends were lost, and the
+ * oldest job is closed. */
 #define HOLDERS_JOBS_MAX 4096
 /* Jobs on one device at once: Slurm's shards of one GPU. */
 #define HOLDERS_SHARE_MAX 256
 #define HOLDERS_FOREVER INT64_MAX
-/* So long after its expected end a job whose end did not come makes room for a
+/* If this long after its expected end no end has arrived, a job is closed by a
  * later job on its device. */
 #define HOLDERS_GRACE_MS (600 * INT64_C (1000))
 
@@ -70,37 +70,37 @@ typedef struct {
     uint64_t other_node;  /* records of other nodes in this spool */
 } holders_counts_t;
 
-/* `node`: whose records count; those without a name do. Copied. */
+/* `node`: records of this node count, and records without a node. Copied. */
 holders_t *holders_new (const char *node, holders_find_f find, void *arg);
 void holders_free (holders_t *holders);
-/* Devices here cannot be shared (neither shards nor MPS): a later job on a
- * device says that the earlier one is over. */
+/* Devices here are never shared (no shards, no MPS): a later job on a device
+ * closes the earlier one. */
 void holders_set_exclusive (holders_t *holders, bool exclusive);
 
-/* A record of the spool. One whose stamp lies after `latest_ms` (a clock that
- * was set back) counts from there. Other kinds are ignored. */
+/* Adds a record of the spool. A stamp after `latest_ms` (the clock was set
+ * back) counts as `latest_ms`. Other kinds are ignored. */
 void holders_queue (holders_t *holders, const record_t *record,
                     int64_t latest_ms);
-/* The node began anew as `boot_id`, somewhere in (from, to]: what is queued of
- * the boot `before` comes first, then jobs of other boots are over. */
+/* The node rebooted as `boot_id` at some time in (from, to]: queued records of
+ * the boot `before` come first, then jobs of other boots are closed. */
 void holders_reboot (holders_t *holders, const char *before,
                      const char *boot_id, int64_t from_ms, int64_t to_ms);
-/* At the agent's start: jobs of other boots than these two are over. */
+/* At the agent's start: closes jobs of all boots except these two. */
 void holders_forget_boots (holders_t *holders, const char *boot_id,
                            const char *other);
 
-/* The clock was set back to `now_ms`: what was to happen later happens now, and
- * ends of later times tell nothing of the starts that come. */
+/* The clock was set back to `now_ms`: later changes happen now, and ends with
+ * later times do not affect the next starts. */
 void holders_set_back (holders_t *holders, int64_t now_ms);
 
 /* When the next change is due; HOLDERS_FOREVER: nothing is queued. */
 int64_t holders_next (const holders_t *holders);
-/* Let all changes up to and at `at_ms` happen. Returns whether any did. */
+/* Applies all changes up to and at `at_ms`. Returns whether there were any. */
 bool holders_apply (holders_t *holders, int64_t at_ms);
-/* Something queued in (from, to) changes who holds this device. */
+/* A queued change in (from, to) affects this device. */
 bool holders_will_change (const holders_t *holders, const char *uuid,
                           int64_t from_ms, int64_t to_ms);
-/* The devices have changed: try again what was not found. */
+/* The devices have changed: looks up unnamed devices again. */
 void holders_resolve (holders_t *holders);
 
 /* The ids of the jobs on a device, ascending; at most `max`. */
@@ -110,7 +110,7 @@ const holders_job_t *holders_job (const holders_t *holders, int64_t id);
 size_t holders_open (const holders_t *holders);
 /* The open jobs, in no order; borrowed until the next change. */
 const holders_job_t *holders_at (const holders_t *holders, size_t index);
-/* Devices that jobs hold and nobody can name. */
+/* The number of unnamed devices of jobs. */
 size_t holders_unnamed (const holders_t *holders);
 const holders_counts_t *holders_counts (const holders_t *holders);
 

@@ -1,6 +1,6 @@
 /*
- * holders_private.h: shared by holders.c (who holds what, as time passes) and
- * holders_state.c (the same as lines of the state file, and back).
+ * holders_private.h: shared by holders.c (jobs and devices over time) and
+ * holders_state.c (writes them as lines of the state file, and reads them).
  */
 #ifndef GL_AGENT_HOLDERS_PRIVATE_H
 #define GL_AGENT_HOLDERS_PRIVATE_H
@@ -11,7 +11,7 @@
 #define TOKENS_MAX 512
 #define ENDED_MAX 64
 
-/* What a record means here, waiting for its time. */
+/* A change that waits for its time. */
 typedef struct {
     int64_t at_ms;
     uint64_t order; /* of arrival, for those of the same time */

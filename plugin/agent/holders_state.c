@@ -1,4 +1,4 @@
-/* Holders as lines of the state file, and back. */
+/* Writes holders as lines of the state file, and reads them. */
 #include <config.h>
 
 #include <stdlib.h>

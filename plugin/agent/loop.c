@@ -74,7 +74,7 @@ static int run_through (agent_t *agent, gl_error_t *error)
 struct loop {
     agent_t *agent;
     int signals;
-    int64_t look_ns; /* when the next look is due, by the clock of the day */
+    int64_t look_ns; /* when the next sample is due, by the wall clock */
     int64_t sync_ns; /* and the next sync, by one that is never set; 0: none */
     bool stop;
 };

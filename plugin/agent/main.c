@@ -42,13 +42,14 @@ static const option_t options_table[] = {
     {"node", "NAME", NAME, AT (node), "NodeName of slurm.conf", 'N'},
     {"cluster", "NAME", NAME, AT (cluster), "ClusterName of slurm.conf", 'M'},
     {"interval", "SECONDS", SECONDS, AT (interval_ms),
-     "between two looks, 1 to 600", 'i'},
+     "time between two samples, 1 to 600", 'i'},
     {"replay", "FILE", TEXT, AT (replay),
      "recorded devices instead of the driver", 'r'},
     {"through", NULL, FLAG, AT (through),
-     "run through the replay without waiting, then end", 't'},
-    {"once", NULL, FLAG, AT (once), "look once, write what there is, end", '1'},
-    {"record", "FILE", TEXT, AT (record), "keep what is seen as a replay", 'w'},
+     "process the replay without waiting, then exit", 't'},
+    {"once", NULL, FLAG, AT (once), "sample once, write the records, and exit",
+     '1'},
+    {"record", "FILE", TEXT, AT (record), "store the samples as a replay", 'w'},
     {"version", NULL, END, 0, "print the version", 'V'},
     {"help", NULL, END, 0, "print this", 'h'},
 };
@@ -57,9 +58,9 @@ static const option_t options_table[] = {
 
 static void print_help (void)
 {
-    printf ("Usage: gpuledger-agent [OPTION...]\n\n"
-            "Watches the GPUs of a node and tells a collector what jobs did "
-            "with them.\nIt stays in the foreground.\n\nOptions:\n");
+    printf ("Usage: gpuledger-agent [OPTION...]\n\nMeasures the GPUs of a "
+            "node and sends their use by jobs to a collector.\nIt stays in "
+            "the foreground.\n\nOptions:\n");
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         const option_t *option = &options_table[i];
         char left[40];
@@ -68,8 +69,8 @@ static void print_help (void)
                   option->value ? option->value : "");
         printf ("  %-24s %s\n", left, option->help);
     }
-    printf ("\nExample: what would it see here?\n"
-            "  gpuledger-agent --spool /tmp/spool --once --record "
+    printf ("\nExample: one sample of this machine, as a replay\n  "
+            "gpuledger-agent --spool /tmp/spool --once --record "
             "/tmp/seen.replay\n");
 }
 
@@ -129,8 +130,8 @@ static int wrong_option (int letter, char **argv)
     if (find_option (optopt))
         return usage ("option '%s' takes no argument", word);
     if (optopt)
-        return usage ("there is no option '-%c'", optopt);
-    return usage ("there is no option '%s'", word);
+        return usage ("unknown option '-%c'", optopt);
+    return usage ("unknown option '%s'", word);
 }
 
 /* -1: the option cannot have this value. */
@@ -179,13 +180,13 @@ static int read_options (agent_options_t *options, int argc, char **argv)
         if (!option)
             return wrong_option (letter, argv);
         if (take_option (options, option, optarg) < 0)
-            return usage ("'%s' is no %s for --%s", optarg, option->value,
-                          option->name);
+            return usage ("'%s' is not a valid %s for --%s", optarg,
+                          option->value, option->name);
     }
     if (optind < argc)
-        return usage ("'%s' is too much", argv[optind]);
+        return usage ("unexpected argument '%s'", argv[optind]);
     if (options->through && options->once)
-        return usage ("--once and --through exclude each other");
+        return usage ("--once and --through cannot be combined");
     return 0;
 }
 

@@ -103,7 +103,7 @@ static void spread_problem (inventory_t *inventory, const gres_device_t *entry,
     for (size_t i = 0; i < inventory->count; i++)
         if (means (inventory, entry, &inventory->device[i]))
             set_problem (&inventory->device[i],
-                         "the files of Slurm's device %zu (%s) are those of "
+                         "the files of Slurm's device %zu (%s) belong to "
                          "several devices: name the nvidia-caps files of each "
                          "slice in gres.conf (MultipleFiles=)",
                          index, entry->file[0]);
@@ -136,16 +136,15 @@ static size_t take_entry (inventory_t *inventory, const gres_device_t *entry,
     }
     if (found == DEVICE_NONE) {
         gl_error (error,
-                  "Slurm's device %zu (%s) is none of the %zu devices that "
-                  "are there",
+                  "Slurm's device %zu (%s) is none of the node's %zu devices",
                   index, entry->file_count ? entry->file[0] : "no file",
                   inventory->count);
         return 1;
     }
     if (!inventory->device[found].slice && is_cut (inventory, found)) {
         set_problem (&inventory->device[found],
-                     "Slurm's device %zu is the whole of %s, which is in MIG "
-                     "mode: gres.conf does not name its slices",
+                     "Slurm's device %zu is the entire GPU %s, which is in "
+                     "MIG mode: gres.conf does not name its slices",
                      index, entry->file[0]);
         return 0;
     }
@@ -153,7 +152,7 @@ static size_t take_entry (inventory_t *inventory, const gres_device_t *entry,
     return 0;
 }
 
-/* What is ambiguous has no index; what the table lacks says so. */
+/* An ambiguous device has no index; `problem` names what the table lacks. */
 static void finish (inventory_t *inventory, const gres_table_t *table)
 {
     for (size_t i = 0; i < inventory->count; i++) {
@@ -165,9 +164,9 @@ static void finish (inventory_t *inventory, const gres_table_t *table)
         } else if (device->gres_index == DEVICE_UNKNOWN
                    && (device->slice || !is_cut (inventory, i))) {
             set_problem (device, "%s",
-                         !table            ? "slurmd's list of devices is not "
-                                             "known: no slurmd runs here, or "
-                                             "slurmd -G failed"
+                         !table            ? "slurmd's list of devices is "
+                                             "unknown: no slurmd runs here, "
+                                             "or slurmd -G failed"
                          : *table->problem ? table->problem
                          : !table->count ? "slurmd has no GPU here (gres.conf "
                                            "and Gres= of the node)"
@@ -212,7 +211,7 @@ static bool is_uuid (word_t word)
     return starts_with (word, "GPU-") || starts_with (word, "MIG-");
 }
 
-/* What of a word is shown in an error. */
+/* The part of a word that an error shows. */
 static int shown (word_t word)
 {
     return word.length > 96 ? 96 : (int)word.length;
@@ -243,7 +242,7 @@ static size_t find_index (const inventory_t *inventory, word_t word,
     for (size_t i = 0; i < inventory->count; i++)
         if (*inventory->device[i].problem)
             return not_found (error, word, inventory->device[i].problem);
-    return not_found (error, word, "slurmd's list of devices ends before it");
+    return not_found (error, word, "slurmd's list of devices is shorter");
 }
 
 static bool has_prefix (const char *text, word_t word)
@@ -274,7 +273,7 @@ static size_t find_uuid (const inventory_t *inventory, word_t word,
         }
     }
     if (count > 1)
-        return not_found (error, word, "several devices begin so");
+        return not_found (error, word, "several UUIDs begin with it");
     if (count == 0)
         return not_found (error, word, "no device has this UUID");
     return found;

@@ -1,10 +1,10 @@
 /*
- * mapping.h: which device Slurm means.
+ * mapping.h: maps Slurm's device names to devices.
  *
- * By UUID when Slurm says one; otherwise by slurmd's own table (gres_table.h):
+ * By UUID if Slurm gives one; otherwise by slurmd's own table (gres_table.h):
  * index -> device file -> minor number -> GPU, and a slice by the minors of its
  * nvidia-caps files, because all slices of a GPU share /dev/nvidiaN. Nothing is
- * guessed from an order: what is ambiguous is unknown, and `problem` of the
+ * guessed from an order: an ambiguous device is unknown, and `problem` of the
  * device says why in a sentence for `gpuledger doctor`
  * (docs/decisions/device-identity.md).
  *

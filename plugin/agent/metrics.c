@@ -41,7 +41,7 @@ static void device_labels (exposition_t *e, const track_t *track)
     exposition_label (e, "slice", track->slice ? track->uuid : "");
 }
 
-/* What Slurm can allocate: not the rest of a GPU that is cut up. */
+/* Only devices that Slurm can allocate, not the rest of a partitioned GPU. */
 static bool is_device (const track_t *track)
 {
     return !track->cut_up;
@@ -331,9 +331,9 @@ void metrics_print (const metrics_t *metrics, buffer_t *out)
     exposition_end (&e);
 }
 
-/* The directory is the exporter's: what has our name there may be a
- * FIFO, or another name of a file that matters. Not synced: it is written again
- * soon. */
+/* The directory belongs to the exporter: an existing file with this name may be
+ * a FIFO, or a link to an important file. Not synced, because it is soon
+ * written again. */
 int metrics_write (const char *path, const buffer_t *text, gl_error_t *error)
 {
     const file_target_t file = {

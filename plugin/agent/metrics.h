@@ -14,7 +14,7 @@
 #include "ship.h"
 #include "track.h"
 
-/* What went wrong, by where. */
+/* Failures by place. */
 typedef enum {
     PROBLEM_CONFIG,  /* the configuration could not be read again */
     PROBLEM_DRIVER,  /* no driver, no library, no answer */

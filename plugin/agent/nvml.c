@@ -11,7 +11,7 @@
 #include "nvml_private.h"
 
 #define SECOND INT64_C (1000000000)
-/* How often a GPU is asked for its slices: some 20 calls each. */
+/* How often the slices of a GPU are queried: about 20 calls each. */
 #define LAYOUT_INTERVAL (10 * SECOND)
 /* How often a GPU that was lost is looked for, which starts NVML anew. */
 #define LOST_INTERVAL (600 * SECOND)
@@ -64,8 +64,8 @@ bool nvml_gone (nvml_return_t status)
     }
 }
 
-/* NVML counts in unsigned numbers. What does not fit is absurd, and stays so:
- * whether a value is plausible is for the sampler to say. */
+/* NVML counts in unsigned numbers. A value that does not fit is absurd, and
+ * stays absurd: the sampler decides whether a value is plausible. */
 int64_t nvml_u64 (unsigned long long value)
 {
     return value > INT64_MAX ? INT64_MAX : (int64_t)value;
@@ -115,8 +115,8 @@ static int64_t ask_memory (asked_t *asked, bool slice)
     return DEVICE_UNKNOWN;
 }
 
-/* How many, without asking for the list, whose form differs by version: a room
- * of 0 is too small unless there are none. */
+/* Gets the number without the list, whose form differs by version: a buffer of
+ * 0 is too small unless there are none. */
 static int64_t process_count (asked_t *asked,
                               nvml_return_t (*function) (nvml_device_t,
                                                          unsigned *, void *))
@@ -197,8 +197,9 @@ static int64_t gpm_utilization (nvml_t *nvml, const nvml_slot_t *slot)
     return DEVICE_UNKNOWN;
 }
 
-/* Between the last look and this one; the samples change places. Samples that
- * are nearer than this measure noise: then the earlier one stays. */
+/* Activity between the last sample and this one; then this one becomes the
+ * last. Samples that are closer than this measure noise: then the earlier one
+ * stays. */
 #define GPM_INTERVAL (SECOND / 10)
 
 static int64_t slice_activity (nvml_t *nvml, size_t i)
@@ -226,7 +227,7 @@ static int64_t slice_activity (nvml_t *nvml, size_t i)
     return utilization;
 }
 
-/* False: it is gone. */
+/* False: it does not exist any more. */
 static bool look_at (nvml_t *nvml, size_t i, sample_t *sample)
 {
     const device_t *device = &nvml->inventory.device[i];
@@ -281,8 +282,8 @@ static bool layout_changed (nvml_t *nvml, int64_t now)
     return false;
 }
 
-/* A slice that is gone went with its layout. A GPU that is gone is looked for
- * now and then. */
+/* A missing slice means that the layout has changed. A lost GPU is searched for
+ * from time to time. */
 static bool loss_needs_scan (nvml_t *nvml, size_t i, int64_t now)
 {
     const device_t *device = &nvml->inventory.device[i];

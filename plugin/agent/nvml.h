@@ -1,5 +1,5 @@
 /*
- * nvml.h: our own declarations of the part of NVML that we call.
+ * nvml.h: declarations of the part of NVML that the agent calls.
  *
  * Written from NVIDIA's public NVML API reference; names, numbers and layouts
  * are those of the ABI of libnvidia-ml.so.1, on which sizes are checked below.
@@ -67,7 +67,7 @@ typedef struct {
 typedef struct {
     unsigned long long total;
     unsigned long long free;
-    unsigned long long used; /* with what the driver keeps for itself */
+    unsigned long long used; /* including the memory that the driver reserves */
 } nvml_memory_t;
 
 typedef struct {
@@ -151,9 +151,9 @@ _Static_assert(sizeof (nvml_profile_v2_t) == 152,
 _Static_assert(sizeof (nvml_gpm_metric_t) == 40, "nvmlGpmMetric_t");
 
 /*
- * The one table of functions: member, arguments, names. The first name that
- * the library has is taken: functions stand in one line only where they take
- * the same arguments and differ in what we do not use.
+ * The only table of functions: member, arguments, names. The first name that
+ * the library has is used. Functions share a line only if they take the same
+ * arguments and differ in parts that the agent does not use.
  */
 #define NVML_FUNCTIONS(F)                                                      \
     F (init, (void), "nvmlInit_v2", "nvmlInit", 0)                             \

@@ -1,4 +1,4 @@
-/* nvml_private.h: the NVML source, shared by what scans and what looks. */
+/* nvml_private.h: the NVML source, shared by scanning and sampling. */
 #ifndef GL_AGENT_NVML_PRIVATE_H
 #define GL_AGENT_NVML_PRIVATE_H
 
@@ -14,7 +14,7 @@ typedef struct {
     NVML_FUNCTIONS (NVML_MEMBER)
 } nvml_functions_t;
 
-/* What a device of the inventory is to NVML. */
+/* NVML's handles of a device of the inventory. */
 typedef struct {
     nvml_device_t handle;
     unsigned index; /* of the physical GPU, NVML's */
@@ -36,7 +36,7 @@ typedef struct {
     int64_t now;           /* of the present call */
     int64_t scanned;       /* when the last scan was */
     int64_t checked;       /* when layouts were last compared */
-    inventory_t inventory; /* what the last scan saw */
+    inventory_t inventory; /* result of the last scan */
     nvml_slot_t *slot;     /* of each of its devices */
     nvml_gpm_metrics_t metrics;
 } nvml_t;

@@ -254,7 +254,7 @@ static void describe_slice (nvml_t *nvml, nvml_device_t gpu_handle,
 
 /* ---------------------------------------------------------------- inventory */
 
-/* A scan under way: it replaces what is known when it is whole. */
+/* A scan in progress: it replaces the inventory when it is complete. */
 typedef struct {
     nvml_t *nvml;
     inventory_t inventory;
@@ -376,7 +376,7 @@ static void describe_node (nvml_t *nvml, inventory_t *inventory)
 
 /* ---------------------------------------------------------------------- GPM */
 
-/* The only slice of its GPU instance: what the instance does, it does. */
+/* The only slice of its GPU instance: it has the instance's activity. */
 static bool has_instance_alone (const nvml_t *nvml, size_t slice)
 {
     const device_t *device = &nvml->inventory.device[slice];
@@ -401,8 +401,7 @@ static bool gpm_supported (nvml_t *nvml, nvml_device_t gpu)
            && support.is_supported;
 }
 
-/* The first sample: activity is known from the second look on, at the
- * latest. */
+/* The first sample: activity is known from the second sample at the latest. */
 static void begin_activity (nvml_t *nvml, size_t i)
 {
     const device_t *device = &nvml->inventory.device[i];
@@ -465,7 +464,7 @@ static int restart (nvml_t *nvml, gl_error_t *error)
         nvml->call.shutdown ();
     status = nvml->call.init ();
     if (status != NVML_SUCCESS)
-        return gl_error (error, "NVML does not start again: %s",
+        return gl_error (error, "cannot restart NVML: %s",
                          nvml_text (nvml, status));
     nvml->broken = false;
     return 0;
@@ -485,7 +484,7 @@ int nvml_scan (source_t *source, int64_t now, inventory_t *ret_inventory,
     status = nvml->call.count (&count);
     if (status != NVML_SUCCESS) {
         nvml->broken = true;
-        return gl_error (error, "NVML does not count its GPUs: %s",
+        return gl_error (error, "NVML cannot count the GPUs: %s",
                          nvml_text (nvml, status));
     }
     describe_node (nvml, &scan.inventory);

@@ -32,7 +32,7 @@ typedef struct {
 
 void outbox_done (outbox_t *outbox);
 void outbox_add (outbox_t *outbox, const record_t *record);
-/* Append what is there, in order, up to the first that fails. Returns how many
+/* Appends the records in order, up to the first that fails. Returns how many
  * were appended; the rest stays and `error` says why. */
 size_t outbox_write (outbox_t *outbox, const char *spool, gl_error_t *error);
 

@@ -541,11 +541,11 @@ static int line_at (reader_t *reader)
     if (replay->has_time && replay->absolute != absolute)
         return wrong (reader, "times with and without a date in one file");
     if (replay->has_time && time < reader->time)
-        return wrong (reader, "time runs backwards");
+        return wrong (reader, "the time is before the previous one");
     if (absolute && replay->repeat)
         return wrong (reader, "a file with dates cannot repeat");
     if (replay->repeat && time >= replay->repeat)
-        return wrong (reader, "later than the file repeats");
+        return wrong (reader, "later than 'repeat'");
     if (!replay->has_time)
         replay->first = time;
     replay->has_time = true;
@@ -616,7 +616,7 @@ static int check_line (const reader_t *reader)
         quotes += c == '"';
     }
     if (quotes % 2)
-        return wrong (reader, "a quotation mark without its other one");
+        return wrong (reader, "a quotation mark is not closed");
     return 0;
 }
 
@@ -634,7 +634,7 @@ static int take_line (reader_t *reader)
     if (dispatch (reader, word) < 0)
         return -1;
     if (next_word (reader, &word))
-        return wrong_word (reader, "more than the line takes:", word);
+        return wrong_word (reader, "too many words on the line:", word);
     return 0;
 }
 

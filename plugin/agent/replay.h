@@ -31,14 +31,15 @@ source_t *source_open_replay_parsed (replay_t *replay, int64_t start,
                                      gl_error_t *error);
 
 /*
- * Write one: what a source shows, look by look, so that the answers of a real
- * GPU can be kept. Only what changed is written; times are absolute.
+ * Writes a replay file: the samples of a source, so that the answers of a real
+ * GPU can be recorded. Only changes are written; times are absolute.
  */
 typedef struct replay_writer replay_writer_t;
 
 /* `path` must not be there yet. */
 replay_writer_t *replay_writer_open (const char *path, gl_error_t *error);
-/* One look. Another inventory than the last one's begins a new layout. */
+/* Writes one sample. If the inventory differs from the last one, a new layout
+ * begins. */
 int replay_writer_look (replay_writer_t *writer, int64_t now,
                         const inventory_t *inventory, const sample_t *samples,
                         gl_error_t *error);

@@ -1,5 +1,5 @@
-/* replay_word.h: the words of a replay file, and what values they can be.
- * Pure: the reader names the line of a word. */
+/* replay_word.h: the words of a replay file, and their values. Pure: the reader
+ * names the line of a word. */
 #ifndef GL_AGENT_REPLAY_WORD_H
 #define GL_AGENT_REPLAY_WORD_H
 
@@ -25,8 +25,8 @@ void word_split (word_t word, word_t *ret_key, word_t *ret_value);
 /* Without the quotes around it. */
 word_t word_unquoted (word_t word);
 
-/* Each false for a word that is none. What is larger than 63 bits reads as
- * INT64_MAX: counters are unsigned where they come from. */
+/* Each returns false for an invalid word. A value above 63 bits is read as
+ * INT64_MAX, because drivers' counters are unsigned. */
 bool word_count (word_t word, int64_t *ret);
 bool word_bits (word_t word, int64_t *ret); /* 0x..., or decimal */
 /* Hundredths of a percent, from at most two decimals. */

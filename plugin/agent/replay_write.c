@@ -1,4 +1,4 @@
-/* replay_write.c: writes what a source shows as a replay file. */
+/* replay_write.c: writes the samples of a source as a replay file. */
 #include "replay.h"
 
 #include <errno.h>

@@ -335,7 +335,8 @@ static int ask (ship_t *ship, verb_code_t verb, unsigned char *payload,
         ship->host->failures = 0;
         return 0;
     }
-    gl_error (&error, "%s: not now: %s", ship->host->name, ret_answer->body);
+    gl_error (&error, "%s: temporarily unavailable: %s", ship->host->name,
+              ret_answer->body);
     free (ret_answer->body);
     return host_failed (ship, ship->host, SHIP_CAUSE_LATER, &error);
 }
@@ -350,8 +351,8 @@ static int own_failure (ship_t *ship, ship_cause_t cause,
     return note_failure (ship, cause, error);
 }
 
-/* Not being able to write it down costs repeated records after a restart, and
- * is no reason to stop: removing segments may be what frees the disk. */
+/* If the state cannot be written, a restart repeats records. This is no reason
+ * to stop, because removing segments may free the disk. */
 static void done_with (ship_t *ship, const spool_mark_t *mark)
 {
     gl_error_t error;
@@ -428,7 +429,7 @@ static int ship_next (ship_t *ship)
     return rc < 0 ? -1 : 1;
 }
 
-/* Another collector may still take what one would not. */
+/* Another collector may still accept the record. */
 static bool may_go_on (ship_t *ship, int rc)
 {
     int64_t now = talk_clock ();
@@ -491,8 +492,8 @@ static int store_prices (ship_t *ship, const answer_t *answer)
     return 0;
 }
 
-/* Whatever comes of it, the next question is due in an hour; one that got no
- * answer is asked again as the collector's rest ends. */
+/* In any case the next request is due in an hour; an unanswered one is repeated
+ * when the pause for the collector ends. */
 static void ask_prices (ship_t *ship)
 {
     char cluster[129];
@@ -521,8 +522,8 @@ static bool prices_due (const ship_t *ship, int64_t now)
     return ship->config.prices_ms > 0 && now >= ship->prices_at;
 }
 
-/* When what is new shall leave: after a random part of the spread, at once when
- * the end is near. */
+/* When new records are sent: after a random part of the spread, or at once when
+ * the agent stops. */
 static void plan (ship_t *ship, const spool_cursor_state_t *state, int64_t now)
 {
     if (state->unread == 0)
@@ -554,7 +555,7 @@ static int64_t next_turn (const ship_t *ship, int64_t now)
     return min (next, now + ship->config.look_ms);
 }
 
-/* One look at the spool and what follows from it. */
+/* Reads the spool once, and acts on it. */
 static void turn (ship_t *ship, spool_cursor_state_t *state)
 {
     int64_t now = talk_clock ();
@@ -611,7 +612,8 @@ int ship_start (ship_t *ship, gl_error_t *error)
     rc = pthread_create (&ship->thread, NULL, run, ship);
     pthread_sigmask (SIG_SETMASK, &before, NULL);
     if (rc != 0)
-        return gl_error (error, "the shipper's thread: %s", strerror (rc));
+        return gl_error (error, "cannot start the sending thread: %s",
+                         strerror (rc));
     ship->running = true;
     return 0;
 }
@@ -648,7 +650,7 @@ static int say_why (ship_t *ship, gl_error_t *error)
 {
     return gl_error (error, "%s",
                      *ship->health.problem ? ship->health.problem
-                                           : "time is over");
+                                           : "timed out");
 }
 
 int ship_all (ship_t *ship, int timeout_ms, gl_error_t *error)

@@ -1,13 +1,13 @@
 /*
- * ship.h: the road from a node's spool to a collector.
+ * ship.h: sends records from a node's spool to a collector.
  *
- * A shipper is a thread of its own, because names, munge and disks may each let
- * it wait for seconds and the devices are to be looked at meanwhile. It reads
- * whole records, sends them in batches to the first collector that answers, and
- * is done with them only when a munge credential of the collector's user, for
- * the nonce of that batch, says that they are committed. Its progress is
- * kept in SPOOL/state/shipped; losing that file costs repeated records, nothing
- * else. Segments that are done with are removed.
+ * A shipper is a separate thread, because DNS, munge and disks may each block
+ * for seconds, and the devices must be sampled meanwhile. It reads complete
+ * records, sends them in batches to the first collector that answers, and
+ * finishes them only when a munge credential of the collector's user, for the
+ * nonce of that batch, says that they are committed. Its progress is kept in
+ * SPOOL/state/shipped; losing that file costs repeated records, nothing else.
+ * Segments that are done with are removed.
  *
  * What the collector will never take (REPLY_FAILED, docs/formats/wire.md) is
  * found by halving the batch, put into SPOOL/refused, itself a spool, and
@@ -43,10 +43,10 @@ typedef struct {
     const char *spool;
     const char
         *cluster; /* NULL: as the plugin has it from slurmd (spool_state.h) */
-    const char *node;    /* both only for records that name none, and prices */
+    const char *node; /* both only for records that name none, and prices */
     const char *const *hosts; /* HOST, HOST:PORT, [ADDRESS]:PORT, in order */
     size_t host_count;
-    uid_t collector;          /* the user whose answers count */
+    uid_t collector;          /* the user whose answers are accepted */
     const char *munge_socket; /* NULL: libmunge's default */
     int connect_ms;           /* to connect and be greeted: 5 s */
     int reply_ms;             /* for the answer to one request: 60 s */
@@ -55,7 +55,7 @@ typedef struct {
     int spread_ms;            /* new records leave after a random part of this,
                                * for all nodes cut at the same second; -1: none;
                                * default 20 s */
-    int look_ms;              /* between two looks at the spool: 10 s */
+    int look_ms;              /* between two reads of the spool: 10 s */
     int prices_ms;            /* between two questions for prices: 1 h; -1: do
                                * not ask */
 } ship_config_t;
@@ -65,7 +65,7 @@ typedef enum {
     SHIP_CAUSE_NAME,    /* the host's name has no address */
     SHIP_CAUSE_CONNECT, /* refused, unreachable or cut */
     SHIP_CAUSE_TIMEOUT,
-    SHIP_CAUSE_PROTOCOL, /* it does not speak as a collector */
+    SHIP_CAUSE_PROTOCOL, /* not a collector's protocol */
     SHIP_CAUSE_MUNGE,    /* the local munged gave no credential, or cannot open
                           * the answer's */
     SHIP_CAUSE_CLOCK,    /* munge finds the answer too old: clocks differ */

@@ -244,8 +244,8 @@ int refused_keep (const char *spool, const void *bytes, size_t size,
     if ((at = open_directory (spool, path, error)) < 0)
         return -1;
     fd = segment_open_last (at, path, REFUSED_FILE_MAX, REFUSED_FILES_MAX,
-                            "the collector refuses record after record, see "
-                            "its log",
+                            "the collector refuses too many records, see its "
+                            "log",
                             &unused, error);
     if (fd < 0) {
         close (at);

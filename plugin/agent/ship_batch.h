@@ -1,9 +1,8 @@
 /*
- * ship_batch.h: what goes to the collector: the next batch, how a record that
- * the collector will never take is found in it and kept, and the question for
- * prices.
+ * ship_batch.h: the data for the collector: the next batch, the search for a
+ * record that the collector will never accept, and the request for prices.
  *
- * A batch speaks of one node: its records come from one segment and name the
+ * A batch belongs to one node: its records come from one segment and name the
  * same cluster and node, or none.
  */
 #ifndef GL_AGENT_SHIP_BATCH_H
@@ -37,8 +36,8 @@ typedef struct {
                    * nothing is suspected */
 } bisect_t;
 
-/* 1: *ret_batch is what to send; 0: nothing is new; -1. `cluster` and `node`
- * stand for those of records that name none. */
+/* 1: *ret_batch has the next batch; 0: nothing is new; -1. `cluster` and `node`
+ * apply to records that name none. */
 int batch_out_read (spool_cursor_t *cursor, const char *cluster,
                     const char *node, const bisect_t *bisect,
                     batch_out_t *ret_batch, gl_error_t *error);
@@ -52,10 +51,11 @@ void bisect_accepted (bisect_t *bisect, const batch_out_t *batch);
 int bisect_refused (bisect_t *bisect, const batch_out_t *batch);
 
 /*
- * SPOOL/refused, itself a spool: records that the collector will never take,
- * kept for people. `gpuledger ingest SPOOL/refused` tries them again on the
- * host. 16 files of 1 MiB are some 50,000 records: not a bad record here and
- * there, but a mistake that somebody has to look at. Then no more are given up.
+ * SPOOL/refused is itself a spool: it has records that the collector will never
+ * accept, for the administrator. `gpuledger ingest SPOOL/refused` tries them
+ * again on the host. 16 files of 1 MiB are about 50,000 records: not a few bad
+ * records, but a mistake that needs attention. After that no more records are
+ * given up.
  */
 #define REFUSED_FILE_MAX (1 << 20)
 #define REFUSED_FILES_MAX 16

@@ -152,7 +152,9 @@ static int dial (talk_t *talk, const char *text, int64_t deadline,
                      gl_error (error, "the name of a collector is too long"));
     strcpy (parts, text);
     network_split_host (parts, &host, &port);
-    if ((rc = getaddrinfo (host, port ? port : SHIP_DEFAULT_PORT, &hints, &addresses)) != 0)
+    if ((rc = getaddrinfo (host, port ? port : SHIP_DEFAULT_PORT, &hints,
+                           &addresses))
+        != 0)
         return fail (talk, SHIP_CAUSE_NAME,
                      gl_error (error, "%s: %s", text, gai_strerror (rc)));
     talk->fd = connect_first (talk, addresses, deadline);
@@ -190,7 +192,7 @@ static int receive (talk_t *talk, int64_t deadline, gl_error_t *error)
 
     if (make_room (talk) < 0)
         return fail (talk, SHIP_CAUSE_PROTOCOL,
-                     gl_error (error, "an answer without end"));
+                     gl_error (error, "an answer that does not end"));
     n = recv (talk->fd, talk->in + talk->have, talk->room - talk->have, 0);
     if (n > 0) {
         talk->have += n;
@@ -295,7 +297,7 @@ static int send_all (talk_t *talk, const void *bytes, size_t size,
                          gl_error (error, "%s", strerror (errno)));
         else if (talk_wait (talk, talk->fd, POLLOUT, deadline) == 0)
             return fail (talk, SHIP_CAUSE_TIMEOUT,
-                         gl_error (error, "it takes no more bytes"));
+                         gl_error (error, "it accepts no more data"));
     }
     return 0;
 }
@@ -313,7 +315,7 @@ static int send_request (talk_t *talk, const void *payload, size_t size,
         return fail (talk, SHIP_CAUSE_MUNGE, -1);
     if (strlen (text) > FRAME_BODY_MAX)
         rc = fail (talk, SHIP_CAUSE_MUNGE,
-                   gl_error (error, "munge makes too large a credential"));
+                   gl_error (error, "the munge credential is too large"));
     else {
         frame_header (header, FRAME_REQUEST, strlen (text));
         rc = send_all (talk, header, sizeof (header), deadline, error);

@@ -2,10 +2,10 @@
  * ship_talk.h: one conversation with one collector, from the node's side.
  *
  * Every function waits at most as long as its bound says, and less when the
- * talk is to end (until). A failure names its cause and closes the
- * connection; then nothing can be said about the request. What the other side
- * says is believed when munge says that the collector's user said it, to the
- * nonce of this request.
+ * talk is to end (until). A failure names its cause and closes the connection;
+ * the result of the request is then unknown. An answer is accepted only if
+ * munge confirms that the collector's user sent it for the nonce of this
+ * request.
  */
 #ifndef GL_AGENT_SHIP_TALK_H
 #define GL_AGENT_SHIP_TALK_H

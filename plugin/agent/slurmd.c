@@ -267,8 +267,8 @@ int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
     closedir (dir);
     if (count > 1)
         return gl_error (error,
-                         "%d slurmd run here and any could be meant: set "
-                         "node: of agent:, or SLURM_CONF as slurmd has it",
+                         "%d slurmd processes run here: to select one, set "
+                         "node: in agent:, or the SLURM_CONF of that slurmd",
                          count);
     return count;
 }

@@ -20,13 +20,13 @@ typedef struct source source_t;
 typedef struct {
     const char *name;
     void (*close) (source_t *source);
-    /* What is there now. `now`: nanoseconds since 1970 by the agent's clock,
+    /* The current devices. `now`: nanoseconds since 1970 by the agent's clock,
      * which a replay follows. */
     int (*scan) (source_t *source, int64_t now, inventory_t *ret_inventory,
                  gl_error_t *error);
-    /* One look at every device of the inventory that the last scan gave:
-     * `samples` has inventory->count entries. Returns 1 when the devices seem
-     * to have changed, so that a scan is due, else 0. */
+    /* Samples every device of the inventory of the last scan: `samples` has
+     * inventory->count entries. Returns 1 when the devices seem to have
+     * changed, so that a scan is due, else 0. */
     int (*look) (source_t *source, int64_t now, const inventory_t *inventory,
                  sample_t *samples, gl_error_t *error);
 } source_ops_t;

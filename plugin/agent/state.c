@@ -117,7 +117,7 @@ int state_load (const char *spool, buffer_t *ret_text, gl_error_t *error)
         return 1;
     buffer_done (ret_text);
     return gl_error (error,
-                     "%s/state/agent is damaged: sums since its last stretch "
+                     "%s/state/agent is damaged: sums since its last interval "
                      "are lost",
                      spool);
 }

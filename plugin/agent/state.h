@@ -1,9 +1,9 @@
 /*
- * state.h: what the agent remembers, in SPOOL/state/agent: a text of lines
- * ended by one with its checksum, written under another name, and renamed.
- * Who holds what, the running sums, the records that are not in the spool yet
- * and how far the spool was read are in this one file, so that they are always
- * of the same moment.
+ * state.h: the agent's state, in SPOOL/state/agent: lines of text, the last one
+ * with a checksum, written under another name, and renamed. Jobs with their
+ * devices, the running sums, the records that are not yet in the spool and the
+ * position in the spool are in this one file, so that they are always
+ * consistent.
  */
 #ifndef GL_AGENT_STATE_H
 #define GL_AGENT_STATE_H

@@ -1,7 +1,7 @@
 /*
- * sync.h: what the hooks append to the spool is brought to the disk within a
+ * sync.h: syncs records that the hooks append to the spool to disk within a
  * second. Only the two highest segments change: appends go to the highest, and
- * to the one before by who opened it just then. One thread.
+ * to the one before it by a writer that had just opened it. One thread.
  */
 #ifndef GL_AGENT_SYNC_H
 #define GL_AGENT_SYNC_H
@@ -29,7 +29,7 @@ void sync_close (sync_t *sync);
 /* Clear what the watch has reported. True: there was something, or that is
  * unknown. */
 bool sync_changed (sync_t *sync);
-/* Sync what has grown. Returns 1 if anything had, 0, or -1. */
+/* Syncs segments that have grown. Returns 1 if any had, 0, or -1. */
 int sync_spool (sync_t *sync, gl_error_t *error);
 
 #endif /* !GL_AGENT_SYNC_H */

@@ -11,7 +11,7 @@
 #include "energy.h"
 #include "track.h"
 
-/* So much of the interval may pass between two looks, in halves. */
+/* The maximum time between two samples, in halves of the sampling period. */
 #define GAP_HALVES 5
 
 static void done_track (track_t *track)
@@ -36,7 +36,7 @@ static track_t *gpu_of (tracks_t *tracks, const track_t *track)
  * Stretches.
  */
 
-/* How many looks are due in (begin, end], at the multiples of the interval. */
+/* The number of samples due in (begin, end], at the multiples of the period. */
 static int64_t looks_due (int64_t begin, int64_t end, int64_t interval_ms)
 {
     return end / interval_ms - begin / interval_ms;
@@ -76,7 +76,7 @@ static void fill_identity (record_t *record, const track_t *track,
     set_known (record, RECORD_FIELD_memory_total, track->memory_total);
 }
 
-/* Nobody may be somebody: a job whose devices could not be named. */
+/* A device without a known job may belong to a job with unnamed devices. */
 static void fill_holders (record_t *record, const track_t *track,
                           const hold_t *hold)
 {
@@ -158,8 +158,8 @@ static void divide_energy (tracks_t *tracks, track_t *gpu, int64_t energy_mj,
     share_energy (gpu, parts[count], ms);
 }
 
-/* The part of the counter's difference up to `to_ms` that nobody has got yet.
- * Who held the GPU has not changed in that time. */
+/* The part of the counter's difference up to `to_ms` that is not yet divided.
+ * The GPU's jobs have not changed in that time. */
 static void spend_energy (tracks_t *tracks, track_t *gpu, int64_t to_ms)
 {
     int64_t ms = to_ms - gpu->spent_ms, until;
@@ -177,7 +177,7 @@ static void spend_energy (tracks_t *tracks, track_t *gpu, int64_t to_ms)
 }
 
 /*
- * Where stretches end.
+ * The ends of intervals.
  */
 
 static void end_stretches (tracks_t *tracks, track_t *track, int64_t at_ms)
@@ -212,7 +212,7 @@ void tracks_restart (tracks_t *tracks, int64_t at_ms)
 }
 
 /*
- * Who holds what.
+ * Jobs and their devices.
  */
 
 /* Ids of the jobs on a device; one 0 when there is none. */
@@ -339,7 +339,7 @@ static int64_t model_slices (const char *name)
     return 0;
 }
 
-/* What the slices of a GPU weigh, and what they leave of it. */
+/* The weights of a GPU's slices, and of the rest. */
 void track_weigh (tracks_t *tracks, track_t *gpu)
 {
     int64_t sum = 0, whole = model_slices (gpu->model);
@@ -393,7 +393,7 @@ static void add_gpu (tracks_t *tracks, tracks_t *before,
     track_weigh (tracks, &tracks->track[gpu]);
 }
 
-/* What is left in `before` are devices that are gone. */
+/* The remaining devices in `before` do not exist any more. */
 static void end_vanished (tracks_t *tracks, tracks_t *before, int64_t at_ms)
 {
     for (size_t i = 0; i < before->count; i++) {
@@ -468,7 +468,7 @@ static bool holders_changed (const struct passage *passage, const track_t *gpu)
     return false;
 }
 
-/* What the GPU has used since its counter was last known. */
+/* The energy that the GPU has used since its counter was last known. */
 static void read_meter (const struct passage *passage, track_t *gpu)
 {
     int64_t now = gpu->sample.energy, difference;
@@ -547,8 +547,8 @@ static void observe_hold (const struct passage *passage, track_t *track,
     aggregate_add_idle (&hold->sum, &hold->run, hold->idle);
 }
 
-/* A look is a moment late, and is the one that was due: at a cut it belongs to
- * the stretch that the cut ends. */
+/* A sample is a moment late, but counts as the one that was due: at a cut it
+ * belongs to the interval that the cut ends. */
 static int64_t look_due (const struct passage *passage)
 {
     int64_t due

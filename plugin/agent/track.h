@@ -1,6 +1,6 @@
 /*
- * track.h: every device of the node with who holds it, and what is seen of it
- * from look to look, cut into stretches and given away as job-usage records.
+ * track.h: every device of the node with its jobs and its measurements, divided
+ * into intervals and emitted as job-usage records.
  *
  * A track is a device. It has one hold for each job on it, or one for nobody,
  * and each hold has a running stretch. A stretch ends when who holds the device
@@ -44,7 +44,7 @@ typedef struct {
     char gpu_uuid[96]; /* its own for a whole GPU */
     size_t gpu;        /* index of that one's track */
     bool slice;
-    bool cut_up; /* a GPU that has slices: this track is what they leave over */
+    bool cut_up;        /* a GPU that has slices: this track is the rest */
     int64_t weight;     /* compute slices; of a GPU that is cut up the rest */
     bool weights_known; /* GPUs: of all its slices */
     int64_t gres_index;
@@ -87,7 +87,7 @@ typedef struct {
 
 void tracks_done (tracks_t *tracks);
 
-/* The devices are these from `at_ms` on: tracks of others end there, new ones
+/* Sets the devices from `at_ms` on: other tracks end at that time, new ones
  * begin. Call holders_resolve() before. */
 void tracks_update (tracks_t *tracks, const inventory_t *inventory,
                     holders_t *holders, int64_t at_ms);
@@ -102,13 +102,13 @@ void tracks_advance (tracks_t *tracks, holders_t *holders, int64_t from_ms,
                      int64_t to_ms, const inventory_t *inventory,
                      const sample_t *samples, bool rebooted);
 
-/* End all stretches at `at_ms`; new ones begin there. */
+/* Ends all intervals at `at_ms`; new ones begin there. */
 void tracks_cut (tracks_t *tracks, int64_t at_ms);
-/* A look that no time leads to: at the start, and at new devices. */
+/* A sample without time before it: at the start, and for new devices. */
 void tracks_look (tracks_t *tracks, const inventory_t *inventory,
                   const sample_t *samples, int64_t at_ms);
-/* Nothing is known of the time before `at_ms`: the stretches begin there. End
- * them before. */
+/* The time before `at_ms` is unknown: the intervals begin there. End them
+ * before. */
 void tracks_restart (tracks_t *tracks, int64_t at_ms);
 
 /* Sets the weights of a GPU and its slices; for tracks_parsed(). */

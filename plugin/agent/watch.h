@@ -1,8 +1,7 @@
 /*
- * watch.h: the node's devices as the agent sees them now: a source, the
- * inventory of its last scan, Slurm's names for the devices, and the last look.
- * A driver that is missing or fails is asked again; until then nothing is
- * known. One thread.
+ * watch.h: the current devices of the node: a source, the inventory of its last
+ * scan, Slurm's names for the devices, and the last sample. A missing or
+ * failing driver is tried again; until then all values are unknown. One thread.
  */
 #ifndef GL_AGENT_WATCH_H
 #define GL_AGENT_WATCH_H
@@ -17,14 +16,15 @@
 #include "replay.h"
 #include "source.h"
 
-/* Between two tries to open a driver, and two looks for another slurmd. */
+/* Time between two attempts to open a driver, and between two searches for
+ * another slurmd. */
 #define WATCH_RETRY_MS 60000
 
 typedef struct {
     const char *replay; /* borrowed; NULL: NVML */
     const char *spool;  /* borrowed */
     const char *node;   /* borrowed */
-    bool alone; /* of Slurm only what was kept before: no slurmd is asked */
+    bool alone;         /* use only Slurm's stored table: do not run slurmd */
     source_t *source;
     int64_t retry_ms;
     gl_error_t problem; /* why there is no source */

@@ -53,7 +53,7 @@ const cli_option_t cli_common_options[] = {
     {0, "strict", NULL, "exit with 3 if there was a warning",
      CLI_AT (cli_t, strict)},
     {0, "verbose", NULL, "say more", CLI_AT (cli_t, verbose)},
-    {0, "quiet", NULL, "say nothing but errors", CLI_AT (cli_t, quiet)},
+    {0, "quiet", NULL, "print only errors", CLI_AT (cli_t, quiet)},
     {0, "no-pager", NULL,
      "print to a terminal without $GPULEDGER_PAGER, $PAGER or less",
      CLI_AT (cli_t, no_pager)},
@@ -147,9 +147,9 @@ struct parser {
 
 static int argument_of (const cli_option_t *option)
 {
-    return !option->argument             ? no_argument
+    return !option->argument                      ? no_argument
            : !strncmp (option->argument, "[=", 2) ? optional_argument
-                                                   : required_argument;
+                                                  : required_argument;
 }
 
 static void parser_add (struct parser *p, const cli_option_t *options,

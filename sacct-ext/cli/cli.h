@@ -3,12 +3,12 @@
  * the store and the site.
  *
  * A verb is one file, verb_NAME.c, that exports one `const verb_t verb_NAME`:
- * its words for the help, its option table and its function. It is named twice
- * elsewhere: in verb.h and in the table of main.c. The option table is the one
- * list of its options: the parser, --help and the completion come from it, and
- * a test compares it with the man page.
+ * its words for the help, its option table and its function. Two other places
+ * name it: verb.h and the table of main.c. The option table is the only list of
+ * its options: the parser, --help and the completion come from it, and a test
+ * compares it with the man page.
  *
- * Options and operands may be mixed; common options may stand before or after
+ * Options and operands may be mixed; common options may come before or after
  * the verb. The function of a verb begins with
  *
  *     if (cli_options (cli, argc, argv, &request) < 0)
@@ -34,7 +34,7 @@
 #define CLI_OK 0
 #define CLI_FAILED 1
 #define CLI_USAGE 2
-#define CLI_LOOK                                              \
+#define CLI_LOOK \
     3 /* done, but look: see the man page; or a warning under \
          --strict */
 
@@ -43,8 +43,8 @@ struct cli_option;
 struct site;
 struct store;
 
-/* What an option does if it is more than a text or a switch. 0, or -1: wrong
- * use, reported, with cli->exit_code set. */
+/* The handler of an option that is more than a text or a switch. 0, or -1:
+ * wrong use, reported, with cli->exit_code set. */
 typedef int cli_take_t (struct cli *cli, void *into,
                         const struct cli_option *option, const char *value);
 
@@ -91,7 +91,7 @@ typedef struct cli {
     bool quiet;
     bool no_pager;
     /* state */
-    int exit_code; /* why cli_options() gave up */
+    int exit_code; /* why cli_options() failed */
     struct cli_given {
         const char *name, *value;
     } * given; /* the options, in their order */
@@ -104,8 +104,8 @@ typedef struct cli {
 extern const cli_option_t cli_common_options[];
 
 /* Reads all options of the verb into its request (NULL: it has none). 0: done;
- * -1: the verb is over with cli->exit_code (wrong use has been reported, --help
- * answered). */
+ * -1: the verb must return cli->exit_code (wrong use was reported, or --help
+ * printed). */
 int cli_options (cli_t *cli, int argc, char **argv, void *request);
 
 /* Messages. Those that return do so with the exit code of their case. */
@@ -118,11 +118,10 @@ int cli_usage (cli_t *cli, const char *fmt, ...)
 /* The same for a cli_take_t: -1, the code is in cli->exit_code. */
 #define cli_refuse(cli, ...) \
     ((cli)->exit_code = cli_usage ((cli), __VA_ARGS__), -1)
-/* Something that should be looked at; counts for --strict. --quiet hides the
- * text. */
+/* A warning; counts for --strict. --quiet hides the text. */
 void cli_warn (cli_t *cli, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
-/* What has been done; not with --quiet. */
+/* Information; not printed with --quiet. */
 void cli_say (cli_t *cli, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
 /* Only with --verbose. */
@@ -132,9 +131,9 @@ void cli_detail (cli_t *cli, const char *fmt, ...)
 /*
  * The site's configuration and the store, opened when first asked for and
  * closed by the command. NULL: the reason has been reported, return CLI_FAILED.
- * The store is found by --store, then by the default URL. Without
- * --config and $GPULEDGER_CONF a missing default file is no error: one ledger
- * in UTC and USD.
+ * The store is found by --store, then by the default URL. Without --config and
+ * $GPULEDGER_CONF, a missing default file is not an error: the ledger then uses
+ * UTC and USD.
  */
 struct site *cli_site (cli_t *cli);
 struct store *cli_store (cli_t *cli, unsigned flags);

@@ -73,7 +73,7 @@ static void help_of_command (void)
     puts ("\nCommon options:");
     print_options (cli_common_options);
     puts ("\n'gpuledger VERB --help' explains a verb. Exit: 0 ok, 1 failed, 2 "
-          "wrong use,\n3 done but look. See gpuledger(1).");
+          "wrong use,\n3 done, with findings. See gpuledger(1).");
 }
 
 void cli_help (const verb_t *verb)

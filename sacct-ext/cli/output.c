@@ -175,8 +175,8 @@ static int take_format (cli_t *cli, void *into, const cli_option_t *option,
 
     (void)value;
     if (output->format_given && output->format != format)
-        return cli_refuse (cli, "-P, --csv, --json and --html exclude each "
-                                "other");
+        return cli_refuse (cli, "-P, --csv, --json and --html cannot be "
+                                "combined");
     output->format = format;
     output->format_given = true;
     return 0;
@@ -190,7 +190,7 @@ static int take_limit (cli_t *cli, void *into, const cli_option_t *option,
     (void)option;
     if (number_u64_text (value, &limit) < 0 || limit == 0 || limit > SIZE_MAX)
         return cli_refuse (
-            cli, "'%s' is no number of rows; write e.g. --limit 10", value);
+            cli, "'%s' is not a number of rows; write e.g. --limit 10", value);
     ((output_t *)into)->limit = limit;
     return 0;
 }
@@ -312,10 +312,8 @@ static void tell_failure (cli_t *cli, output_stream_t *s)
  * whole. A link stays, and what it leads to is replaced. */
 static void open_path (output_stream_t *s, mode_t mode)
 {
-    file_target_t file = {.at = AT_FDCWD,
-                          .mode = mode,
-                          .sync = FILE_WHOLE,
-                          .shared = true};
+    file_target_t file
+        = {.at = AT_FDCWD, .mode = mode, .sync = FILE_WHOLE, .shared = true};
     struct stat status;
 
     if (stat (s->path, &status) < 0)

@@ -30,16 +30,17 @@ typedef struct {
 /* Takes --output, for an output_t. */
 cli_take_t output_take_file;
 
-/* Selects the fields, renders and writes; tells warnings that the format has no
- * place for. Returns an exit code. */
+/* Selects the fields, renders and writes; prints warnings if the format has no
+ * place for them. Returns an exit code. */
 int output_report (cli_t *cli, const output_t *output, report_t *report);
 /* The same for a report whose fields are selected: `fields` is not read. Rows
  * are ordered and limited here. */
 int output_selected (cli_t *cli, const output_t *output, report_t *report);
-/* Content that comes bit by bit. NULL: it cannot be opened, already told. */
+/* Opens output that is written in parts. NULL: it cannot be opened; the reason
+ * was printed. */
 typedef struct output_stream output_stream_t;
 output_stream_t *output_open (cli_t *cli, const output_t *output);
-/* -1: it cannot be written, already told. */
+/* -1: it cannot be written; the reason was printed. */
 int output_write (cli_t *cli, output_stream_t *stream, const void *data,
                   size_t length);
 /* Only a complete one replaces a file. Returns an exit code. Accepts NULL. */
@@ -47,7 +48,7 @@ int output_close (cli_t *cli, output_stream_t *stream, bool complete);
 /* Writes what is rendered already. */
 int output_bytes (cli_t *cli, const output_t *output, const void *data,
                   size_t length);
-/* An option that gives a report another form than its own was used. */
+/* An option that selects another output format was used. */
 bool output_formed (const output_t *output);
 
 #endif /* !GL_OUTPUT_H */

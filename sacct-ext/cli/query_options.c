@@ -24,8 +24,8 @@ static int add_state (cli_t *cli, text_list_t *list, char *word)
             *p -= 'a' - 'A';
     if (segment_state_parse (word, strlen (word), &state) < 0)
         return cli_refuse (cli,
-                           "there is no job state '%s'; write sacct's "
-                           "words, e.g. COMPLETED or NODE_FAIL",
+                           "unknown job state '%s'; write sacct's words, e.g. "
+                           "COMPLETED or NODE_FAIL",
                            word);
     texts_add (list, segment_state_name (state));
     return 0;
@@ -180,10 +180,9 @@ static int take_clusters (cli_t *cli, query_options_t *options, store_t *store,
 static int no_facts (cli_t *cli, const query_options_t *options)
 {
     return cli_failf (cli,
-                      "there are no facts%s, so that there is no last "
-                      "complete month and no now: fill the store with "
-                      "'gpuledger sync' or 'gpuledger import', or give "
-                      "--month%s, or -S and -E",
+                      "the store has no facts%s, so 'last' and 'now' have no "
+                      "meaning: fill it with 'gpuledger sync' or 'gpuledger "
+                      "import', or give --month%s, or -S and -E",
                       options->stored_count ? " of such a cluster" : "",
                       options->month ? " with a date" : "");
 }
@@ -194,7 +193,7 @@ static int parse_months (cli_t *cli, const query_options_t *options,
     gl_error_t error;
 
     if (options->start || options->end)
-        return cli_usage (cli, "--month and -S, -E exclude each other");
+        return cli_usage (cli, "--month cannot be combined with -S and -E");
     if (query->cluster_count == 0 && report_months_relative (options->month))
         return no_facts (cli, options);
     return report_months_parse (query->site->zone, options->month,
@@ -265,16 +264,16 @@ static int tell_not_over (cli_t *cli, const report_query_t *query,
     GL_AUTOFREE char *facts
         = query->cluster_count == 0
               ? xstrdup ("the store has no facts")
-              : xasprintf ("the facts speak up to %s, which is before %s",
+              : xasprintf ("the facts end at %s, before %s",
                            zone_stamp (zone, report_as_of (query), stamp),
                            zone_stamp (zone, query->period.end, end));
 
-    return cli_failf (cli,
-                      "%s is of months that are over: %s; fill the store with "
-                      "'gpuledger sync' or 'gpuledger import'%s",
-                      what, facts,
-                      query->cluster_count == 0 ? ""
-                                                : ", or give an earlier --month");
+    return cli_failf (
+        cli,
+        "%s needs months that are over: %s; fill the store with "
+        "'gpuledger sync' or 'gpuledger import'%s",
+        what, facts,
+        query->cluster_count == 0 ? "" : ", or give an earlier --month");
 }
 
 int query_month_single (cli_t *cli, const query_options_t *options,
@@ -287,8 +286,8 @@ int query_month_single (cli_t *cli, const query_options_t *options,
         return CLI_OK;
     return cli_usage (
         cli,
-        "%s is of one month, and '%s' is several: run it once for "
-        "each of them",
+        "%s covers one month, but '%s' is several: run it once for each of "
+        "them",
         what, options->month ? options->month : "the period");
 }
 
@@ -308,8 +307,8 @@ int query_months_over (cli_t *cli, const report_query_t *query,
     for (size_t i = 0; i < query->cluster_count; i++)
         if (query->clusters[i].as_of < query->period.end)
             cli_warn (cli,
-                      "the facts of cluster %s end at %s: what it did later "
-                      "is not in these months",
+                      "the facts of cluster %s end at %s: these months do not "
+                      "include its later usage",
                       query->clusters[i].name,
                       zone_stamp (query->site->zone, query->clusters[i].as_of,
                                   stamp));
@@ -354,10 +353,9 @@ static int no_such (cli_t *cli, const site_t *site, key_id_t key,
         buffer_printf (&names, "%s%s", names.length ? ", " : "",
                        key_info (key)->absent);
     if (nearest.name)
-        return cli_failf (cli,
-                          "there is no %s '%s'; did you mean '%s'? There are: %s",
-                          key_info (key)->word, text, nearest.name,
-                          buffer_text (&names));
+        return cli_failf (
+            cli, "there is no %s '%s'; did you mean '%s'? There are: %s",
+            key_info (key)->word, text, nearest.name, buffer_text (&names));
     return cli_failf (cli, "there is no %s '%s'; there are: %s",
                       key_info (key)->word, text, buffer_text (&names));
 }
@@ -385,8 +383,7 @@ static int check_name (cli_t *cli, const site_t *site, store_t *store,
 
     if (is_named (site, key, text) || (or_none && is_absent (key, text)))
         return CLI_OK;
-    if (store
-        && billed_name (store, key, text, &is_billed, &error) < 0)
+    if (store && billed_name (store, key, text, &is_billed, &error) < 0)
         return cli_fail (cli, &error);
     return is_billed ? CLI_OK : no_such (cli, site, key, text, or_none);
 }
@@ -471,12 +468,13 @@ static int seek_known (cli_t *cli, store_t *store, key_id_t key,
 {
     struct seek seek = {.nearest = {.word = text}};
     gl_error_t error;
-    int rc = key == KEY_USER ? store_each_user (store, seek_name, &seek, &error)
-                             : store_each_account (store, seek_name, &seek,
-                                                   &error);
+    int rc = key == KEY_USER
+                 ? store_each_user (store, seek_name, &seek, &error)
+                 : store_each_account (store, seek_name, &seek, &error);
 
     if (rc == 0 && !seek.found && seek.name)
-        cli_warn (cli, "no job of the ledger has the %s '%s'; did you mean '%s'?",
+        cli_warn (cli,
+                  "no job of the ledger has the %s '%s'; did you mean '%s'?",
                   key_info (key)->word, text, seek.name);
     else if (rc == 0 && !seek.found)
         cli_warn (cli, "no job of the ledger has the %s '%s'",

@@ -1,7 +1,6 @@
 /*
- * query_options.h: period, filters and grouping as they stand on a command
- * line, and the query that a report gets from them, the configuration and the
- * store.
+ * query_options.h: period, filters and grouping from the command line, and the
+ * query that they make with the configuration and the store.
  */
 #ifndef GL_QUERY_OPTIONS_H
 #define GL_QUERY_OPTIONS_H
@@ -37,8 +36,8 @@ typedef struct {
 void query_option_name (query_options_t *options, key_id_t key,
                         const char *name);
 
-/* `default_by` holds without --by. Returns CLI_OK, or what to exit with after
- * the reason has been told. The query points into `options` and `site`. */
+/* `default_by` applies without --by. Returns CLI_OK, or the exit code after
+ * printing the reason. The query points into `options` and `site`. */
 int query_options_resolve (cli_t *cli, query_options_t *options,
                            const site_t *site, store_t *store,
                            const char *default_by, report_query_t *ret_query);
@@ -49,23 +48,23 @@ void query_options_done (query_options_t *options);
 const text_list_t *query_options_names (const query_options_t *options,
                                         key_id_t key);
 
-/* CLI_OK when the query lies in one month; otherwise told. `what` is of one
- * month, "a statement". */
+/* CLI_OK if the query covers one month; otherwise prints the reason. `what`
+ * names the output that covers one month, "a statement". */
 int query_month_single (cli_t *cli, const query_options_t *options,
                         const report_query_t *query, const char *what);
 
-/* CLI_OK when the query is of whole months that are over, as charges are only then all
- * there; otherwise told. `what` asks for it, "--journal". Warns of clusters whose facts
- * end before. */
+/* CLI_OK if the query covers full months that are over, because charges are
+ * complete only then; otherwise prints the reason. `what` names the option that
+ * needs this, "--journal". Warns about clusters whose facts end earlier. */
 int query_months_over (cli_t *cli, const report_query_t *query,
                        const char *what);
 
-/* A team of the configuration, whenever it exists, or of a closed month, or "(none)",
- * as somebody wrote it: CLI_OK and its name (`text`), NULL of none; or CLI_FAILED,
- * told which there are. */
+/* Finds a team of the configuration (at any time) or of a closed month, or
+ * "(none)", as the user wrote it: CLI_OK and its name (`text`; NULL for none),
+ * or CLI_FAILED after printing the known teams. */
 int query_team_billed (cli_t *cli, store_t *store, const char *text,
                        const char **ret_team);
-/* The same, by the name that it has last. */
+/* The same, with the team's latest name. */
 int query_team_current (cli_t *cli, store_t *store, const char *text,
                         const char **ret_team);
 /* The same of a pool; none is none. */

@@ -39,22 +39,29 @@ static const struct option long_options[] = {
 };
 
 static const char help[]
-    = "Usage: gpuledger-collector [OPTION]...\n"
-      "Take in what the agents of GPU nodes send, and answer users' "
-      "questions.\n"
-      "Stays in the foreground and logs to standard error.\n"
-      "\n"
-      "  -c, --config FILE       configuration; default $GPULEDGER_CONF, then\n"
-      "                          " SYSCONFDIR "/gpuledger/gpuledger.yaml\n"
+    = "Usage: gpuledger-collector [OPTION]...\nStore the records of agents on "
+      "GPU nodes, and answer users' questions.\nStays in the foreground and "
+      "logs to standard error.\n\n  -c, --config FILE       configuration; "
+      "default $GPULEDGER_CONF, then\n                          " SYSCONFDIR
+      "/gpuledger/gpuledger.yaml\n"
       "  -s, --store URL         the store; default SQLite files in\n"
-      "                          " LOCALSTATEDIR "/lib/gpuledger\n"
-      "  -l, --listen ADDRESS    ADDRESS or ADDRESS:PORT instead of\n"
-      "                          collector.listen; may be repeated\n"
-      "  -u, --user NAME         run as this user when started as root\n"
-      "      --patience SECONDS  time that a client has for one request;\n"
-      "                          default 20\n"
-      "      --version           show the version\n"
-      "      --help              show this help\n";
+      "                          " LOCALSTATEDIR "/lib/gpuledger\n  -l, "
+      "--listen ADDRESS    ADDRESS "
+      "or ADDRESS:PORT instead "
+      "of\n                          "
+      "collector.listen; may be "
+      "repeated\n  -u, --user "
+      "NAME         run as this "
+      "user when started as "
+      "root\n      --patience "
+      "SECONDS  time limit of a "
+      "client for one "
+      "request;\n                          "
+      "default 20\n      "
+      "--version           show "
+      "the version\n      "
+      "--help              show "
+      "this help\n";
 
 struct options {
     const char *config;
@@ -93,8 +100,8 @@ static int wrong_option (int option, const char *word)
     if (optopt >= OPTION_PATIENCE)
         return usage ("option '%s' takes no argument", word);
     if (optopt)
-        return usage ("there is no option '-%c'", optopt);
-    return usage ("there is no option '%s'", word);
+        return usage ("unknown option '-%c'", optopt);
+    return usage ("unknown option '%s'", word);
 }
 
 /* -1: go on; else exit with that. */
@@ -145,7 +152,8 @@ static int read_options (struct options *o, int argc, char **argv)
         if (rc >= 0)
             return rc;
     }
-    return optind == argc ? -1 : usage ("'%s' is too much", argv[optind]);
+    return optind == argc ? -1
+                          : usage ("unexpected argument '%s'", argv[optind]);
 }
 
 /* Start */
@@ -226,7 +234,7 @@ static void check_own_user (const collector_t *c)
     if (!entry || entry->pw_uid != geteuid ())
         collector_log (4,
                        "this runs as user %u, but collector.user is %s: nodes "
-                       "whose configuration says so, too, do not believe it",
+                       "with this setting do not accept its answers",
                        (unsigned)geteuid (), name ? name : "root");
 }
 
@@ -325,13 +333,12 @@ static void run (collector_t *c)
     static const struct {
         int number;
         event_callback_fn answer;
-    } signals[]
-        = {{SIGTERM, on_end}, {SIGINT, on_end}, {SIGHUP, on_hangup}};
+    } signals[] = {{SIGTERM, on_end}, {SIGINT, on_end}, {SIGHUP, on_hangup}};
     struct event *events[GL_ARRAY_SIZE (signals)];
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (signals); i++) {
-        events[i] = evsignal_new (c->base, signals[i].number,
-                                  signals[i].answer, c);
+        events[i]
+            = evsignal_new (c->base, signals[i].number, signals[i].answer, c);
         event_add (events[i], NULL);
     }
     collector_log (6, "ready: %s", c->store_url);

@@ -35,12 +35,13 @@
 
 #define COLLECTOR_PORT "6828"
 
-/* A whole request must have come this long after its first byte; --patience. */
+/* A complete request must arrive within this time after its first byte;
+ * --patience. */
 #define COLLECTOR_PATIENCE_SECONDS 20
-/* A node may be silent as long between its requests. */
+/* A node may be silent for this long between its requests. */
 #define COLLECTOR_IDLE_SECONDS 600
-/* Bytes that all clients together make us hold: 200 of the largest frames;
- * above, nothing more is read until some are dealt with. */
+/* The limit for the buffers of all clients together: 200 of the largest frames;
+ * above it, nothing is read until some are processed. */
 #define COLLECTOR_BYTES_MAX (128 << 20)
 
 struct event_base;
@@ -68,8 +69,9 @@ typedef struct collector {
     struct skews *skews;
 } collector_t;
 
-/* Whose questions are counted together: a user's, wherever they come from. root
- * of one node is not root of another, so that there the address counts, too. */
+/* Requests of this requester are counted together: one user, from any address.
+ * For root the address counts, too, because root of one node is not root of
+ * another. */
 typedef struct {
     bool is_user; /* false: a node, for itself */
     uid_t uid;
@@ -118,14 +120,14 @@ void asking_replyf (asking_t *asking, reply_status_t status, const char *fmt,
 /* REFUSED in clear, counted, and the connection is closed. */
 void asking_refuse (asking_t *asking, reason_t reason, const char *fmt, ...)
     __attribute__ ((format (printf, 3, 4)));
-/* Counted and answered under the requester's eyes: `status` says whether it
- * may help to ask again. */
+/* Counts the failure and answers the requester: `status` says whether it may
+ * help to try again. */
 void asking_decline (asking_t *asking, reason_t reason, reply_status_t status,
                      const char *fmt, ...)
     __attribute__ ((format (printf, 4, 5)));
 
-/* It is a node that asks, for itself: users and strangers make room for its
- * connection, and it may be silent for long. */
+/* A node sends requests for itself: connections of users and strangers are
+ * closed before its connection, and it may be silent for long. */
 void asking_is_of_node (asking_t *asking);
 
 /* collector_request.c: takes the asking over. */
@@ -134,8 +136,8 @@ void request_answer (asking_t *asking);
 /* collector_group.c */
 
 struct group *group_new (collector_t *collector);
-/* A batch of a node that may speak; takes the asking over and answers it after
- * the commit. */
+/* A batch from an authorised node; takes ownership of the asking and answers it
+ * after the commit. */
 void group_add (struct group *group, asking_t *asking);
 /* Commit what waits, now. */
 void group_flush (struct group *group);

@@ -259,8 +259,7 @@ static bool is_running (const struct children *children,
     const struct child *child;
 
     DL_FOREACH (children->list, child)
-    if (child->pid > 0
-        && requester_same (&child->asking->requester, requester))
+    if (child->pid > 0 && requester_same (&child->asking->requester, requester))
         return true;
     return false;
 }
@@ -286,8 +285,7 @@ static void start_next (struct children *children)
 
         if (children->running == COLLECTOR_CHILDREN)
             return;
-        if (child->pid != 0
-            || is_running (children, &child->asking->requester))
+        if (child->pid != 0 || is_running (children, &child->asking->requester))
             continue;
         children->waiting--;
         rc = child->asking->connection ? start (child) : ECANCELED;
@@ -309,8 +307,8 @@ void children_run (struct children *children, asking_t *asking, char **argv)
         >= COLLECTOR_USER_QUESTIONS) {
         free_argv (argv);
         asking_decline (asking, REASON_USER, REPLY_LATER,
-                        "%d of your questions wait for their answer, or you "
-                        "have not read it; ask again when one of them is done",
+                        "%d of your requests wait for their answer, or you "
+                        "have not read it; try again when one of them is done",
                         COLLECTOR_USER_QUESTIONS);
         return;
     }
@@ -319,7 +317,7 @@ void children_run (struct children *children, asking_t *asking, char **argv)
         || children->collector->count.bytes > COLLECTOR_BYTES_MAX / 2) {
         free_argv (argv);
         asking_decline (asking, REASON_QUEUE, REPLY_LATER,
-                        "too many questions wait for their answer already");
+                        "too many requests are waiting");
         return;
     }
     child = xcalloc (1, sizeof (*child));
@@ -356,7 +354,7 @@ void children_free (struct children *children)
             waitpid (child->pid, NULL, 0);
         }
         asking_replyf (GL_TAKE (child->asking), REPLY_LATER,
-                       "the collector ends");
+                       "the collector is stopping");
         child_free (child);
     }
     event_free (children->ended);

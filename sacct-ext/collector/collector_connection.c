@@ -388,7 +388,7 @@ static void look_at_frame (connection_t *c)
     if (frame_read (header, size, &frame, &error) < 0)
         refuse_header (c, header, size, &error);
     else if (size > 5 && header[5] != FRAME_REQUEST)
-        refuse (c, REASON_TYPE, "only requests are taken here");
+        refuse (c, REASON_TYPE, "only requests are accepted");
     else if (size == FRAME_HEADER_SIZE
              && there - FRAME_HEADER_SIZE >= body_length (header))
         on_request (c, body_length (header));
@@ -469,11 +469,11 @@ static void on_timer (evutil_socket_t fd, short what, void *arg)
         connection_count (c, REASON_DEAF, "it does not read its answer");
         connection_free (c);
     } else if (c->begun) {
-        refuse (c, REASON_SLOW, "the request took too long to come");
+        refuse (c, REASON_SLOW, "the request took too long");
     } else if (c->asked) {
-        refuse (c, REASON_IDLE, "nothing was asked for a long time");
+        refuse (c, REASON_IDLE, "no request for a long time");
     } else {
-        refuse (c, REASON_SILENT, "nothing was asked");
+        refuse (c, REASON_SILENT, "no request");
     }
 }
 

@@ -1,10 +1,10 @@
 /*
- * collector_count.h: what the collector refused and did, counted by reason, and
- * its log.
+ * collector_count.h: counts of the collector's requests and refusals by reason,
+ * and its log.
  *
- * The log is one line an event on standard error, no more than one line of the
- * same reason in COUNT_LOG_SECONDS; the next one says how many were kept
- * quiet. Texts of peers are shown with \xNN for control characters.
+ * The log is one line an event on standard error, at most one line of the same
+ * reason in COUNT_LOG_SECONDS; the next one has the number of suppressed lines.
+ * Texts of peers are shown with \xNN for control characters.
  */
 #ifndef GL_COLLECTOR_COUNT_H
 #define GL_COLLECTOR_COUNT_H
@@ -16,41 +16,42 @@
 #define COUNT_LOG_SECONDS 10
 
 /* X (member, name in the status) */
-#define REASONS(X)                                                            \
-    /* connections */                                                         \
-    X (REASON_CLIENTS, "clients") /* as many as are configured */             \
-    X (REASON_PEER, "peer")       /* too many of one address */               \
-    X (REASON_EVICTED, "evicted") /* silent, made room for another */         \
-    X (REASON_GARBAGE, "garbage") /* no frame of this protocol */             \
-    X (REASON_LENGTH, "length")   /* a frame that is too long */              \
-    X (REASON_TYPE, "type")       /* a frame that is no request */            \
-    X (REASON_TORN, "torn")       /* cut in the middle of a frame */          \
-    X (REASON_SLOW, "slow")       /* a request took too long to come */       \
-    X (REASON_SILENT, "silent")   /* never asked anything */                  \
-    X (REASON_IDLE, "idle")       /* asked nothing for a long time */         \
-    X (REASON_DEAF, "deaf")       /* does not read its answer */              \
-    /* credentials */                                                         \
-    X (REASON_MUNGE_DOWN, "munge_down")      /* our munged does not answer */ \
-    X (REASON_INVALID, "credential_invalid") /* no munge, or another key */   \
-    X (REASON_REPLAYED, "credential_replayed")                                \
-    X (REASON_EXPIRED, "credential_expired")                                  \
-    X (REASON_UNREADABLE, "credential_refused") /* not for us, or in clear */ \
-    X (REASON_NONCE, "nonce") /* made for another connection */               \
-    /* requests */                                                            \
-    X (REASON_MALFORMED, "malformed")                                         \
-    X (REASON_VERB, "verb")             /* not known */                       \
-    X (REASON_NODE_USER, "node_user")   /* speaks for a node and may not */   \
-    X (REASON_ORIGIN, "origin")         /* speaks for another node */         \
-    X (REASON_UNRESOLVED, "unresolved") /* a node whose address is unknown */ \
-    X (REASON_CLUSTER, "cluster")       /* of a cluster that is not ours */   \
-    X (REASON_OTHER_CLUSTER, "other_cluster") /* its network is another's */  \
-    X (REASON_RATE, "rate")             /* asks too often */                  \
-    X (REASON_QUEUE, "queue")           /* too many wait already */           \
-    X (REASON_USER, "user")             /* too many of one user wait */       \
-    X (REASON_STORE, "store")           /* the store does not answer */       \
-    X (REASON_HOMELESS, "homeless")     /* records of no cluster */           \
-    X (REASON_FOREIGN, "foreign")       /* records of another node */         \
-    X (REASON_DAMAGED, "damaged")       /* bytes that are no record */
+#define REASONS(X)                                                             \
+    /* connections */                                                          \
+    X (REASON_CLIENTS, "clients") /* as many as are configured */              \
+    X (REASON_PEER, "peer")       /* too many of one address */                \
+    X (REASON_EVICTED, "evicted") /* silent, made room for another */          \
+    X (REASON_GARBAGE, "garbage") /* not a frame of this protocol */           \
+    X (REASON_LENGTH, "length")   /* a frame that is too long */               \
+    X (REASON_TYPE, "type")       /* a frame that is not a request */          \
+    X (REASON_TORN, "torn")       /* cut in the middle of a frame */           \
+    X (REASON_SLOW, "slow")       /* a request took too long to come */        \
+    X (REASON_SILENT, "silent")   /* never asked anything */                   \
+    X (REASON_IDLE, "idle")       /* asked nothing for a long time */          \
+    X (REASON_DEAF, "deaf")       /* does not read its answer */               \
+    /* credentials */                                                          \
+    X (REASON_MUNGE_DOWN, "munge_down")      /* our munged does not answer */  \
+    X (REASON_INVALID, "credential_invalid") /* no munge, or another key */    \
+    X (REASON_REPLAYED, "credential_replayed")                                 \
+    X (REASON_EXPIRED, "credential_expired")                                   \
+    X (REASON_UNREADABLE, "credential_refused") /* not for us, or in clear */  \
+    X (REASON_NONCE, "nonce") /* made for another connection */                \
+    /* requests */                                                             \
+    X (REASON_MALFORMED, "malformed")                                          \
+    X (REASON_VERB, "verb")             /* not known */                        \
+    X (REASON_NODE_USER, "node_user")   /* sends for a node without permission
+ */ \
+    X (REASON_ORIGIN, "origin")         /* sends for another node */           \
+    X (REASON_UNRESOLVED, "unresolved") /* a node whose address is unknown */  \
+    X (REASON_CLUSTER, "cluster")       /* of a cluster that is not ours */    \
+    X (REASON_OTHER_CLUSTER, "other_cluster") /* its network is another's */   \
+    X (REASON_RATE, "rate")                   /* asks too often */             \
+    X (REASON_QUEUE, "queue")                 /* too many wait already */      \
+    X (REASON_USER, "user")                   /* too many of one user wait */  \
+    X (REASON_STORE, "store")                 /* the store does not answer */  \
+    X (REASON_HOMELESS, "homeless")           /* records of no cluster */      \
+    X (REASON_FOREIGN, "foreign")             /* records of another node */    \
+    X (REASON_DAMAGED, "damaged")             /* bytes that are not a record */
 
 #define REASON_ENUM(member, name) member,
 typedef enum { REASONS (REASON_ENUM) REASON_COUNT } reason_t;

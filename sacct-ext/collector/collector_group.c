@@ -130,7 +130,7 @@ static bool inspect (asking_t *asking)
                        &stats, NULL);
     if (stats.skipped_bytes)
         asking_decline (asking, REASON_DAMAGED, REPLY_FAILED,
-                        "%llu bytes of the batch are no records",
+                        "%llu bytes of the batch are not records",
                         (unsigned long long)stats.skipped_bytes);
     else if (in.foreign)
         asking_decline (asking, REASON_FOREIGN, REPLY_FAILED,

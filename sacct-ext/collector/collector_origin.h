@@ -1,11 +1,10 @@
 /*
- * collector_origin.h: may a credential that was made at this address speak for
- * this node of this cluster?
+ * collector_origin.h: checks whether a credential made at this address may send
+ * for this node of this cluster.
  *
- * `networks` of the configuration says where nodes speak from. A node that no
- * entry holds is looked up by name (hosts file and DNS), without blocking; what
- * was found is remembered for ORIGIN_KEEP_SECONDS, a failure for a shorter
- * time.
+ * `networks` of the configuration has the addresses of nodes. A node without an
+ * entry is looked up by name (hosts file and DNS), without blocking; the result
+ * is cached for ORIGIN_KEEP_SECONDS, a failure for a shorter time.
  *
  * An entry with a `cluster` says more: its network is that cluster's, and nothing
  * from there speaks for another one, be it that two clusters have nodes of the

@@ -1,6 +1,6 @@
 /*
- * collector_rate.h: how often somebody may ask: a bucket for each name, filled
- * at a steady rate up to its size. Pure: the time is given.
+ * collector_rate.h: rate limits: a token bucket for each name, filled at a
+ * steady rate up to its size. Pure: the time is given.
  */
 #ifndef GL_COLLECTOR_RATE_H
 #define GL_COLLECTOR_RATE_H

@@ -22,7 +22,9 @@ static bool within_rate (asking_t *asking, const char *name, const rate_t *rate)
     if (rates_take (asking->collector->rates, name, rate, 1,
                     collector_now_ms ()))
         return true;
-    asking_decline (asking, REASON_RATE, REPLY_LATER, "%s asks too often",
+    asking_decline (asking, REASON_RATE, REPLY_LATER,
+                    "%s sends too many "
+                    "requests",
                     name);
     return false;
 }
@@ -56,20 +58,22 @@ static void on_origin (void *arg, origin_t answer)
 {
     asking_t *asking = arg;
     const char *node = asking->batch.node, *cluster = asking->batch.cluster;
-    char name[sizeof (asking->batch.node) + sizeof (asking->batch.cluster) + 16];
+    char
+        name[sizeof (asking->batch.node) + sizeof (asking->batch.cluster) + 16];
 
     snprintf (name, sizeof (name), "node %s%s%s", node, *cluster ? " of " : "",
               cluster);
 
     if (answer == ORIGIN_ANOTHER)
         asking_refuse (asking, REASON_ORIGIN,
-                       "it speaks for node %s, whose address is another: see "
-                       "networks in gpuledger.yaml",
+                       "it sends records of node %s, which has another "
+                       "address: see networks in gpuledger.yaml",
                        node);
     else if (answer == ORIGIN_OTHER_CLUSTER)
         asking_refuse (asking, REASON_OTHER_CLUSTER,
-                       "node %s speaks for cluster %s, and its address is "
-                       "another cluster's: see networks in gpuledger.yaml",
+                       "node %s sends records of cluster %s, but its address "
+                       "belongs to another cluster: see networks in "
+                       "gpuledger.yaml",
                        node, cluster);
     else if (answer == ORIGIN_UNRESOLVED)
         asking_refuse (asking, REASON_UNRESOLVED,
@@ -96,7 +100,7 @@ static int read_prices (const request_t *request, batch_t *batch,
         return gl_error (error, "cluster and node are missing");
     if (strlen (texts[0]) >= sizeof (batch->cluster)
         || strlen (texts[1]) >= sizeof (batch->node) || !texts[1][0])
-        return gl_error (error, "that is no name of a cluster and a node");
+        return gl_error (error, "invalid name of a cluster or a node");
     strcpy (batch->cluster, texts[0]);
     strcpy (batch->node, texts[1]);
     return 0;
@@ -112,7 +116,7 @@ static void answer_node (asking_t *asking)
 
     if (!may_be_node (c, asking->opened.uid)) {
         asking_refuse (asking, REASON_NODE_USER,
-                       "this user may not speak for a node");
+                       "this user may not send records of a node");
         return;
     }
     rc = request->verb == VERB_PRICES

@@ -80,7 +80,7 @@ static bool evict_one (struct server *server, const struct peer *peer,
         if (!is_spare (c, nodes) || (peer && c->peer != peer))
             continue;
         connection_count (c, REASON_EVICTED,
-                          "asked nothing and made room for another");
+                          "idle, closed to make room for another");
         connection_free (c);
         return true;
     }
@@ -225,7 +225,8 @@ struct server *server_new (collector_t *collector, gl_error_t *error)
     server->peer_max = server->max / PEER_SHARE;
     if (server->peer_max < PEER_MIN)
         server->peer_max = PEER_MIN;
-    server->resume = event_new (collector->base, -1, 0, connections_resume, server);
+    server->resume
+        = event_new (collector->base, -1, 0, connections_resume, server);
     collector->server = server;
     if (listen->count == 0)
         return listen_at (server, everywhere, error) < 0 ? NULL : server;
@@ -248,8 +249,7 @@ void server_stop (struct server *server)
         connection_free (c);
 }
 
-size_t server_unread (const struct server *server,
-                      const requester_t *requester)
+size_t server_unread (const struct server *server, const requester_t *requester)
 {
     const connection_t *c;
     size_t count = 0;

@@ -285,8 +285,8 @@ static int say_closed (const struct work *w, store_t *store, gl_error_t *error)
         return -1;
     if (late > 0)
         cli_say (w->cli,
-                 "%zu row%s of closed months: these months stay as they are, "
-                 "and the difference is a correction in %s",
+                 "%zu row%s of closed months: these months do not change, and "
+                 "the difference is a correction in %s",
                  late, late == 1 ? "" : "s", open);
     return 0;
 }
@@ -315,7 +315,7 @@ static int report (const struct work *w, store_t *store, gl_error_t *error)
     else if (w->id)
         cli_detail (w->cli,
                     "import %" PRIu64 "; gpuledger import --undo %" PRIu64
-                    " takes it back",
+                    " undoes it",
                     w->id, w->id);
     return 0;
 }

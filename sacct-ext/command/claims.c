@@ -361,8 +361,8 @@ static const column_info_t columns[] = {
     {"case", "Case", COLUMN_TEXT, true, false, ""},
     {"figure", "Figure", COLUMN_TEXT, true, false, ""},
     {"value", "Value", COLUMN_RATE, false, false,
-     "What follows from the inputs."},
-    {"printed", "Printed", COLUMN_RATE, false, false, "What was published."},
+     "The value that follows from the inputs."},
+    {"printed", "Printed", COLUMN_RATE, false, false, "The published value."},
     {"unit", "Unit", COLUMN_TEXT, false, false, ""},
     {"finding", "Finding", COLUMN_TEXT, false, false,
      "follows: from the inputs; rounded: only if rounded parts are added; "
@@ -370,12 +370,12 @@ static const column_info_t columns[] = {
      "the number, but of something else; differs: no; unprinted: nothing to "
      "compare."},
     {"verdict", "Verdict", COLUMN_TEXT, false, false,
-     "Of the whole case: see docs/formats/claims.md."},
+     "The verdict of the case: see docs/formats/claims.md."},
     {"status", "Status", COLUMN_TEXT, false, true,
-     "What the file itself says of the case."},
+     "The status of the case in the file."},
     {"statement", "Statement", COLUMN_TEXT, false, true,
-     "What was published, in words."},
-    {"note", "Note", COLUMN_TEXT, false, true, "What the file says about it."},
+     "The published statement, in words."},
+    {"note", "Note", COLUMN_TEXT, false, true, "The note in the file."},
 };
 
 static void put (report_t *report, size_t column, const char *text)

@@ -122,7 +122,8 @@ static void begin_contracts (struct writer *w)
 static const struct dataset {
     const char *name;
     focus_version_t since;
-    focus_version_t last; /* later versions need data that the ledger does not have */
+    focus_version_t
+        last; /* later versions need data that the ledger does not have */
     focus_customer_t customer;
     void (*begin) (struct writer *w); /* of each month */
     line_item_f take; /* of each row, with the writer; NULL: not made of rows */
@@ -228,7 +229,7 @@ static int no_dataset (cli_t *cli, const char *name)
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (datasets); i++)
         buffer_printf (&names, " %s", datasets[i].name);
-    return cli_usage (cli, "there is no dataset '%s' here; there are:%s", name,
+    return cli_usage (cli, "unknown dataset '%s'; the datasets are:%s", name,
                       buffer_text (&names));
 }
 
@@ -241,15 +242,18 @@ static int choose (struct writer *w, const export_options_t *options)
     if (options->version
         && focus_version_parse (options->version, &w->version) < 0)
         return cli_usage (w->cli,
-                          "there is no FOCUS %s here; there are: 1.2 1.3 1.4",
+                          "unknown FOCUS version %s; the versions are: 1.2 "
+                          "1.3 1.4",
                           options->version);
     if (w->version < w->dataset->since)
-        return cli_usage (w->cli, "FOCUS %s has no dataset %s: give --focus "
+        return cli_usage (w->cli,
+                          "FOCUS %s has no dataset %s: give --focus "
                           "without a version, or a later one",
                           options->version, w->dataset->name);
     if (w->version > w->dataset->last)
-        return cli_usage (w->cli, "the dataset %s is not made in FOCUS %s: "
-                          "give --focus without a version",
+        return cli_usage (w->cli,
+                          "the dataset %s is not available in FOCUS "
+                          "%s: give --focus without a version",
                           w->dataset->name, options->version);
     return CLI_OK;
 }
@@ -258,7 +262,7 @@ static int choose (struct writer *w, const export_options_t *options)
  * first version that has it. Row by row. Returns an exit code; the reason has been
  * told. */
 static int export_focus (cli_t *cli, const report_query_t *query,
-                  const export_options_t *options, output_stream_t *out)
+                         const export_options_t *options, output_stream_t *out)
 {
     const month_how_t how = {.any_currency = true};
     struct writer w = {.cli = cli, .query = query, .out = out};
@@ -280,9 +284,9 @@ struct export
 {
     const char *name; /* of the option */
     /* One of them: all of it, or as it comes, told why when it is not CLI_OK. */
-    int (*make) (cli_t *cli, const report_query_t *query, buffer_t *out,
+    int (*make) (cli_t * cli, const report_query_t *query, buffer_t *out,
                  gl_error_t *error);
-    int (*stream) (cli_t *cli, const report_query_t *query,
+    int (*stream) (cli_t * cli, const report_query_t *query,
                    const export_options_t *options, output_stream_t *out);
 };
 
@@ -304,8 +308,10 @@ static void head_journal (journal_t *journal, const report_query_t *query)
     GL_AUTOFREE char *period = report_period_text (site->zone, query->period);
     char stamp[ZONE_STAMP_SIZE];
 
-    journal_remark (journal, "GPU chargeback of %s, double entry, for ledger "
-                    "and hledger", period);
+    journal_remark (journal,
+                    "GPU chargeback of %s, double entry, for ledger "
+                    "and hledger",
+                    period);
     journal_remark (journal, "months of the zone %s, amounts in %s",
                     zone_name (site->zone), site->currency);
     for (size_t i = 0; i < query->cluster_count; i++)
@@ -377,7 +383,8 @@ static int add_to_opencost (month_t *m, void *arg, gl_error_t *error)
         render_opencost_month (&o->json, &month);
     }
     usage_report_free (usage);
-    return rc == CLI_OK ? 0 : gl_error (error, "no usage of %s", m->name);
+    return rc == CLI_OK ? 0
+                        : gl_error (error, "there is no usage in %s", m->name);
 }
 
 static int make_opencost (cli_t *cli, const report_query_t *query,
@@ -551,7 +558,7 @@ static int take_export (cli_t *cli, void *into, const cli_option_t *option,
     const export_t *export = &exports[option->code];
 
     if (options->export && options->export != export)
-        return cli_refuse (cli, "%s and another form exclude each other",
+        return cli_refuse (cli, "%s cannot be combined with another format",
                            options->export->name);
     options->export = export;
     options->version = value;
@@ -564,8 +571,7 @@ const cli_option_t export_options[] = {
      "ledger and hledger",
      .take = take_export, .code = FORM_JOURNAL},
     {0, "opencost", NULL,
-     "chargeback of full months in the shape of OpenCost's\n"
-     "allocations (JSON)",
+     "chargeback of full months in the form of OpenCost's\nallocations (JSON)",
      .take = take_export, .code = FORM_OPENCOST},
     {0, "focus", "[=VERSION]",
      "chargeback of full months as FOCUS billing data by job\n"
@@ -603,8 +609,10 @@ int export_make (cli_t *cli, const export_options_t *options,
     int rc, closed;
 
     if (options->dataset && export != &exports[FORM_FOCUS])
-        return cli_usage (cli, "%s has no datasets: --focus-dataset goes with "
-                          "--focus", export->name);
+        return cli_usage (cli,
+                          "%s has no datasets: --focus-dataset goes with "
+                          "--focus",
+                          export->name);
     /* what is booked in the end */
     rc = query_months_over (cli, query, export->name);
     if (rc != CLI_OK)

@@ -38,7 +38,7 @@ int manual_amount (const site_t *site, const char *text, bool negative,
             rc = gl_error (error, "'%s' has more than the %d decimals of %s",
                            text, site->currency_digits, site->currency);
         else if (mpq_sgn (value) == 0 || (mpq_sgn (value) < 0 && !negative))
-            rc = gl_error (error, "'%s' is not an amount above 0", text);
+            rc = gl_error (error, "'%s' is not a positive amount", text);
         mpz_set (ret_units, mpq_numref (value));
     }
     mpz_clear (scale);
@@ -103,8 +103,8 @@ int manual_anchor (cli_t *cli, const anchor_t *anchor)
         return CLI_OK;
     cli_warn (cli,
               "entry %" PRIu64
-              " is written, and its anchor is not: %s; mend it, "
-              "and run gpuledger verify --anchor",
+              " is written, but its anchor is not: %s; fix this, and run "
+              "gpuledger verify --anchor",
               anchor->head.number, error.text);
     return CLI_LOOK;
 }

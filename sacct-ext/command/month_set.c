@@ -69,8 +69,8 @@ static int check_target (const struct set *set)
         return CLI_OK;
     return cli_failf (
         set->cli,
-        "%s is there and is not a set of files of a month: it has "
-        "no " SUMS "; move it away, or give another folder",
+        "%s exists, but is not a set of files of a month: it has no " SUMS
+        "; move it away, or give another folder",
         set->target);
 }
 

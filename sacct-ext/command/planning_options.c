@@ -26,7 +26,7 @@ const cli_option_t planning_options[] = {
     {0, "printed", "FIGURE",
      "breakeven: explain a published one, 40.5% or 18628 a year",
      CLI_AT (planning_options_t, breakeven.printed)},
-    {0, "check", "FILE", "breakeven: judge a file of published figures instead",
+    {0, "check", "FILE", "breakeven: check a file of published figures instead",
      CLI_AT (planning_options_t, check)},
     {0, "year", "YYYY",
      "recharge: a fiscal year (default: the one that the last\n"
@@ -110,7 +110,8 @@ static int facts_end (cli_t *cli, int64_t *ret_known)
     if (!cli->store && cli->store_url)
         return cli_fail (cli, &error);
     if (!cli->store) {
-        cli_detail (cli, "the book as of its latest entries: %s", error.text);
+        cli_detail (cli, "using the book as of its latest entries: %s",
+                    error.text);
         return CLI_OK;
     }
     if (store_clusters (cli->store, &clusters, &count, &error) < 0)
@@ -130,8 +131,8 @@ int planning_decide (cli_t *cli, const query_options_t *query,
     int rc;
 
     if (!asks_no_more (query, false))
-        return cli_usage (cli, "report decide reads the configuration alone: "
-                               "it takes no periods, filters and keys");
+        return cli_usage (cli, "report decide reads only the configuration: "
+                               "it takes no periods, filters or keys");
     if ((rc = facts_end (cli, &known)) != CLI_OK)
         return rc;
     *ret_report = planning_report_make (cli->site, known, &error);
@@ -150,9 +151,9 @@ int planning_breakeven (cli_t *cli, const query_options_t *query,
     int rc;
 
     if (!asks_no_more (query, true))
-        return cli_usage (cli, "report breakeven reads the configuration "
-                               "alone: of periods, filters and keys it takes "
-                               "--pool");
+        return cli_usage (cli, "report breakeven reads only the "
+                               "configuration: of periods, filters and keys "
+                               "it takes --pool");
     if (options->check) {
         *ret_report = claims_report (options->check, &error);
         return *ret_report ? CLI_OK : cli_fail (cli, &error);
@@ -204,7 +205,7 @@ static int take_years (cli_t *cli, const recharge_options_t *options,
     if (options->year
         && (number_u64_text (options->year, &year) < 0 || year < 1975
             || year > 2098))
-        return cli_usage (cli, "'%s' is no fiscal year; write e.g. 2027",
+        return cli_usage (cli, "'%s' is not a fiscal year; write e.g. 2027",
                           options->year);
     if (!options->year)
         year = (uint64_t)recharge_year_of (site, query->period.end - 1);
@@ -228,7 +229,7 @@ static int take_forecast (cli_t *cli, const query_options_t *query,
 
     if ((options->next_cost || options->next_hours)
         && (!pools || pools->count != 1))
-        return cli_usage (cli, "--next-cost and --next-hours are of one pool: "
+        return cli_usage (cli, "--next-cost and --next-hours need one pool: "
                                "give --pool");
     if ((options->next_cost
          && exact_parse (options->next_cost, cost, &error) < 0)
@@ -236,9 +237,9 @@ static int take_forecast (cli_t *cli, const query_options_t *query,
             && exact_parse (options->next_hours, hours, &error) < 0))
         return cli_usage (cli, "%s", error.text);
     if (options->next_cost && mpq_sgn (cost) < 0)
-        return cli_usage (cli, "--next-cost must not be below 0");
+        return cli_usage (cli, "--next-cost must not be negative");
     if (options->next_hours && mpq_sgn (hours) <= 0)
-        return cli_usage (cli, "--next-hours must be above 0");
+        return cli_usage (cli, "--next-hours must be positive");
     *forecast = (recharge_forecast_t){options->next_cost ? cost : NULL,
                                       options->next_hours ? hours : NULL};
     return CLI_OK;
@@ -271,7 +272,7 @@ int recharge_report (cli_t *cli, query_options_t *options,
     if (options->month || options->start || options->end || options->by
         || options->filter_count > 1
         || (options->filter_count == 1 && options->filters[0].key != KEY_POOL))
-        return cli_usage (cli, "report recharge is of a fiscal year: of "
+        return cli_usage (cli, "report recharge covers a fiscal year: of "
                                "periods, filters and keys it takes --year and "
                                "--pool");
     if (!store)

@@ -38,8 +38,8 @@ int user_verb_not_for (cli_t *cli, const char *person)
     if (!person)
         return CLI_OK;
     return cli_failf (cli,
-                      "--for is for a store that is at hand: a collector "
-                      "answers you as whom munge knows you; give --store");
+                      "--for needs direct access to the store: a collector "
+                      "identifies you by munge; give --store");
 }
 
 int user_verb_ask (cli_t *cli, verb_code_t verb, user_words_t *words,

@@ -53,8 +53,9 @@ static int check_file (cli_t *cli, const char *url, const uint8_t *head,
         return cli_fail (cli, &error);
     if (ret->count == 0)
         return CLI_OK;
-    rc = cli_failf (cli, "%s is not as it was written: %s (%zu problems; "
-                         "gpuledger --store %s verify lists them)",
+    rc = cli_failf (cli,
+                    "%s is not as it was written: %s (%zu problems; "
+                    "gpuledger --store %s verify lists them)",
                     url, ret->problem[0], ret->count, url);
     verified_clear (ret);
     return rc;
@@ -74,8 +75,8 @@ static void remove_logs (const char *path)
 static void sync_directory (const char *path)
 {
     const char *slash = strrchr (path, '/');
-    GL_AUTOFREE char *dir = slash ? xstrndup (path, (size_t)(slash - path) + 1)
-                                  : xstrdup (".");
+    GL_AUTOFREE char *dir
+        = slash ? xstrndup (path, (size_t)(slash - path) + 1) : xstrdup (".");
     int fd = open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd >= 0) {
@@ -168,7 +169,7 @@ static int find_newer (cli_t *cli, const char *path, store_t *file,
         if (!known) {
             cli_failf (cli,
                        "the store is newer than %s: it has later facts of "
-                       "cluster '%s'; --force gives them up",
+                       "cluster '%s'; --force discards them",
                        path, ours[i].name);
             *ret_newer = true;
         }
@@ -186,8 +187,8 @@ static int check_restore (cli_t *cli, const char *path, store_t *file,
     if (!has_head)
         return cli_failf (cli,
                           "%s lacks entries of closed months that the store "
-                          "has; --force gives them up (gpuledger verify then "
-                          "says so, where close.anchor is set)",
+                          "has; --force discards them (gpuledger verify then "
+                          "reports it, if close.anchor is set)",
                           path);
     if (find_newer (cli, path, file, &newer) != CLI_OK || newer)
         return CLI_FAILED;

@@ -21,7 +21,7 @@ enum { AT_TEAM, AT_RULE };
 
 static const column_info_t names[] = {
     {"team", "Team", COLUMN_TEXT, true, false,
-     "Empty: one balance of several teams."},
+     "Empty: one balance for several teams."},
     {"rule", "Rule", COLUMN_TEXT, true, false,
      "The name of the rule in the configuration."},
 };
@@ -50,7 +50,7 @@ static struct columns add_columns (report_t *report)
     report_columns (report, names, GL_ARRAY_SIZE (names));
     at.amounts = balances_columns (report);
     at.unit = add_column (report, "unit", "Unit", COLUMN_TEXT,
-                          "Of the amounts: the currency, or GPU hours.");
+                          "Unit of the amounts: the currency, or GPU hours.");
     at.until = add_column (
         report, "until", "Until", COLUMN_DATE,
         "The last month in which it can be used. Empty: no such month.");
@@ -58,7 +58,7 @@ static struct columns add_columns (report_t *report)
                           "What the rule does.");
     at.note = add_column (
         report, "note", "Note", COLUMN_TEXT,
-        "Less is left than the rule's low_balance: a low balance.");
+        "low balance: the balance is below the rule's low_balance.");
     return at;
 }
 
@@ -162,7 +162,7 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &request) < 0)
         rc = cli->exit_code;
     else if (argc - optind > 1)
-        rc = cli_usage (cli, "'%s' is too much: give one team, or none",
+        rc = cli_usage (cli, "unexpected argument '%s': give one team, or none",
                         argv[optind + 1]);
     else {
         request.team = optind < argc ? argv[optind] : NULL;

@@ -42,11 +42,12 @@ static int refuse (cli_t *cli, const struct request *request,
     if (checks_in (checks, CHECK_NEVER) > 0)
         cli_failf (cli, "%s is not closed", request->month);
     else
-        cli_failf (cli,
-                   "%s is not closed: %zu finding%s; look, or close with --accept and "
-                   "the reason",
-                   request->month, checks_in (checks, CHECK_LOOK),
-                   checks_in (checks, CHECK_LOOK) == 1 ? "" : "s");
+        cli_failf (
+            cli,
+            "%s is not closed: %zu finding%s; look, or close with --accept and "
+            "the reason",
+            request->month, checks_in (checks, CHECK_LOOK),
+            checks_in (checks, CHECK_LOOK) == 1 ? "" : "s");
     return CLI_LOOK;
 }
 
@@ -59,8 +60,8 @@ static void say_done (cli_t *cli, const struct request *request,
     if (done->imported)
         printf ("%zu months before go-live are closed without charges\n",
                 done->imported);
-    printf ("%s is closed: version %u, %zu rows, %zu of them corrections\n"
-            "hash %s\nto be handed over from %s on\n",
+    printf ("%s is closed: version %u, %zu rows, %zu of them "
+            "corrections\nhash %s\ncan be handed over from %s on\n",
             request->month, done->version, done->rows, done->corrections,
             done->hash, stamp);
 }
@@ -144,8 +145,7 @@ static int make_closing (cli_t *cli, const struct request *request)
         return cli_fail (cli, &error);
     closing = periods_closing (periods, request->month);
     if (closing)
-        rc = cli_failf (cli,
-                        "%s is closed already: version %u, by %s, hash %s",
+        rc = cli_failf (cli, "%s is already closed: version %u, by %s, hash %s",
                         closing->month, closing->version,
                         closing->who ? closing->who : "?", closing->hash);
     periods_free (periods);
@@ -174,7 +174,7 @@ static const column_info_t columns[] = {
     {"rows", "Rows", COLUMN_COUNT, false, false, ""},
     {"closed", "Closed", COLUMN_DATE, false, false, ""},
     {"by", "By", COLUMN_TEXT, false, false, ""},
-    {"handover", "Handed over from", COLUMN_DATE, false, false, ""},
+    {"handover", "Handover from", COLUMN_DATE, false, false, ""},
     {"hash", "Hash", COLUMN_TEXT, false, false, ""},
 };
 
@@ -248,19 +248,19 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;
     if (optind != argc)
-        return cli_usage (cli, "'%s' is one argument too many", argv[optind]);
+        return cli_usage (cli, "unexpected argument '%s'", argv[optind]);
     if (!request.list == !request.month)
         return cli_usage (cli, "give --month or --list%s",
                           request.list ? ", not both" : "");
     if (request.list && (request.accept || request.check))
-        return cli_usage (cli, "--accept and --check go with --month");
+        return cli_usage (cli, "--accept and --check need --month");
     if (request.export && (request.list || request.check || !*request.export))
-        return cli_usage (cli, "--export DIR goes with closing a month");
+        return cli_usage (cli, "--export DIR is for closing a month");
     if (request.accept && request.check)
         return cli_usage (cli, "--check writes nothing, so that there is "
                                "nothing to --accept: give one of them");
     if (request.accept && !*request.accept)
-        return cli_usage (cli, "--accept wants a reason");
+        return cli_usage (cli, "--accept needs a reason");
     if (!cli_site (cli)
         || !cli_store (cli, request.list || request.check ? STORE_READ_ONLY
                                                           : STORE_LEDGER))

@@ -86,8 +86,8 @@ static int check_size (store_t *store, const site_t *site,
         GL_AUTOFREE char *limit
             = exact_units_text (most, site->currency_digits);
         rc = gl_error (error,
-                       "%s %s is more than %s %s, all that %s%s%s cost or was "
-                       "charged: give what is of other months with --for",
+                       "%s %s is more than %s %s, the total cost or charges "
+                       "of %s%s%s: correct other months with --for",
                        text, site->currency, limit, site->currency, month,
                        last && strcmp (last->month, month) ? " or " : "",
                        last && strcmp (last->month, month) ? last->month : "");
@@ -109,7 +109,7 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
     if (periods_month (site, month, &period, error) < 0)
         return -1;
     if (strcmp (month, d->month) > 0)
-        return gl_error (error, "%s lies behind %s, which is open", month,
+        return gl_error (error, "%s is later than %s, the open month", month,
                          d->month);
     mpz_init (units);
     rc = manual_amount (site, r->amount, true, units, error);
@@ -172,9 +172,9 @@ const verb_t verb_correct = {
     .summary = "a manual correction in the open month",
     .help
     = "Corrects an error in a closed month that later facts or prices cannot "
-      "correct. The team owes AMOUNT more, or less if it is below 0; never by "
-      "more than the cost or the charges of that month. The correction is a "
-      "new entry of the chain and is billed in the open month.",
+      "correct. The team owes AMOUNT more, or less if it is negative; never "
+      "by more than the cost or the charges of that month. The correction is "
+      "a new entry of the chain and is billed in the open month.",
     .options = options,
     .example = "gpuledger correct --for 2026-10 -- vision -12.50 'paid twice'",
 };

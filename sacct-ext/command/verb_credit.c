@@ -43,8 +43,8 @@ static int find_wanted (const struct request *r, const site_t *site,
     job_charge_last (site, job, r->seconds, units);
     return mpz_sgn (units) > 0
                ? 0
-               : gl_error (error, "nothing is due of it that could be given "
-                                  "back: these hours were charged nothing");
+               : gl_error (error, "nothing can be credited: these hours were "
+                                  "not charged");
 }
 
 /* `job`: of which it is, or NULL. Fills the row of the decision. */
@@ -123,8 +123,9 @@ static int read_hours (struct request *r, const site_t *site, gl_error_t *error)
         mpq_canonicalize (hours);
         if (mpq_sgn (hours) <= 0 || mpq_cmp_ui (hours, 1u << 31, 1) > 0
             || mpz_cmp_ui (mpq_denref (hours), 1) != 0)
-            rc = gl_error (error, "--hours: '%s' is no time above 0 in whole "
-                                  "seconds",
+            rc = gl_error (error,
+                           "--hours: '%s' is not a time above 0 in whole "
+                           "seconds",
                            r->hours);
         else
             r->seconds = billable_credit_seconds (
@@ -142,14 +143,15 @@ static int read_job (cli_t *cli, struct request *r)
     r->key.submit = SECONDS_UNKNOWN;
     r->key.pool = r->pool;
     if (number_u64_text (r->job, &r->key.id_job) < 0 || r->key.id_job == 0)
-        return cli_usage (cli, "--job: '%s' is no JobId", r->job);
+        return cli_usage (cli, "--job: '%s' is not a JobId", r->job);
     if (r->submit
-        && timespec_parse (r->submit, cli->site->zone, 0, &r->key.submit, &error)
+        && timespec_parse (r->submit, cli->site->zone, 0, &r->key.submit,
+                           &error)
                < 0)
         return cli_usage (cli, "--submit: %s", error.text);
-    return read_hours (r, cli->site, &error) < 0 ? cli_usage (cli, "%s",
-                                                              error.text)
-                                                 : CLI_OK;
+    return read_hours (r, cli->site, &error) < 0
+               ? cli_usage (cli, "%s", error.text)
+               : CLI_OK;
 }
 
 /* The cap is the site's; who asked for more is to know that it was not given. */
@@ -204,7 +206,8 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli->exit_code;
     words = argc - optind;
     if (!r.job && (r.submit || r.hours || r.key.cluster))
-        return cli_usage (cli, "--submit, --hours and --clusters are for --job");
+        return cli_usage (cli,
+                          "--submit, --hours and --clusters are for --job");
     if (r.job ? words != 1 && (words != 2 || r.hours) : words != 3)
         return cli_usage (cli, r.job ? "give a reason, and before it an amount "
                                        "or --hours or neither"
@@ -225,12 +228,12 @@ static const cli_option_t options[] = {
     {0, "job", "JOBID", "credit only what this job is charged for the month",
      CLI_AT (struct request, job)},
     {0, "submit", "TIME",
-     "of --job: the one submitted at that time, as JobIds recur",
+     "with --job: the one submitted at that time, because JobIds recur",
      CLI_AT (struct request, submit)},
-    {'M', "clusters", "NAME", "of --job: the job of this cluster",
+    {'M', "clusters", "NAME", "with --job: the job of this cluster",
      CLI_AT (struct request, key.cluster)},
     {0, "hours", "N",
-     "of --job: the charge of its last N hours in the month, at\nmost those of "
+     "with --job: the charge of its last N hours in the month, at\nmost "
      "policy.credit_cap",
      CLI_AT (struct request, hours)},
     {0},
@@ -241,9 +244,9 @@ const verb_t verb_credit = {
     .run = run,
     .synopsis = "[OPTION]... {TEAM AMOUNT | --job JOBID [AMOUNT]} REASON",
     .summary = "credit a team or a job in the open month",
-    .help = "Adds a credit and leaves the charge as it is. A credit is never "
-            "more than what is charged to the team for that month, in the "
-            "pool, on the line of the job and for the job, with earlier "
+    .help = "Adds a credit and leaves the charge as it is. A credit never "
+            "exceeds the charge of the team for that month, of the team in "
+            "the pool, of the job's line or of the job, each with earlier "
             "corrections and credits. A job is credited its remaining charge, "
             "AMOUNT, or the charge of its last hours.",
     .options = options,

@@ -41,8 +41,9 @@ static int find_row (store_t *store, const site_t *site, const char *reference,
         return 0;
     }
     if (m->state != MONTH_CLOSED)
-        gl_error (error, "%s is not closed: what is billed of it can still "
-                         "change, there is nothing to dispute",
+        gl_error (error,
+                  "%s is not closed: its bill can still change, so "
+                  "there is nothing to dispute",
                   month);
     else
         gl_error (error, "%s has %zu rows", month, count);
@@ -60,8 +61,9 @@ static const decision_t *find_dispute (const periods_t *periods,
         if (d->kind == CHAIN_DISPUTE && !strcmp (text, number))
             return d;
     }
-    gl_error (error, "there is no dispute %.40s; gpuledger dispute list names "
-                     "them",
+    gl_error (error,
+              "there is no dispute %.40s; gpuledger dispute list names "
+              "them",
               number);
     return NULL;
 }
@@ -101,19 +103,19 @@ static int check_raise (store_t *store, const site_t *site,
     free (d->reference);
     d->reference = xasprintf ("%s/%zu", m->name, row + 1);
     if (was_upheld (periods, m, d->reference))
-        rc = gl_error (error, "%s was disputed and credited already",
+        rc = gl_error (error, "%s was already disputed and credited",
                        d->reference);
     else if (m->disputed[row])
-        rc = gl_error (error, "%s is disputed already", d->reference);
+        rc = gl_error (error, "%s is already disputed", d->reference);
     else if (rows[row].kind == BILL_REMAINDER
              || mpz_sgn (rows[row].charge_units) <= 0)
-        rc = gl_error (error, "%s is a %s of which nothing is due",
-                       d->reference, bill_kind_word (rows[row].kind));
+        rc = gl_error (error, "%s is a %s without an amount due", d->reference,
+                       bill_kind_word (rows[row].kind));
     else if (d->when >= m->handover)
         rc = gl_error (
             error,
-            "the review of %s is over: give a credit, or correct the "
-            "month that is open",
+            "the review of %s is over: give a credit or a correction in the "
+            "open month",
             m->name);
     month_free (m);
     return rc;
@@ -129,12 +131,13 @@ static int check_open (const periods_t *periods, const decision_t *dispute,
     if (state == DISPUTE_LAPSED)
         return gl_error (error,
                          "dispute %" PRIu64 " has lapsed: the month of %s was "
-                         "opened again after it, and its rows are others now; "
-                         "raise it again when it is closed",
+                         "reopened after it, and will have "
+                         "new rows; raise it again when "
+                         "the month is closed",
                          dispute->number, dispute->reference);
     return state == DISPUTE_RAISED
                ? 0
-               : gl_error (error, "dispute %" PRIu64 " is %s already",
+               : gl_error (error, "dispute %" PRIu64 " is already %s",
                            dispute->number, dispute_state_word (state));
 }
 
@@ -302,8 +305,9 @@ static int run_word (cli_t *cli, struct request *r)
         return decide_dispute (cli, r, words[i].kind, words[i].check,
                                words[i].said);
     }
-    return cli_usage (cli, "there is no 'dispute %s'; there are: raise list "
-                           "uphold reject",
+    return cli_usage (cli,
+                      "unknown 'dispute %s'; there are: raise list "
+                      "uphold reject",
                       r->word);
 }
 
@@ -316,8 +320,8 @@ static int run (cli_t *cli, int argc, char **argv)
     if (optind == argc - 1 && !strcmp (argv[optind], "list"))
         return list (cli, &r);
     if (optind != argc - 3 || !*argv[argc - 1])
-        return cli_usage (cli, "give raise, uphold or reject, what is disputed, "
-                               "and the reason; or list");
+        return cli_usage (cli, "give raise, uphold or reject, the row or "
+                               "dispute, and the reason; or list");
     r.word = argv[optind];
     r.on = argv[optind + 1];
     r.reason = argv[optind + 2];
@@ -326,8 +330,8 @@ static int run (cli_t *cli, int argc, char **argv)
 
 static const cli_option_t options[] = {
     {0, "amount", "AMOUNT",
-     "of uphold: credit at most this amount (default: the whole\namount due of "
-     "the row)",
+     "with uphold: credit at most this amount (default: the full\namount due "
+     "of the row)",
      CLI_AT (struct request, amount)},
     CLI_GROUP (output_options, struct request, output),
     {0},
@@ -337,12 +341,12 @@ const verb_t verb_dispute = {
     .name = "dispute",
     .run = run,
     .synopsis = "raise ROW REASON | uphold N REASON | reject N REASON | list",
-    .summary = "dispute a row of a closed month, and decide it",
+    .summary = "dispute a row of a closed month, and resolve disputes",
     .help
-    = "A disputed row stays on its statement, and is not handed over until the "
-      "dispute is decided. If it is upheld, it is credited in the open month. "
-      "A dispute lapses when its month is reopened. ROW is a month and the "
-      "number of the row, 2026-10/17; N is the number of the dispute.",
+    = "A disputed row stays on its statement, and is not handed over until "
+      "the dispute is resolved. If it is upheld, it is credited in the open "
+      "month. A dispute lapses when its month is reopened. ROW is a month and "
+      "the number of the row, 2026-10/17; N is the number of the dispute.",
     .options = options,
     .example = "gpuledger dispute list",
 };

@@ -68,8 +68,8 @@ enum { AT_CHECK, AT_STATE, AT_FINDING, AT_WHAT, AT_MEND };
 static const column_info_t columns[] = {
     {"check", "Check", COLUMN_TEXT, true, false, ""},
     {"state", "State", COLUMN_TEXT, false, false,
-     "ok; warn: works, but check it; fail; unknown: cannot be "
-     "found out; skipped: does not apply here."},
+     "ok; warn: works, but check it; fail; unknown: cannot be determined; "
+     "skipped: does not apply here."},
     {"finding", "Finding", COLUMN_TEXT, false, false, ""},
     {"what", "Expected", COLUMN_TEXT, false, true, ""},
     {"mend", "How to fix it", COLUMN_TEXT, false, false, ""},
@@ -138,7 +138,7 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;
     if (optind != argc)
-        return cli_usage (cli, "'%s' is too much", argv[optind]);
+        return cli_usage (cli, "unexpected argument '%s'", argv[optind]);
     return examine (cli, &request.doctor, &request.output);
 }
 

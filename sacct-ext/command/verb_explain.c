@@ -55,7 +55,7 @@ static int run (cli_t *cli, int argc, char **argv)
                    : explain_charge (cli, argv[optind], &request.output);
     if (job_name_parse (argv[optind], &request.job) < 0)
         return cli_usage (cli,
-                          "'%s' is no job: write JOBID, JOBID_TASK or "
+                          "'%s' is not a job: write JOBID, JOBID_TASK or "
                           "JOBID+OFFSET; a charge of another service is "
                           "SOURCE:REFERENCE",
                           argv[optind]);

@@ -27,9 +27,9 @@ enum { AT_FIELD, AT_TYPE, AT_ROWS, AT_MEANING };
 static const column_info_t columns[] = {
     {"field", "Field", COLUMN_TEXT, true, false, "Its name in a layout."},
     {"type", "Type", COLUMN_TEXT, false, false,
-     "How it is written: amount, hours, date, ..."},
+     "Its type: amount, hours, date, ..."},
     {"rows", "Rows", COLUMN_TEXT, false, false, "`rows` that have it."},
-    {"meaning", "Meaning", COLUMN_TEXT, false, false, "What it is."},
+    {"meaning", "Meaning", COLUMN_TEXT, false, false, "Its meaning."},
 };
 
 static void put_field (report_t *report, const export_field_t *field)
@@ -112,7 +112,7 @@ static int check (cli_t *cli, const struct request *request, int operands)
                 + request->fields + (request->export.export != NULL);
 
     if (operands > 0)
-        return cli_usage (cli, "export takes options alone: --layout FILE");
+        return cli_usage (cli, "export takes only options: --layout FILE");
     if (asked != 1)
         return cli_usage (cli, "give one of --layout, --set, --journal, "
                                "--focus, --opencost and --fields");
@@ -120,12 +120,12 @@ static int check (cli_t *cli, const struct request *request, int operands)
         return cli_usage (cli, "--set needs the name of a folder, and no "
                                "--output");
     if (request->export.dataset && !request->export.export)
-        return cli_usage (cli, "--focus-dataset goes with --focus");
+        return cli_usage (cli, "--focus-dataset needs --focus");
     if (request->team && !request->layout)
-        return cli_usage (cli, "--team goes with --layout");
+        return cli_usage (cli, "--team needs --layout");
     if (output_formed (&request->output) && !request->fields)
-        return cli_usage (cli, "the layout or the form decides columns and "
-                               "order: of these options only --output goes "
+        return cli_usage (cli, "the layout or format decides columns and "
+                               "order: of these options only --output works "
                                "with it");
     return CLI_OK;
 }
@@ -149,8 +149,8 @@ static int run (cli_t *cli, int argc, char **argv)
 
 static const cli_option_t options[] = {
     {0, "layout", "FILE",
-     "in the form that this file describes: rows, columns, numbers,\n"
-     "dates (docs/formats/layout.md)",
+     "write this layout: a file with rows, columns, formats,\ndates "
+     "(docs/formats/layout.md)",
      CLI_AT (struct request, layout)},
     {0, "set", "DIR",
      "all files of the month into DIR/YYYY-MM: statements, chargeback,\n"
@@ -173,11 +173,11 @@ const verb_t verb_export = {
     .name = "export",
     .run = run,
     .synopsis = "--layout FILE [OPTION]... | --set DIR | --fields",
-    .summary = "a month for accounting systems, in the form that they read",
+    .summary = "a month in the format of an accounting system",
     .help
-    = "A layout is a YAML file that says which rows the file has, and how "
-      "each of its\ncolumns is named and written. Amounts add up to the "
-      "bill. Examples are in\ncontrib/examples/layouts.",
+    = "A layout is a YAML file that describes the rows of the export, and the "
+      "name and\nformat of each column. Amounts add up to the bill. Examples "
+      "are in\ncontrib/examples/layouts.",
     .options = options,
     .example = "gpuledger export --layout erp.yaml --month 2026-10 --output "
                "gpu-2026-10.csv\n"

@@ -60,10 +60,10 @@ typedef struct {
     import_t **imports;
     store_counts_t *counts;
     size_t count;
-    size_t current;   /* the file that is being read */
+    size_t current; /* the file that is being read */
     imports_record_t *record;
-    text_list_t all;  /* the clusters of all files */
-    uint64_t id;      /* of the import; 0: the store had it all */
+    text_list_t all;      /* the clusters of all files */
+    uint64_t id;          /* of the import; 0: the store had it all */
     text_list_t clusters; /* of it */
     text_list_t unknown;  /* of all, those that the configuration has not */
     struct restarted *restarted;
@@ -90,8 +90,8 @@ static void show_progress (uint64_t done, uint64_t size, void *arg)
 
     /* the name of a file may hold anything and is left out here */
     if (size > 0)
-        fprintf (stderr, "\rfile %zu of %zu: %3.0f %% ", w->current + 1, w->count,
-                 100.0 * (double)done / (double)size);
+        fprintf (stderr, "\rfile %zu of %zu: %3.0f %% ", w->current + 1,
+                 w->count, 100.0 * (double)done / (double)size);
 }
 
 static void end_progress (const work_t *w)
@@ -193,12 +193,11 @@ static int check_cut (const work_t *w, gl_error_t *error)
                 first);
     return gl_error (
         error,
-        "%s: %llu of its jobs start at %s, where the file begins, and "
-        "started before that in the store (job %llu at %s). sacct -T "
-        "(--truncate) and slurmrestd without "
-        "disable_truncate_usage_time cut jobs so, and their time before that "
-        "would not be charged. Nothing is stored: export the "
-        "jobs uncut, or give --force if they did start then",
+        "%s: %llu of its jobs start at %s, where the file begins, and started "
+        "before that in the store (job %llu at %s). sacct -T (--truncate) and "
+        "slurmrestd without disable_truncate_usage_time truncate jobs in this "
+        "way, and their earlier time would not be charged. Nothing is stored: "
+        "export complete jobs, or give --force if they really started then",
         w->paths[w->current], (unsigned long long)w->cut, first,
         (unsigned long long)w->cut_job,
         zone_stamp (w->site->zone, w->cut_from, before));
@@ -271,33 +270,33 @@ static int refuse_shifted (const work_t *w, const shift_t *shift,
 {
     const char *zone = likely_zone (w, shift);
     char by[SHIFT_TEXT_SIZE];
-    GL_AUTOFREE char *tz = zone ? xasprintf ("--tz %s", zone)
-                                : xstrdup ("--tz");
+    GL_AUTOFREE char *tz
+        = zone ? xasprintf ("--tz %s", zone) : xstrdup ("--tz");
 
-    return gl_error (error,
-                     "the store has %llu of its jobs already (job %llu of cluster "
-                     "%s), with submit, start and end all %s %s: sacct ran in "
-                     "another time zone than %s, and they would be charged "
-                     "twice. Nothing is stored: give %s%s, or --force if they are "
-                     "other jobs",
-                     (unsigned long long)shift->jobs,
-                     (unsigned long long)shift->id_job, shift->cluster,
-                     shift_text (shift->seconds, by),
-                     shift->seconds > 0 ? "later" : "earlier",
-                     zone_name (zone_of (shift->cluster, (void *)w)), tz,
-                     zone ? "" : " with the zone of that host");
+    return gl_error (
+        error,
+        "the store has %llu of its jobs already (job %llu of cluster "
+        "%s), with submit, start and end all %s %s: sacct ran in "
+        "another time zone than %s, and they would be charged "
+        "twice. Nothing is stored: give %s%s, or --force if they are "
+        "other jobs",
+        (unsigned long long)shift->jobs, (unsigned long long)shift->id_job,
+        shift->cluster, shift_text (shift->seconds, by),
+        shift->seconds > 0 ? "later" : "earlier",
+        zone_name (zone_of (shift->cluster, (void *)w)), tz,
+        zone ? "" : " with the zone of that host");
 }
 
 static int refuse_twins (const twins_t *twins, gl_error_t *error)
 {
-    return gl_error (error,
-                     "cluster %s has %llu of its jobs already (job %llu), with the "
-                     "same submit, start and end: as jobs of cluster %s they would "
-                     "be charged twice. Nothing is stored: give --cluster %s, or "
-                     "--force if they are other jobs",
-                     twins->other, (unsigned long long)twins->jobs,
-                     (unsigned long long)twins->id_job, twins->cluster,
-                     twins->other);
+    return gl_error (
+        error,
+        "cluster %s has %llu of its jobs already (job %llu), with the "
+        "same submit, start and end: as jobs of cluster %s they would "
+        "be charged twice. Nothing is stored: give --cluster %s, or "
+        "--force if they are other jobs",
+        twins->other, (unsigned long long)twins->jobs,
+        (unsigned long long)twins->id_job, twins->cluster, twins->other);
 }
 
 static int look_segment (const segment_t *segment, void *arg, gl_error_t *error)
@@ -399,12 +398,12 @@ static int keep_record (work_t *w, gl_error_t *error)
     GL_AUTOFREE char *files = import_lines (w->paths, w->count);
     GL_AUTOFREE char *clusters = import_lines (w->all.item, w->all.count);
     char who[64];
-    store_import_t what = {.time = w->now,
-                           .files = files,
-                           .clusters = clusters,
-                           .who = (char *)import_who (who),
-                           .zone = (char *)zone_name (w->zone ? w->zone
-                                                              : w->site->zone)};
+    store_import_t what
+        = {.time = w->now,
+           .files = files,
+           .clusters = clusters,
+           .who = (char *)import_who (who),
+           .zone = (char *)zone_name (w->zone ? w->zone : w->site->zone)};
 
     if (!w->zone && w->all.count)
         what.zone = (char *)zone_name (zone_of (w->all.item[0], w));
@@ -482,23 +481,25 @@ static void report_times (const work_t *w, const char *path,
                           const import_stats_t *s, const store_counts_t *c)
 {
     if (s->misfits)
-        cli_warn (w->cli,
-                  "%s: %llu jobs (the first: job %llu) did not run from Start to "
-                  "End by their elapsed time; is --tz the zone in which sacct "
-                  "ran?",
-                  path, (unsigned long long)s->misfits,
-                  (unsigned long long)s->misfit_job);
+        cli_warn (
+            w->cli,
+            "%s: %llu jobs (the first: job %llu) did not run from Start to "
+            "End by their elapsed time; is --tz the zone in which sacct "
+            "ran?",
+            path, (unsigned long long)s->misfits,
+            (unsigned long long)s->misfit_job);
     if (c->moved)
         cli_warn (w->cli,
-                  "%s: %llu jobs (the last: job %llu) start at another time than "
-                  "in the store until now; the later as-of counts",
+                  "%s: %llu jobs (the last: job %llu) start at another time "
+                  "than in the store until now; the later as-of applies",
                   path, (unsigned long long)c->moved,
                   (unsigned long long)c->moved_job);
     if (c->reopened)
         cli_warn (w->cli,
-                  "%s: %llu jobs (the first: job %llu) had ended by the store and "
-                  "run on by the file, whose as-of is later: is it an old file, "
-                  "and --as-of too late? gpuledger import --undo takes it back",
+                  "%s: %llu jobs (the first: job %llu) have ended in the "
+                  "store and still run in the file, whose as-of is later: is "
+                  "it an old file, and --as-of too late? gpuledger import "
+                  "--undo undoes it",
                   path, (unsigned long long)c->reopened,
                   (unsigned long long)c->reopened_job);
 }
@@ -512,9 +513,10 @@ static void report_beyond (const work_t *w, const char *path,
 
     if (s->open && beyond > BEYOND)
         cli_warn (w->cli,
-                  "%s: --as-of is %lld hours after the newest time in it; %llu jobs "
-                  "that run are counted up to there",
-                  path, (long long)(beyond / 3600), (unsigned long long)s->open);
+                  "%s: --as-of is %lld hours after the newest time in it; "
+                  "%llu running jobs are counted up to that time",
+                  path, (long long)(beyond / 3600),
+                  (unsigned long long)s->open);
 }
 
 static void report_file (const work_t *w, size_t i)
@@ -531,22 +533,22 @@ static void report_file (const work_t *w, size_t i)
              (unsigned long long)c->inserted, (unsigned long long)c->changed,
              (unsigned long long)c->unchanged,
              s->as_of ? zone_stamp (w->site->zone, s->as_of, stamp)
-                      : "no moment: it holds no job");
+                      : "no time: it has no job");
     warn (w->cli, path, s->unknown_gpu,
-          "jobs asked for GPUs, but accounting names none: their GPU time is "
-          "not known (is gres/gpu in AccountingStorageTRES?)");
+          "jobs requested GPUs, but accounting names none: their GPU time is "
+          "unknown (is gres/gpu in AccountingStorageTRES?)");
     warn (w->cli, path, s->contradictions,
           "jobs have more GPUs by type than in total; the types are counted");
     warn (w->cli, path, s->replaced,
-          "texts with control characters or bytes that are no UTF-8; each such "
-          "character is replaced by U+FFFD");
+          "texts with control characters or bytes that are not UTF-8; each "
+          "such character is replaced by U+FFFD");
     warn (w->cli, path, s->ambiguous,
           "jobs have a time in the hour that the clock shows twice, read as "
           "the first; SLURM_TIME_FORMAT=%s makes sacct print it unambiguously");
     report_times (w, path, s, c);
     report_beyond (w, path, s);
     if (s->newest > s->as_of)
-        cli_warn (w->cli, "%s: knows of later moments than --as-of", path);
+        cli_warn (w->cli, "%s: has times later than --as-of", path);
 }
 
 static void report_unknown (const work_t *w)
@@ -580,14 +582,15 @@ static int import_all (work_t *w)
     report_unknown (w);
     if (w->hidden)
         cli_warn (w->cli,
-                  "%llu jobs (the first: job %llu) ran more often than the ledger "
-                  "knows: sacct without -D shows the last run alone, and the others "
-                  "are not charged",
+                  "%llu jobs (the first: job %llu) had more runs than the "
+                  "ledger has: sacct without -D shows only the last run, and "
+                  "the others are not charged",
                   (unsigned long long)w->hidden,
                   (unsigned long long)w->hidden_job);
     if (w->id && !w->dry_run)
-        cli_detail (w->cli, "import %llu; gpuledger import --undo %llu takes it "
-                            "back",
+        cli_detail (w->cli,
+                    "import %llu; to undo it, run gpuledger import "
+                    "--undo %llu",
                     (unsigned long long)w->id, (unsigned long long)w->id);
     if (w->dry_run)
         cli_say (w->cli, "this was a dry run: nothing is stored");
@@ -680,7 +683,7 @@ static void put_import (report_t *report, const zone_t *zone,
         report_put_text (report, 7, zone_stamp (zone, import->as_of, stamp));
     }
     if (import->undone)
-        undone = xasprintf ("taken back %s by %s",
+        undone = xasprintf ("undone %s by %s",
                             zone_stamp (zone, import->undone, stamp),
                             import->undone_by ? import->undone_by : "?");
     report_put_text (report, 8, undone ? undone : "in force");
@@ -763,8 +766,9 @@ static int undo_import (cli_t *cli, const site_t *site, const char *id)
     char who[64];
 
     if (number_u64_text (id, &undo.id) < 0)
-        return cli_usage (cli, "--undo takes the number of an import, not '%s'; "
-                               "see gpuledger import --list",
+        return cli_usage (cli,
+                          "--undo takes the number of an import, not '%s'; "
+                          "see gpuledger import --list",
                           id);
     undo.who = import_who (who);
     if (!(store = cli_store (cli, 0)))
@@ -773,12 +777,13 @@ static int undo_import (cli_t *cli, const site_t *site, const char *id)
         || imports_undo (store, &undo, &segments, &services, &error) < 0)
         return cli_fail (cli, &error);
     if (services) {
-        cli_say (cli, "import %s is taken back: %llu charges of other services", id,
+        cli_say (cli, "import %s is undone: %llu charges of other services", id,
                  (unsigned long long)services);
         return CLI_OK;
     }
-    cli_say (cli, "import %s is taken back: %llu segments; the next sync of its "
-                  "clusters reads all rows",
+    cli_say (cli,
+             "import %s is undone: %llu segments; the next sync of its "
+             "clusters reads all rows",
              id, (unsigned long long)segments);
     return CLI_OK;
 }
@@ -835,12 +840,12 @@ static int check_read (const meter_work_t *w, const char *path,
     end = w->file.reading[w->file.count - 1].period.end;
     if (end <= now + AS_OF_SKEW)
         return 0;
-    return gl_error (error,
-                     "%s: the last interval ends at %s, but the clock of this host "
-                     "says %s; is --tz the zone of the meter? Nothing is stored: "
-                     "correct it, or give --force",
-                     path, zone_stamp (zone, end, stamp),
-                     zone_stamp (zone, now, clock));
+    return gl_error (
+        error,
+        "%s: the last interval ends at %s, but the clock of this host "
+        "says %s; is --tz the zone of the meter? Nothing is stored: "
+        "correct it, or give --force",
+        path, zone_stamp (zone, end, stamp), zone_stamp (zone, now, clock));
 }
 
 static int import_one_meter (cli_t *cli, const char *path, const char *meter,
@@ -863,14 +868,14 @@ static int import_one_meter (cli_t *cli, const char *path, const char *meter,
     else if (store_transaction (store, put_meter, &w, &error) < 0)
         rc = cli_fail (cli, &error);
     if (rc == CLI_OK) {
-        cli_say (cli, "%s: readings of meter %s: %llu new, %llu unchanged", path,
-                 meter, (unsigned long long)w.counts.inserted,
+        cli_say (cli, "%s: readings of meter %s: %llu new, %llu unchanged",
+                 path, meter, (unsigned long long)w.counts.inserted,
                  (unsigned long long)w.counts.unchanged);
         warn (cli, path, w.file.resets,
-              "times the counter showed less than before: what was used then "
-              "is not known");
+              "times the counter showed less than before: the energy in "
+              "between is unknown");
         warn (cli, path, w.replaced,
-              "readings of the same time were there and are replaced");
+              "existing readings of the same time are replaced");
     }
     import_meter_free (&w.file);
     return rc;
@@ -886,8 +891,9 @@ static int import_meters (cli_t *cli, const site_t *site, const char *meter,
     for (size_t i = 0; i < site->meter_count; i++)
         known = known || strcmp (site->meters[i].name, meter) == 0;
     if (!known)
-        return cli_failf (cli, "meter '%s' is not in `meters` of the "
-                               "configuration, which says what it measures",
+        return cli_failf (cli,
+                          "meter '%s' is not in `meters` of the "
+                          "configuration, which says what it measures",
                           meter);
     for (size_t i = 0; i < count && rc == CLI_OK; i++)
         rc = import_one_meter (cli, paths[i], meter, zone, force);
@@ -905,8 +911,8 @@ static const cli_option_t options_table[] = {
      "(default: the cluster's by the configuration, else the ledger's)",
      CLI_AT (work_t, tz)},
     {0, "as-of", "TIME",
-     "the time that the files are of: running jobs are counted up to "
-     "it\n(default: the latest time in each file)",
+     "the time up to which the files are complete; running jobs are\ncounted "
+     "up to it\n(default: the latest time in each file)",
      CLI_AT (work_t, as_of)},
     {0, "force", NULL,
      "accept times after the clock of this host, an --as-of more than 7\ndays "
@@ -936,8 +942,8 @@ static const cli_option_t options_table[] = {
     {0, "list", NULL, "list the imports, and read no file",
      CLI_AT (work_t, list)},
     {0, "undo", "ID",
-     "take back an import, by its number in the list: an import of charges\nat "
-     "any time, an import of jobs only if none ran in a closed month",
+     "undo an import, by its number in the list: an import of charges\nat any "
+     "time, an import of jobs only if none ran in a closed month",
      CLI_AT (work_t, undo)},
     {0},
 };
@@ -970,12 +976,12 @@ static int run (cli_t *cli, int argc, char **argv)
     if (rc != CLI_OK)
         return rc;
     if (w.meter && (w.cluster || w.as_of || w.dry_run || w.options.trust_text))
-        return cli_usage (cli, "--meter takes none of the options of jobs but "
-                               "--tz and --force");
+        return cli_usage (cli, "--meter takes only the options --tz and "
+                               "--force");
     if (w.charges
         && (w.meter || w.cluster || w.tz || w.as_of || w.options.trust_text))
-        return cli_usage (cli, "--charges takes none of the options of jobs but "
-                               "--dry-run and --force");
+        return cli_usage (cli, "--charges takes only the options --dry-run "
+                               "and --force");
     if (w.cluster && !*w.cluster)
         return cli_usage (cli, "--cluster takes a name");
     if (!(w.site = cli_site (cli)))
@@ -1017,7 +1023,7 @@ const verb_t verb_import = {
     = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--force] [--dry-run] "
       "[--trust-text] "
       "FILE... | --charges FILE... | --list | --undo ID",
-    .summary = "read jobs from what sacct or slurmrestd print",
+    .summary = "read jobs from the output of sacct or slurmrestd",
     .help
     = "Reads the text of `sacct -P` with its header, in any order of columns, "
       "and the JSON of `sacct --json` and slurmrestd, also gzipped; '-' is "

@@ -14,7 +14,7 @@
 struct ingest {
     store_t *store;
     const char *dir;
-    const char *cluster; /* --cluster */
+    const char *cluster;                          /* --cluster */
     char last[sizeof (((record_t *)0)->cluster)]; /* of the record before */
     ingest_t ingest;
     spool_stats_t stats;
@@ -63,13 +63,14 @@ static void summarize (cli_t *cli, const struct ingest *in)
              in->ingest.counts.unchanged, in->stats.skipped_bytes);
     if (in->stats.segments == 0)
         cli_warn (cli,
-                  "%s: holds no spool segment: nothing ran on that node yet, "
-                  "or it is another directory than the plugin's spool=",
+                  "%s: has no spool segment: nothing ran on that node yet, or "
+                  "it is not the directory in the plugin's spool=",
                   in->dir);
     if (in->stats.unknown)
         cli_say (cli,
                  "%s: %" PRIu64
-                 " of them are of a newer gpuledger: stored, not understood",
+                 " of them come from a newer gpuledger: stored, but not "
+                 "decoded",
                  in->dir, in->stats.unknown);
     if (damaged)
         cli_warn (cli,
@@ -102,7 +103,7 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &in) < 0)
         return cli->exit_code;
     if (optind == argc)
-        return cli_usage (cli, "which spool? a directory is missing");
+        return cli_usage (cli, "give the directory of a spool");
     for (int i = optind; i < argc; i++) {
         in.dir = argv[i];
         if (ingest (cli, &in) != CLI_OK)
@@ -123,7 +124,7 @@ const verb_t verb_ingest = {
     .name = "ingest",
     .run = run,
     .synopsis = "[--cluster NAME] DIR...",
-    .summary = "take in what the plugin wrote on a node",
+    .summary = "store the records of a node's spool",
     .help
     = "Reads the spool of a node (the directory that plugstack.conf gives the "
       "plugin) and stores its records: all of a directory or none. A record "

@@ -14,12 +14,13 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, NULL) < 0)
         return cli->exit_code;
     if (optind < argc)
-        return cli_usage (cli, "'%s' is one argument too many", argv[optind]);
+        return cli_usage (cli, "unexpected argument '%s'", argv[optind]);
     url = cli_store_url (cli);
     if (store_init (url, &made, &error) < 0)
         return cli_fail (cli, &error);
-    cli_say (cli, made ? "made the store %s, schema %u"
-                       : "the store %s is there already, schema %u",
+    cli_say (cli,
+             made ? "created the store %s, schema %u"
+                  : "the store %s already exists, schema %u",
              url, STORE_SCHEMA);
     return CLI_OK;
 }
@@ -28,8 +29,8 @@ const verb_t verb_init = {
     .name = "init",
     .run = run,
     .synopsis = "",
-    .summary = "make the store",
-    .help = "Makes the store that --store names. An existing store is not "
+    .summary = "create the store",
+    .help = "Creates the store that --store names. An existing store is not "
             "changed. If root runs it, each SQLite file belongs to the owner "
             "of its directory. For MariaDB and MySQL, accounts.sql shows the "
             "accounts to create first.",

@@ -66,8 +66,7 @@ static int select_fields (report_t *report, const output_t *output,
             buffer_printf (&fields, "%s%s", fields.length ? "," : "",
                            column->name);
         else if (output->fields)
-            return gl_error (error, "there is no field '%s' here",
-                             column->name);
+            return gl_error (error, "unknown field '%s'", column->name);
     }
     return report_select (report, buffer_text (&fields), error);
 }
@@ -86,7 +85,7 @@ static int check_sort (const report_t *report, const output_t *output,
         if (column < 0)
             return -1;
         if (!is_shown (&report->column[column]))
-            return gl_error (error, "there is no field '%s' here",
+            return gl_error (error, "unknown field '%s'",
                              report->column[column].name);
     }
     return 0;
@@ -122,7 +121,7 @@ static int check_private (const report_t *report, gl_error_t *error)
 {
     if (report->proof_count == 0 && report->named_total_count == 0)
         return 0;
-    return gl_error (error, "the report is not of one user alone");
+    return gl_error (error, "the report is not limited to one user");
 }
 
 static int print (cli_t *cli, const struct mine *mine, report_t *report)
@@ -172,7 +171,7 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &mine) < 0)
         rc = cli->exit_code;
     else if (optind != argc)
-        rc = cli_usage (cli, "'%s' is too much", argv[optind]);
+        rc = cli_usage (cli, "unexpected argument '%s'", argv[optind]);
     else if (user_verb_here (cli))
         rc = mine_here (cli, &mine);
     else if ((rc = user_verb_not_for (cli, mine.as)) == CLI_OK)

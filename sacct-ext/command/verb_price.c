@@ -86,10 +86,10 @@ static void add_row (const struct catalogue *c, const site_pool_t *pool,
         = share_of_node (pool->cpus_per_node, 1, pool, count);
     GL_AUTOFREE char *memory
         = share_of_node (pool->memory_per_node, 1024, pool, count);
-    GL_AUTOFREE char *instance
-        = cpus && memory ? xasprintf ("%sCPU--%sGB--%s:%" PRIu64, cpus, memory,
-                                      type, count)
-                         : xasprintf ("%s:%" PRIu64, type, count);
+    GL_AUTOFREE char *instance = cpus && memory
+                                     ? xasprintf ("%sCPU--%sGB--%s:%" PRIu64,
+                                                  cpus, memory, type, count)
+                                     : xasprintf ("%s:%" PRIu64, type, count);
     mpq_t amount;
 
     report_row (c->report);
@@ -146,7 +146,7 @@ static void add_pool (const struct catalogue *c, const site_pool_t *pool,
         add_type (c, pool, region, pool->gres.item[i]);
     if (pool->gres.count == 0)
         report_note (c->report, NOTE_WARNING,
-                     "Pool %s takes every type of GPU and names none: list "
+                     "Pool %s accepts every type of GPU and names none: list "
                      "them as its 'gres'.",
                      pool->name);
 }
@@ -173,7 +173,8 @@ static void add_regions (const struct catalogue *c, const site_pool_t *pool,
 /* A row for each cluster, pool, type of device and count that fits a node, at
  * the prices in force at `now`; of one cluster, or NULL: all. What has no price
  * has no row, and a note says why. Yours: report_free(). */
-static report_t *skypilot_report (const site_t *site, const char *cluster, int64_t now)
+static report_t *skypilot_report (const site_t *site, const char *cluster,
+                                  int64_t now)
 {
     struct catalogue c
         = {site, now, report_new ("skypilot", "What GPUs cost an hour")};
@@ -234,9 +235,9 @@ static int list_for_skypilot (cli_t *cli, struct price *price)
     if (!cli_site (cli))
         return CLI_FAILED;
     if (cli->site->pool_count == 0)
-        return cli_failf (cli, "%s has no pools, so that nothing has a price "
-                               "here: --skypilot needs the ledger's "
-                               "configuration",
+        return cli_failf (cli,
+                          "%s has no pools, so nothing has a price: "
+                          "--skypilot needs the ledger's configuration",
                           cli->config);
     rc = instant (cli, price, &now);
     if (rc != CLI_OK)
@@ -290,7 +291,9 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &price) < 0)
         return cli->exit_code;
     if (optind != argc)
-        return cli_usage (cli, "'%s' is too much: a request is made of options",
+        return cli_usage (cli,
+                          "unexpected argument '%s': a request consists "
+                          "of options",
                           argv[optind]);
     return price.skypilot ? list_for_skypilot (cli, &price)
                           : answer (cli, &price);
@@ -303,7 +306,7 @@ static const cli_option_t options[] = {
      REQUEST (partition)},
     {0, "gres", "LIST", "of each node: gpu:h100:4, gpu:2", REQUEST (gres)},
     {'G', "gpus", "[TYPE:]N",
-     "of the whole job; --gpus-per-node or --gres then decides the\nnumber of "
+     "of the entire job; --gpus-per-node or --gres then gives the\nnumber of "
      "nodes",
      REQUEST (gpus)},
     {0, "gpus-per-node", "[TYPE:]N", "of each node", REQUEST (gpus_per_node)},
@@ -337,7 +340,9 @@ static const cli_option_t options[] = {
      "surcharge",
      REQUEST (account)},
     {0, "cluster", "NAME", "pools of this cluster only", REQUEST (cluster)},
-    {0, "pool", "NAME", "only this pool, or why it cannot run the request",
+    {0, "pool", "NAME",
+     "only this pool; if it cannot run the request, the "
+     "reason",
      REQUEST (pool)},
     {0, "at", "TIME", "prices at that time (default: now)",
      CLI_AT (struct price, at)},

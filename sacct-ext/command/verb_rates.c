@@ -39,12 +39,12 @@ enum {
 static const column_info_t columns[] = {
     {"pool", "Pool", COLUMN_TEXT, true, false, "Pool of GPUs or CPUs."},
     {"applies_to", "Applies to", COLUMN_TEXT, true, false,
-     "The jobs that it is for; empty: all that no other row is for."},
+     "The jobs to which it applies; empty: all other jobs."},
     {"per_gpu_hour", "Per GPU-hour", COLUMN_RATE, false, false,
-     "Price of a GPU for an hour; of a pool of CPUs, of a CPU."},
-    {"was", "Was", COLUMN_RATE, false, false, "The price before it."},
+     "Price of a GPU for an hour; in a pool of CPUs, of a CPU."},
+    {"was", "Was", COLUMN_RATE, false, false, "The previous price."},
     {"change_pct", "Change %", COLUMN_PERCENT, false, false,
-     "How much higher or lower it is than before."},
+     "The change from the previous price."},
     {"from", "From", COLUMN_DATE, false, false, "First day; empty: always."},
     {"to", "To", COLUMN_DATE, false, false,
      "First day on which it no longer applies; empty: open."},
@@ -52,9 +52,11 @@ static const column_info_t columns[] = {
      "Price of a CPU for an hour, in addition."},
     {"per_gb_hour", "Per GB-hour", COLUMN_RATE, false, true,
      "Price of memory for an hour, in addition."},
-    {"currency", "Currency", COLUMN_TEXT, false, false, "Of the prices."},
+    {"currency", "Currency", COLUMN_TEXT, false, false,
+     "Currency of the "
+     "prices."},
     {"terms", "Terms", COLUMN_TEXT, false, false,
-     "Tiers, smallest charge, rounded hours, note."},
+     "Tiers, minimum charge, rounded hours, note."},
     {"approved_by", "Approved by", COLUMN_TEXT, false, true,
      "Who approved it."},
 };
@@ -356,8 +358,7 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &r) < 0)
         return cli->exit_code;
     if (optind < argc)
-        return cli_usage (cli, "rates takes no argument, and there is '%s'",
-                          argv[optind]);
+        return cli_usage (cli, "unexpected argument '%s'", argv[optind]);
     site = cli_site (cli);
     if (!site)
         return CLI_FAILED;
@@ -380,7 +381,7 @@ const verb_t verb_rates = {
     .name = "rates",
     .run = run,
     .synopsis = "[OPTION]...",
-    .summary = "the published prices, and what they were",
+    .summary = "the published prices, and the previous ones",
     .help
     = "The site's price list: by pool, class, partition and QOS, with the "
       "price before each\nchange. Write it as a page for users with "

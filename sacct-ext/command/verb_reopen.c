@@ -25,12 +25,12 @@ static int check (store_t *store, const site_t *site, const periods_t *periods,
     if (!closing)
         return gl_error (error, "%s is not closed", d->month);
     if (closing->imported)
-        return gl_error (error, "%s lies before go-live and has no charges",
+        return gl_error (error, "%s is before go-live and has no charges",
                          d->month);
     if (closing != last)
         return gl_error (error,
-                         "%s was closed after %s and rests on it: reopen %s "
-                         "first, or correct the month that is open",
+                         "%s was closed after %s and depends on it: reopen %s "
+                         "first, or make a correction in the open month",
                          last->month, d->month, last->month);
     return 0;
 }
@@ -57,7 +57,7 @@ static int run (cli_t *cli, int argc, char **argv)
 }
 
 static const cli_option_t options[] = {
-    {0, "month", "YYYY-MM", "the last month that is closed",
+    {0, "month", "YYYY-MM", "the last closed month",
      CLI_AT (struct request, month)},
     {0, "approval", "TEXT", "who agreed to it, and why",
      CLI_AT (struct request, approval)},

@@ -29,7 +29,7 @@ struct request {
     query_options_t options;
     output_t output;
     export_options_t export; /* instead of a report */
-    const char *slurmdb; /* of reconcile: URL, or NULL */
+    const char *slurmdb;     /* of reconcile: URL, or NULL */
     planning_options_t decision;
     bool look; /* the report is made, and should be looked at */
 };
@@ -59,11 +59,9 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
                           fact->evidence);
     if (c->utilization)
         utilization_add (c->utilization, fact->segment, fact->suspensions,
-                         fact->suspension_count, fact->project,
-                         fact->evidence);
+                         fact->suspension_count, fact->project, fact->evidence);
     if (c->idle)
-        idle_report_add (c->idle, fact->segment, fact->project,
-                         fact->evidence);
+        idle_report_add (c->idle, fact->segment, fact->project, fact->evidence);
     if (c->plan)
         plan_add (c->plan, fact->segment, fact->suspensions,
                   fact->suspension_count, fact->project, fact->evidence);
@@ -111,8 +109,7 @@ static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
     struct summing *s = arg;
     struct collector *c = s->collector;
     period_t span = rollup_period (rollup);
-    bool asked
-        = span.start >= s->period.start && span.end <= s->period.end;
+    bool asked = span.start >= s->period.start && span.end <= s->period.end;
 
     (void)error;
     if (c->usage && asked) {
@@ -180,13 +177,13 @@ int report_of_charges (cli_t *cli, const report_query_t *query,
 static int report_of_summary (cli_t *cli, const report_query_t *query,
                               report_t **ret_report)
 {
-    period_t month = zone_unit (query->site->zone, CALENDAR_MONTH,
-                                query->period.start);
+    period_t month
+        = zone_unit (query->site->zone, CALENDAR_MONTH, query->period.start);
     gl_error_t error;
 
     if (query->filter_count > 0 || query->period.start != month.start
         || query->period.end != month.end)
-        return cli_usage (cli, "report summary is of all of a calendar month: "
+        return cli_usage (cli, "report summary covers a full calendar month: "
                                "give --month YYYY-MM, and no filters");
     return summaries_make (cli->store, query, NULL, ret_report, &error) < 0
                ? cli_fail (cli, &error)
@@ -253,7 +250,8 @@ static int report_of_energy (cli_t *cli, const report_query_t *query,
     gl_error_t error;
     int rc = collect (cli, &c, query->period, NULL);
 
-    if (rc == CLI_OK && facts_unheld (cli->store, cli->site, &period, &unheld, &error) < 0)
+    if (rc == CLI_OK
+        && facts_unheld (cli->store, cli->site, &period, &unheld, &error) < 0)
         rc = cli_fail (cli, &error);
     if (rc == CLI_OK) {
         *ret_report = energy_report_make (c.energy, &c.counts, &unheld);
@@ -299,12 +297,11 @@ static int make_plan (cli_t *cli, struct request *request,
     int rc;
 
     if (request->options.by
-        || !report_filters_within (&(report_query_t){
-                                       .filters = request->options.filters,
-                                       .filter_count
-                                       = request->options.filter_count},
-                                   plan_keys, GL_ARRAY_SIZE (plan_keys)))
-        return cli_usage (cli, "report plan looks at whole pools: of filters "
+        || !report_filters_within (
+            &(report_query_t){.filters = request->options.filters,
+                              .filter_count = request->options.filter_count},
+            plan_keys, GL_ARRAY_SIZE (plan_keys)))
+        return cli_usage (cli, "report plan covers entire pools: of filters "
                                "and keys it takes --pool and --clusters");
     if (!store)
         return CLI_FAILED;
@@ -370,9 +367,8 @@ static bool filters_by_cluster_alone (const query_options_t *o)
 
 static const char without_database[]
     = "Without slurmdbd's database, segments are compared with the nodes' "
-      "records and cached rollups alone: give --slurmdb, or clusters[].slurmdb "
-      "in "
-      "the configuration.";
+      "records and cached rollups only: give --slurmdb, or clusters[].slurmdb "
+      "in the configuration.";
 
 static int reconcile_all (cli_t *cli, struct request *request,
                           const report_query_t *query, report_t **ret_report)
@@ -402,8 +398,8 @@ static int make_reconcile (cli_t *cli, struct request *request,
     int rc;
 
     if (request->options.by || !filters_by_cluster_alone (&request->options))
-        return cli_usage (cli, "report reconcile compares all of a cluster: of "
-                               "filters and keys it takes --clusters");
+        return cli_usage (cli, "report reconcile compares the entire cluster: "
+                               "of filters and keys it takes --clusters");
     store = cli_store (cli, STORE_READ_ONLY);
     if (!store)
         return CLI_FAILED;
@@ -441,8 +437,8 @@ static const char *default_pool (const site_t *site)
 static int make_recharge (cli_t *cli, struct request *request,
                           report_t **ret_report)
 {
-    return recharge_report (cli, &request->options,
-                            &request->decision.recharge, ret_report);
+    return recharge_report (cli, &request->options, &request->decision.recharge,
+                            ret_report);
 }
 
 static int make_entitlements (cli_t *cli, struct request *request,
@@ -539,9 +535,9 @@ static int check_export (cli_t *cli, const struct request *request,
                           export_name (request->export.export));
     if (o->by || o->filter_count > 0 || output_formed (output))
         return cli_usage (cli,
-                          "%s is a form of its own, of all charges: it takes a "
-                          "period and --output, no filters, keys, fields, "
-                          "order or other formats",
+                          "%s is a format of its own, for all charges: it "
+                          "takes a period and --output, but no filters, keys, "
+                          "fields, order or other formats",
                           export_name (request->export.export));
     return CLI_OK;
 }
@@ -556,11 +552,11 @@ static int make_export (cli_t *cli, struct request *request, const char *name)
         return rc;
     if (!cli_site (cli) || !(store = cli_store (cli, STORE_READ_ONLY)))
         return CLI_FAILED;
-    rc = query_options_resolve (cli, &request->options, cli->site, store, "team",
-                                &query);
-    return rc == CLI_OK ? export_make (cli, &request->export, &query,
-                                       &request->output)
-                        : rc;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                "team", &query);
+    return rc == CLI_OK
+               ? export_make (cli, &request->export, &query, &request->output)
+               : rc;
 }
 
 static int make_report (cli_t *cli, struct request *request, const char *name)
@@ -572,7 +568,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (request->export.export)
         return make_export (cli, request, name);
     if (request->export.dataset)
-        return cli_usage (cli, "--focus-dataset goes with --focus");
+        return cli_usage (cli, "--focus-dataset needs --focus");
     while (at < GL_ARRAY_SIZE (reports) && strcmp (reports[at].name, name))
         at++;
     if (at == GL_ARRAY_SIZE (reports)) {
@@ -635,26 +631,21 @@ const verb_t verb_report = {
     .synopsis = "NAME [OPTION]...",
     .summary = "usage, chargeback, utilization, energy, break-even and others",
     .help
-    = "NAME is one of\n"
-      "  usage        GPU time by account, user, project and more\n"
-      "  chargeback   charges, and how they add up to the cost\n"
-      "  summary      a month of the site on one page: what was spent, why it\n"
-      "               changed, what was wasted, what to look at first\n"
-      "  utilization  what the GPUs were doing, to the second\n"
-      "  energy       energy by the GPUs' own counters\n"
-      "  idle         allocated GPUs that agents found idle\n"
-      "  breakeven    what a GPU hour costs, owned and rented\n"
-      "  decide       the questions of the configuration: what a run costs, "
-      "whether\n"
-      "               interruptible capacity pays, cash over the years and "
-      "others\n"
-      "  plan         measured use, the cost of owning and renting, and how\n"
-      "               many GPUs to own\n"
-      "  recharge     rates, recovery and checks of a fiscal year (2 CFR "
-      "200.468)\n"
-      "  entitlements what teams have bought, used and left, month by month\n"
-      "  reconcile    differences from slurmdbd and the nodes, with their "
-      "cause:\n               exit code 3 if a cause is unknown",
+    = "NAME is one of\n  usage        GPU time by account, user, project and "
+      "more\n  chargeback   charges, and how they add up to the cost\n  "
+      "summary      a month of the site on one page: what was spent, why "
+      "it\n               changed, what was wasted, what to look at first\n  "
+      "utilization  what the GPUs were doing, to the second\n  energy       "
+      "energy by the GPUs' own counters\n  idle         allocated GPUs that "
+      "agents found idle\n  breakeven    what a GPU hour costs, owned and "
+      "rented\n  decide       the questions of the configuration: what a run "
+      "costs, whether\n               interruptible capacity pays, cash over "
+      "the years and others\n  plan         measured use, the cost of owning "
+      "and renting, and how\n               many GPUs to own\n  recharge     "
+      "rates, recovery and checks of a fiscal year (2 CFR 200.468)\n  "
+      "entitlements hours that teams have bought, used and not used, by "
+      "month\n  reconcile    differences from slurmdbd and the nodes, with "
+      "their cause:\n               exit code 3 if a cause is unknown",
     .options = options,
     .example = "gpuledger report usage --month 2025-09 --by account,user",
 };

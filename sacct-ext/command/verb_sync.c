@@ -105,13 +105,13 @@ static void warn_moved (cli_t *cli, const char *cluster,
 {
     if (!result->moved[0] || !owns_subtrees (cli->site))
         return;
-    cli_warn (cli,
-              "%s: %llu accounts have another parent in Slurm than before (the "
-              "first: '%s'). Where teams own a subtree, all of their time moves, and "
-              "closed months are corrected. To leave the past where it was, name "
-              "such an account in `accounts` of both teams, with `from` and `to`",
-              cluster, (unsigned long long)result->accounts.changed,
-              result->moved);
+    cli_warn (
+        cli,
+        "%s: %llu accounts have another parent in Slurm than before (the "
+        "first: '%s'). Where teams own a subtree, all of their time moves, and "
+        "closed months are corrected. To leave the past where it was, name "
+        "such an account in `accounts` of both teams, with `from` and `to`",
+        cluster, (unsigned long long)result->accounts.changed, result->moved);
 }
 
 static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
@@ -133,19 +133,19 @@ static void warn (cli_t *cli, const char *cluster, const sync_result_t *result)
                "have no job id or a time after 2099, and are left out");
     if (result->segments.lost)
         cli_warn (cli,
-                  "%s: slurmdbd lost the GRES of %llu segments (the first: job "
-                  "%llu); what was known before stays charged. slurmctld sends "
-                  "ended jobs again without GRES when it restarts after a change "
-                  "of the GRES configuration: see gpuledger report reconcile, and "
-                  "restore tres_alloc of these rows from a backup of slurmdbd's "
-                  "database",
+                  "%s: slurmdbd lost the GRES of %llu segments (the first: "
+                  "job %llu); the earlier GRES stay charged. slurmctld sends "
+                  "ended jobs again without GRES when it restarts after a "
+                  "change of the GRES configuration: see gpuledger report "
+                  "reconcile, and restore tres_alloc of these rows from a "
+                  "backup of slurmdbd's database",
                   cluster, (unsigned long long)result->segments.lost,
                   (unsigned long long)result->segments.lost_job);
     warn_moved (cli, cluster, result);
     if (result->gone)
         cli_warn (cli,
-                  "%s: %llu segments are not in the database any more: purged, "
-                  "or lost; they stay counted, see gpuledger report reconcile",
+                  "%s: %llu segments are no longer in the database: purged or "
+                  "lost; they still count, see gpuledger report reconcile",
                   cluster, (unsigned long long)result->gone);
 }
 
@@ -158,13 +158,14 @@ static void warn_ahead (cli_t *cli, const char *cluster,
 
     if (result->set_back || result->known_as_of <= clock + AS_OF_SKEW)
         return;
-    cli_warn (cli,
-              "%s: the store already has facts as of %s, later than the clock of "
-              "slurmdbd's database (%s); running jobs are charged up to then, and "
-              "later syncs change nothing. If that was a mistake, gpuledger sync "
-              "--cluster %s --full --force sets the store back",
-              cluster, zone_stamp (zone, result->known_as_of, known),
-              zone_stamp (zone, clock, now), cluster);
+    cli_warn (
+        cli,
+        "%s: the store already has facts as of %s, later than the clock of "
+        "slurmdbd's database (%s); running jobs are charged up to then, and "
+        "later syncs change nothing. If that was a mistake, gpuledger sync "
+        "--cluster %s --full --force sets the store back",
+        cluster, zone_stamp (zone, result->known_as_of, known),
+        zone_stamp (zone, clock, now), cluster);
 }
 
 static void say (cli_t *cli, const char *cluster, const sync_result_t *result,
@@ -176,10 +177,11 @@ static void say (cli_t *cli, const char *cluster, const sync_result_t *result,
         cli_say (cli, "%s: set back from %s", cluster,
                  zone_stamp (zone, result->known_as_of, stamp));
     if (result->segments.revised)
-        cli_say (cli,
-                 "%s: %llu segments changed after the fact: see gpuledger report "
-                 "reconcile",
-                 cluster, (unsigned long long)result->segments.revised);
+        cli_say (
+            cli,
+            "%s: %llu segments changed after the fact: see gpuledger report "
+            "reconcile",
+            cluster, (unsigned long long)result->segments.revised);
     cli_say (cli,
              "%s: segments: %llu new, %llu changed, %llu unchanged; events: "
              "%llu new, %llu changed; reservations: %llu new, %llu changed; as "
@@ -256,7 +258,7 @@ static int sync_all (cli_t *cli, slurmdbd_t *dbd, const struct options *options)
     const slurmdbd_name_t *names = slurmdbd_names (dbd, &count);
 
     if (count == 0)
-        return cli_failf (cli, "slurmdbd's database knows no cluster");
+        return cli_failf (cli, "slurmdbd's database has no cluster");
     for (size_t i = 0; i < count; i++) {
         if (names[i].deleted)
             cli_detail (cli,
@@ -317,20 +319,20 @@ static const cli_option_t options_table[] = {
      "HOST,HOST,... for the nodes of a Galera cluster\n"
      "(default: clusters[].slurmdb of the configuration)",
      CLI_AT (struct options, slurmdb)},
-    {0, "full", NULL, "read all rows, not only what may have changed",
+    {0, "full", NULL, "read all rows, not only those that may have changed",
      CLI_AT (struct options, sync.full)},
     {0, "look-back", "DAYS",
      "read again the jobs that ended up to so many days before the\nnewest end "
      "in the store (default: 2)",
      CLI_AT (struct options, look_back)},
     {0, "as-of", "TIME",
-     "the time that a restored copy of the database is of (default: the\nclock "
-     "of the database); not after the clock of this host, and at most\n7 days "
-     "after the newest row",
+     "the time of a restored copy of the database (default: the\nclock of the "
+     "database); not after the clock of this host, and at most\n7 days after "
+     "the newest row",
      CLI_AT (struct options, as_of)},
     {0, "force", NULL,
-     "accept any --as-of; with --full, an earlier one than the store's "
-     "takes\nback what was stored by mistake for later times",
+     "accept any --as-of; with --full, an earlier one than the "
+     "store's\nremoves facts that were stored by mistake for later times",
      CLI_AT (struct options, sync.force)},
     {0},
 };
@@ -360,7 +362,7 @@ static int run (cli_t *cli, int argc, char **argv)
     if (rc != CLI_OK)
         return rc;
     if (optind < argc)
-        return cli_usage (cli, "sync takes no operand: '%s'", argv[optind]);
+        return cli_usage (cli, "unexpected argument '%s'", argv[optind]);
     site = cli_site (cli);
     if (!site)
         return CLI_FAILED;
@@ -369,9 +371,9 @@ static int run (cli_t *cli, int argc, char **argv)
                           &error)
                < 0)
         return cli_usage (cli, "--as-of: %s", error.text);
-    rc = options.slurmdb ? sync_database (cli, options.slurmdb, options.cluster,
-                                          &options)
-                         : sync_configured (cli, site, &options);
+    rc = options.slurmdb
+             ? sync_database (cli, options.slurmdb, options.cluster, &options)
+             : sync_configured (cli, site, &options);
     if (rc != CLI_USAGE && cli->store)
         rollups_keep (cli);
     return rc;
@@ -385,14 +387,14 @@ const verb_t verb_sync = {
     .summary = "read jobs, outages and reservations from slurmdbd's database",
     .help
     = "Reads slurmdbd's MariaDB or MySQL database in one read-only snapshot, "
-      "and stores its jobs, node outages and reservations. The first run reads "
-      "everything. Later runs read what is open, what ended since the last run "
-      "or within the look-back before it, and what is still open in the store. "
-      "A cluster is stored completely or not at all, and a second run changes "
-      "nothing. Usage that was counted stays when its row is changed or purged "
-      "in the database: gpuledger report reconcile shows the difference. Run "
-      "--full once a week: it also finds such changes in rows that ended "
-      "before the look-back.",
+      "and stores its jobs, node outages and reservations. The first run "
+      "reads everything. Later runs read what is open, what ended since the "
+      "last run or within the look-back before it, and what is still open in "
+      "the store. A cluster is stored completely or not at all, and a second "
+      "run changes nothing. Counted usage is kept when its row is purged in "
+      "the database, and changes are recorded: gpuledger report reconcile "
+      "shows the difference. Run --full once a week: it also finds such "
+      "changes in rows that ended before the look-back.",
     .options = options_table,
     .example = "gpuledger sync\n"
                "gpuledger sync --cluster lab --full\n"

@@ -23,7 +23,7 @@ static void say_done (const struct tag *tag, const retag_done_t *done)
     const char *before = done->previous[0] ? done->previous : "(untagged)";
 
     if (done->segments == 0)
-        printf ("job %s of %s belongs to %s already\n", tag->request.job,
+        printf ("job %s of %s already belongs to %s\n", tag->request.job,
                 done->cluster, tag->request.project);
     else
         printf ("job %s of %s: %s -> %s (%zu segment%s)\n", tag->request.job,
@@ -106,11 +106,12 @@ static int run (cli_t *cli, int argc, char **argv)
 
 static const cli_option_t options[] = {
     {0, "submit", "TIME",
-     "the job submitted at that time, as JobIds recur\n(default: the latest, "
-     "with its requeues)",
+     "the job submitted at that time, because JobIds recur\n(default: the "
+     "latest, with its requeues)",
      CLI_AT (struct tag, request.submit)},
     {0, "label", "KEY=VALUE",
-     "a label of the job, in place of all it has; may be\nrepeated",
+     "a label of the job; all given labels replace its old ones; may "
+     "be\nrepeated",
      CLI_AT (struct tag, labels), .take = take_label},
     {0, "cluster", "NAME", "the job of this cluster",
      CLI_AT (struct tag, request.cluster)},

@@ -36,7 +36,7 @@ static void tell_found (const verified_t *found, const struct request *r,
             found->entries, found->rows, found->months,
             found->count ? "NOT as they were written" : "as they were written");
     if (r->head && found->has_head)
-        printf ("the hash that was asked for is in the chain\n");
+        printf ("the given hash is in the chain\n");
     if (anchors)
         printf ("compared with %zu anchor%s\n", anchors,
                 anchors == 1 ? "" : "s");
@@ -102,9 +102,9 @@ static void put_decision (report_t *report, const site_t *site,
     if (d->row) {
         GL_AUTOFREE char *amount
             = exact_units_text (d->row->charge_units, site->currency_digits);
-        buffer_printf (&what, "%s %s %s: ",
-                       d->row->team ? d->row->team : "(none)", amount,
-                       site->currency);
+        buffer_printf (&what,
+                       "%s %s %s: ", d->row->team ? d->row->team : "(none)",
+                       amount, site->currency);
     }
     buffer_add_text (&what, d->reason ? d->reason : "");
     put_row (report, site, d->number, d->number, chain_kind_word (d->kind),
@@ -178,9 +178,8 @@ static void take_bad_anchor (const char *sentence, bool bad, void *arg)
 
 static int anchor_now (cli_t *cli, const verified_t *found)
 {
-    anchor_t anchor = {.head = found->head,
-                       .event = "verify",
-                       .when = time (NULL)};
+    anchor_t anchor
+        = {.head = found->head, .event = "verify", .when = time (NULL)};
     uid_t uid;
 
     anchor.who = user_verb_person (cli, NULL, &uid);
@@ -224,7 +223,7 @@ static int verify (cli_t *cli, const struct request *r)
 
     if (wanted && hash_parse (wanted, hash) < 0)
         return cli_usage (cli,
-                          "--%s wants 64 hexadecimal digits, as a statement "
+                          "--%s needs 64 hexadecimal digits, as a statement "
                           "prints them",
                           r->head ? "head" : "since");
     if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
@@ -266,10 +265,10 @@ const verb_t verb_verify = {
     .run = run,
     .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor]",
     .summary = "compute every hash of closed months again",
-    .help = "Names each month, row and field that was tampered with (exit code "
-            "3), compares the store with the hashes that are anchored outside "
-            "of it (close.anchor), and prints the latest hash. The owner of "
-            "the database can compute an entire new chain, so also give a hash "
+    .help = "Names each month, row and field that was changed (exit code 3), "
+            "compares the store with the hashes that are anchored outside of "
+            "it (close.anchor), and prints the latest hash. The owner of the "
+            "database can compute an entire new chain, so also give a hash "
             "from a statement, a mail or a printout.",
     .options = options,
     .example = "gpuledger verify",

@@ -70,8 +70,8 @@ static int bill_at (cli_t *cli, const report_query_t *query,
     mpq_clear (step);
     bill_free (other->bill);
     other->bill = NULL;
-    if (settled_bill (cli->store, other->site, query->period, NULL, &other->bill,
-                      &error)
+    if (settled_bill (cli->store, other->site, query->period, NULL,
+                      &other->bill, &error)
         < 0)
         return cli_fail (cli, &error);
     whatif_revenue (other->bill, ret_revenue);
@@ -122,8 +122,8 @@ static int find_factor (cli_t *cli, const report_query_t *query,
         mpq_set_ui (factor, 2, 1);
         rc = bill_at (cli, query, other, scale, factor, r1);
     }
-    for (int i = 0; rc == CLI_OK && more && !mpq_equal (r1, wanted)
-                    && i < STEPS_MAX;
+    for (int i = 0;
+         rc == CLI_OK && more && !mpq_equal (r1, wanted) && i < STEPS_MAX;
          i++) {
         more = secant (f0, r0, factor, r1, wanted, next);
         if (!more)
@@ -134,13 +134,13 @@ static int find_factor (cli_t *cli, const report_query_t *query,
         rc = bill_at (cli, query, other, scale, factor, r1);
     }
     if (rc == CLI_OK && !mpq_equal (r1, wanted))
-        rc = cli_failf (cli,
-                        more ? "no factor of the published rates leaves the sum "
-                               "of the charges as it was"
-                             : "there is no factor above 0 of the published "
-                               "rates that leaves the sum of the charges as it "
-                               "was: too little is charged by published rates "
-                               "in these months");
+        rc = cli_failf (cli, more
+                                 ? "no factor of the published rates keeps the "
+                                   "sum of the charges unchanged"
+                                 : "no positive factor of the published rates "
+                                   "keeps the sum of the charges unchanged: "
+                                   "published rates charge too little in these "
+                                   "months");
     mpq_clears (scale, f0, r0, r1, next, NULL);
     return rc;
 }
@@ -171,16 +171,16 @@ static int compute (cli_t *cli, const struct request *request,
 static int compare (cli_t *cli, struct request *request,
                     const report_query_t *query, struct other *other)
 {
-    whatif_t whatif = {.query = query,
-                       .site_after = other->site,
-                       .file = request->file};
+    whatif_t whatif
+        = {.query = query, .site_after = other->site, .file = request->file};
     bill_t *before = NULL;
     gl_error_t error;
     mpq_t factor;
     int rc;
 
     mpq_init (factor);
-    rc = settled_bill (cli->store, cli->site, query->period, NULL, &before, &error)
+    rc = settled_bill (cli->store, cli->site, query->period, NULL, &before,
+                       &error)
                  < 0
              ? cli_fail (cli, &error)
              : compute (cli, request, query, other, before, factor);
@@ -208,10 +208,10 @@ static int whatif (cli_t *cli, struct request *request)
     if (!cli_site (cli) || !(store = cli_store (cli, STORE_READ_ONLY)))
         return CLI_FAILED;
     if (cli->site->pool_count == 0)
-        return cli_failf (cli, "%s has no pools, so that nothing has a price",
+        return cli_failf (cli, "%s has no pools, so nothing has a price",
                           cli->config);
-    rc = query_options_resolve (cli, &request->options, cli->site, store, "team",
-                                &query);
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                "team", &query);
     if (rc != CLI_OK)
         return rc;
     query.by.count = 0;
@@ -234,8 +234,8 @@ static int run (cli_t *cli, int argc, char **argv)
     if (cli_options (cli, argc, argv, &request) < 0)
         rc = cli->exit_code;
     else if (optind != argc - 1)
-        rc = cli_usage (cli, "give one file: what is to be otherwise, in the "
-                             "form of the configuration");
+        rc = cli_usage (cli, "give one file with the changes, in the form of "
+                             "the configuration");
     else {
         request.file = argv[optind];
         rc = whatif (cli, &request);
@@ -258,7 +258,7 @@ const verb_t verb_whatif = {
     .name = "whatif",
     .run = run,
     .synopsis = "FILE [OPTION]...",
-    .summary = "what past months would have been charged otherwise",
+    .summary = "charges of past months by another configuration",
     .help = "FILE is a part of a configuration (rates, policy, pools, assets "
             "...). Its keys and entries replace those of the same name in the "
             "site's configuration. Past months are priced again with the "

@@ -159,7 +159,7 @@ static doctor_state_t look_plugin (doctor_t *d, buffer_t *finding)
                            file, stack.path);
     if (strcmp (stack.kind, "optional") != 0)
         return doctor_say (finding, DOCTOR_WARN,
-                           "%s says '%s': a plugin that cannot be loaded "
+                           "%s has '%s': a plugin that cannot be loaded "
                            "drains the node",
                            file, stack.kind);
     if (stack.listed > 1)
@@ -286,11 +286,10 @@ static bool may_read (const char *dir)
            || errno != EACCES;
 }
 
-#define ONLY_READABLE(dir, finding)                                      \
-    do {                                                                 \
-        if (!may_read (dir))                                             \
-            return doctor_say (finding, DOCTOR_UNKNOWN,                  \
-                               "run this as root");                      \
+#define ONLY_READABLE(dir, finding)                                          \
+    do {                                                                     \
+        if (!may_read (dir))                                                 \
+            return doctor_say (finding, DOCTOR_UNKNOWN, "run this as root"); \
     } while (0)
 
 static doctor_state_t look_room (doctor_t *d, buffer_t *finding)
@@ -352,7 +351,7 @@ static doctor_state_t look_refused (doctor_t *d, buffer_t *finding)
         return doctor_say (finding, DOCTOR_OK, "none");
     return doctor_say (finding, DOCTOR_WARN,
                        "%" PRIu64 " KiB of records in %s that the collector "
-                                  "refused",
+                       "refused",
                        (bytes + 1023) >> 10, dir);
 }
 
@@ -395,10 +394,9 @@ static doctor_state_t look_devices (doctor_t *d, buffer_t *finding)
                            "no inventory in the spool: the accounting host "
                            "has those that were sent");
     if (inventory.unmapped)
-        return doctor_say (finding, DOCTOR_WARN,
-                           "%zu of %zu devices have no Slurm index: %s",
-                           inventory.unmapped, inventory.devices,
-                           inventory.problem);
+        return doctor_say (
+            finding, DOCTOR_WARN, "%zu of %zu devices have no Slurm index: %s",
+            inventory.unmapped, inventory.devices, inventory.problem);
     return doctor_say (finding, DOCTOR_OK, "%zu device%s, all known to Slurm",
                        inventory.devices, inventory.devices == 1 ? "" : "s");
 }
@@ -428,7 +426,9 @@ static doctor_state_t look_munge (doctor_t *d, buffer_t *finding)
     free (text);
     free (opened.payload);
     credential_free (credential);
-    return rc == 0 ? doctor_say (finding, DOCTOR_OK, "it knows us")
+    return rc == 0 ? doctor_say (finding, DOCTOR_OK,
+                                 "it encodes and decodes "
+                                 "credentials")
                    : doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
 }
 
@@ -481,9 +481,11 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
     if (ask_status (d->cli->site, &status, &skew, &host, NULL) < 0)
         return doctor_say (finding, DOCTOR_UNKNOWN, "no collector answers");
     if (skew > SKEW_SECONDS || skew < -SKEW_SECONDS)
-        return doctor_say (
-            finding, DOCTOR_WARN, "this clock is %" PRId64 " s %s that of %s",
-            skew < 0 ? -skew : skew, skew < 0 ? "behind" : "before", host);
+        return doctor_say (finding, DOCTOR_WARN,
+                           "this clock is %" PRId64 " s %s the clock "
+                           "of %s",
+                           skew < 0 ? -skew : skew,
+                           skew < 0 ? "behind" : "before", host);
     return doctor_say (finding, DOCTOR_OK, "within %d s of %s", SKEW_SECONDS,
                        host);
 }

@@ -8,8 +8,8 @@ int as_of_check (const as_of_t *a, gl_error_t *error)
     if (a->as_of > a->now + AS_OF_SKEW)
         return gl_error (error,
                          "%s says %s, but the clock of this host says %s; "
-                         "running jobs would be charged up to a time that has "
-                         "not come. Nothing is stored: correct it, or give "
+                         "running jobs would be charged up to a time in the "
+                         "future. Nothing is stored: correct it, or give "
                          "--force",
                          a->said_by, as_of,
                          zone_stamp (a->zone, a->now, other));

@@ -162,7 +162,7 @@ static int read_header (struct reading *r, gl_error_t *error)
         if (id == IN_COUNT)
             return unknown_column (r->csv.cell[i], error);
         if (r->at[id] != SIZE_MAX)
-            return gl_error (error, "column '%s' is there twice",
+            return gl_error (error, "column '%s' appears twice",
                              columns[id].name);
         r->at[id] = i;
     }
@@ -236,15 +236,18 @@ static void take_date (struct reading *r, service_t *row)
 
     if (calendar_parse_date (text, length, &civil) < 0
         && calendar_parse_month (text, length, &civil) < 0) {
-        say (r,
-             "'%.40s' is no date: write 2026-10-31, or 2026-10 for the month",
-             text);
+        say (
+            r,
+            "'%.40s' is not a date: write 2026-10-31, or 2026-10 for the month",
+            text);
         return;
     }
     row->day = xasprintf ("%04d-%02d-%02d", civil.year, civil.month, civil.day);
     start = zone_instant (site->zone, &civil);
     if (start >= r->options->until)
-        say (r, "%s has not come yet: correct the date, or import the row then",
+        say (r,
+             "%s is in the future: correct the date, or import the row "
+             "later",
              text);
     else if (start < r->options->ledger)
         say (r,
@@ -301,7 +304,7 @@ static void check_product (struct reading *r, mpq_srcptr quantity,
     mpq_abs (off, off);
     if (mpq_cmp_ui (off, 1, 2) > 0) {
         GL_AUTOFREE char *is = exact_shortest (product);
-        say (r, "%s x %s is %s, and the amount is %s: correct one of them",
+        say (r, "%s x %s is %s, but the amount is %s: correct one of them",
              cell_of (r, IN_QUANTITY), cell_of (r, IN_PRICE), is,
              cell_of (r, IN_AMOUNT));
     }
@@ -339,11 +342,10 @@ static void check_currency (struct reading *r)
     const char *text = cell_of (r, IN_CURRENCY);
 
     if (strcmp (text, ours) != 0)
-        say (
-            r,
-            "the currency is %.20s, and that of the ledger %s: convert the row "
-            "first",
-            text, ours);
+        say (r,
+             "the currency is %.20s, but the ledger's is %s: convert the row "
+             "first",
+             text, ours);
 }
 
 /* Of the words, of which the first is stored as NULL. */
@@ -364,7 +366,7 @@ static void take_word (struct reading *r, column_id_t column,
     if (!text)
         return;
     GL_AUTOFREE char *hint = hint_of (&nearest, help);
-    say (r, "'%.60s' is no %s%s", text, columns[column].name, hint);
+    say (r, "'%.60s' is not a valid %s%s", text, columns[column].name, hint);
 }
 
 static void take_words (struct reading *r, service_t *row)
@@ -377,8 +379,8 @@ static void take_words (struct reading *r, service_t *row)
                &row->charge);
     if (text_same (row->charge, "credit") && row->amount
         && row->amount[0] != '-' && strcmp (row->amount, "0") != 0)
-        say (r, "a credit is below 0: write the amount with a minus, or charge "
-                "adjustment");
+        say (r, "a credit is negative: write the amount with a minus, or "
+                "charge adjustment");
 }
 
 /* --- who --------------------------------------------------------------------- */
@@ -461,7 +463,7 @@ static void check_key (struct reading *r, const service_t *row)
     HASH_FIND_STR (c->keys, text, key);
     if (key) {
         say (r,
-             "source %s has reference %s in %s:%zu already: each row needs a "
+             "source %s already has reference %s in %s:%zu: each row needs a "
              "reference of its own",
              row->source, row->reference, key->path, key->line);
         free (text);
@@ -537,8 +539,8 @@ static int read_rows (struct reading *r, gl_error_t *error)
             take_cells (r);
             take_row (r);
         } else
-            say (r, "the row has %zu cells, and the header %zu", r->csv.count,
-                 wanted);
+            say (r, "the row has %zu cells, but the header has %zu",
+                 r->csv.count, wanted);
     }
     return more;
 }

@@ -317,7 +317,9 @@ int charges_focus_read (charges_t *charges, const site_t *site, csv_t *csv,
         if (focus->count == CHARGES_MAX)
             return charges_too_many (error);
         if (csv->count != wanted)
-            return gl_error (error, "the row has %zu cells, and the header %zu",
+            return gl_error (error,
+                             "the row has %zu cells, but the header "
+                             "has %zu",
                              csv->count, wanted);
         fields_init (&fields, &group);
         rc = take_row (&f, site, &group, error);

@@ -26,8 +26,8 @@ const char *import_cluster (import_t *import, const char *named,
     }
     if (o->cluster_only && strcmp (named, o->cluster) != 0) {
         gl_error (error,
-                  "the row is of cluster '%.64s', but --cluster says '%.64s'; "
-                  "leave --cluster out to take the names of the file",
+                  "the row belongs to cluster '%.64s', but --cluster is "
+                  "'%.64s'; leave --cluster out to use the names in the file",
                   named, o->cluster);
         return NULL;
     }
@@ -199,9 +199,9 @@ int import_times (import_t *import, const import_times_t *t, segment_t *s,
             known = t->start + wall_seconds (t);
         else if (import->options->as_of == 0)
             return gl_error (error,
-                             "it has no end and no elapsed time, so that its "
-                             "length is not known; add ElapsedRaw to sacct's "
-                             "columns, or say --as-of");
+                             "it has no end and no elapsed time, so its "
+                             "duration is unknown; add ElapsedRaw to sacct's "
+                             "columns, or give --as-of");
         /* over, though Slurm never wrote the end */
         if (!state_is_open (s->state))
             s->time_end = known;

@@ -84,13 +84,13 @@ static int parse_time (const char *text, const zone_t *zone, int64_t *ret_time,
     }
     if (parse_civil (text, &civil, &rest) < 0)
         return gl_error (error,
-                         "'%.40s' is no time that exists (as "
-                         "2026-10-05T14:30:00)",
+                         "'%.40s' is not a valid time (as 2026-10-05T14:30:00)",
                          text);
     if (*rest == '\0')
         return zone_time (text, &civil, zone, ret_time, ret_later, error);
     if (zone_parse_offset (rest, true, &offset) < 0)
-        return gl_error (error, "'%.20s' after the time '%.19s' is no offset",
+        return gl_error (error,
+                         "'%.20s' after the time '%.19s' is not an offset",
                          rest, text);
     *ret_time = *ret_later = civil_seconds (&civil) - offset;
     return 0;
@@ -145,7 +145,7 @@ int fact_duration (const char *text, int64_t *ret_seconds, gl_error_t *error)
          && (dash - text > 7 || number_i64 (text, dash - text, &days) < 0
              || days < 0))
         || parse_clock (clock, strcspn (clock, "."), &seconds) < 0)
-        return gl_error (error, "'%.40s' is no duration ([DAYS-]HH:MM:SS)",
+        return gl_error (error, "'%.40s' is not a duration ([DAYS-]HH:MM:SS)",
                          text);
     *ret_seconds = days * 86400 + seconds;
     return 0;

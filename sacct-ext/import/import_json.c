@@ -297,8 +297,8 @@ static int check_errors (const json_t *envelope, gl_error_t *error)
     if (!json_is_string (text))
         text = json_object_get (first, "error");
     return gl_error (error,
-                     "the answer carries an error, so that jobs may be "
-                     "missing: %.200s; ask Slurm again",
+                     "the answer has an error, so jobs may be missing: "
+                     "%.200s; ask Slurm again",
                      json_is_string (text) ? json_string_value (text)
                                            : "without description");
 }

@@ -85,7 +85,7 @@ static int time_at (const json_t *job, const char *path, int64_t *ret_time,
     if (json_number_of (value, &number) && is_no_value (number))
         return 0;
     if (!json_number_of (value, &number) || number >= INSTANT_END)
-        return gl_error (error, "%s is no time between 1970 and 2099", path);
+        return gl_error (error, "%s is not a time between 1970 and 2099", path);
     *ret_time = (int64_t)number;
     return 0;
 }

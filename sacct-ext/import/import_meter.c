@@ -15,7 +15,7 @@ struct reader {
     const char *meter;
     const zone_t *zone;
     meter_file_t *file;
-    bool counter;       /* time,reading_kwh */
+    bool counter; /* time,reading_kwh */
     bool before_known;
     int64_t before;
     uint64_t before_mwh;
@@ -145,7 +145,7 @@ static int read_lines (struct reader *r, FILE *stream, const char *path,
         size_t length = strlen (line);
         number++;
         if (length + 1 == sizeof (line) && line[length - 1] != '\n')
-            return gl_error (error, "%s:%d: a line this long is no reading",
+            return gl_error (error, "%s:%d: a line this long is not a reading",
                              path, number);
         while (length > 0
                && (line[length - 1] == '\n' || line[length - 1] == '\r'))
@@ -159,8 +159,7 @@ static int read_lines (struct reader *r, FILE *stream, const char *path,
 }
 
 int import_meter (FILE *stream, const char *path, const char *meter,
-                  const zone_t *zone, meter_file_t *ret_file,
-                  gl_error_t *error)
+                  const zone_t *zone, meter_file_t *ret_file, gl_error_t *error)
 {
     struct reader reader = {.meter = meter, .zone = zone, .file = ret_file};
 

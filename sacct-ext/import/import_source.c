@@ -90,7 +90,7 @@ static int copy_pipe (int from, const char *name, gl_error_t *error)
         if (rc > 0)
             gl_error (error,
                       "%s has more than 16 GiB: give a file, or compress it; "
-                      "does it end at all?",
+                      "maybe it has no end",
                       name);
         else
             gl_error (error,
@@ -127,8 +127,8 @@ static int open_fd (const char *path, bool *ret_reopen, gl_error_t *error)
         close (fd);
         return gl_error (error, "%s is a directory, not a file", path);
     }
-    if (S_ISBLK (st.st_mode) || (S_ISCHR (st.st_mode) && !isatty (fd)
-                                  && !is_null (&st))) {
+    if (S_ISBLK (st.st_mode)
+        || (S_ISCHR (st.st_mode) && !isatty (fd) && !is_null (&st))) {
         close (fd);
         return gl_error (error, "%s is a device, not a file",
                          input ? "standard input" : path);
@@ -245,7 +245,7 @@ static int fill (source_t *s, gl_error_t *error)
     if (code == Z_BUF_ERROR)
         return gl_error (error,
                          "%s: the compressed data ends early; the file is cut "
-                         "off: make or copy it anew",
+                         "off: create or copy it again",
                          s->name);
     if (code == Z_ERRNO)
         return gl_error (error, "cannot read %s: %s", s->name,
@@ -266,8 +266,8 @@ static int add_interval (source_t *s, bool *ret_ended, gl_error_t *error)
                          "sacct text nor JSON has such lines",
                          s->name, (unsigned long long)s->line, SOURCE_LINE_MAX);
     if (memchr (start, 0, n))
-        return gl_error (error, "%s:%llu: a NUL byte: this is no text", s->name,
-                         (unsigned long long)s->line);
+        return gl_error (error, "%s:%llu: a NUL byte: this is not text",
+                         s->name, (unsigned long long)s->line);
     buffer_add (&s->text, start, n);
     s->at += n + (end != NULL);
     *ret_ended = end != NULL;

@@ -157,8 +157,8 @@ static int parse_header (table_t *t, char *line, size_t length,
             return refuse_free_text (&users, error);
         return check_required (t, error);
     }
-    return gl_error (error, "the first line is no header with JobIDRaw (sacct "
-                            "without -n prints one); run " COMMAND);
+    return gl_error (error, "the first line is not a header with JobIDRaw "
+                            "(sacct without -n prints one); run " COMMAND);
 }
 
 /* A column that is there twice says the same twice. */
@@ -232,7 +232,7 @@ static int parse_u64 (const table_t *t, column_t column, uint64_t max,
     if (!text_of (t, column))
         return 0;
     if (number_u64_text (t->field[column], &value) < 0 || value > max)
-        return gl_error (error, "%s '%.40s' is no number in range",
+        return gl_error (error, "%s '%.40s' is not a number in range",
                          columns[column].name, t->field[column]);
     *ret_value = value;
     return 0;
@@ -355,7 +355,7 @@ static int parse_who (table_t *t, segment_t *s, gl_error_t *error)
         || parse_u64 (t, RESTARTS, INT32_MAX, &restarts, error) < 0)
         return -1;
     if (s->id_job == 0)
-        return gl_error (error, "JobIDRaw '%.40s' is no job id",
+        return gl_error (error, "JobIDRaw '%.40s' is not a job id",
                          t->field[JOB_ID_RAW]);
     if (t->field[JOB_ID])
         parse_job_id (t->field[JOB_ID], s);

@@ -21,7 +21,10 @@
 enum kind { TEXT, I64, U64, U32, I32, FLAG };
 
 /* Tab-separated behind the letter, in this order. Kept in stores: only append. */
-#define FIELD(kind, member) {kind, offsetof (segment_t, member)}
+#define FIELD(kind, member)                \
+    {                                      \
+        kind, offsetof (segment_t, member) \
+    }
 static const struct field {
     enum kind kind;
     size_t offset;
@@ -44,9 +47,9 @@ static const struct field {
     FIELD (U64, job_db_inx),    FIELD (U64, sluid),
     FIELD (I32, restart_count),
 };
-_Static_assert (sizeof (segment_state_t) == sizeof (uint32_t)
-                    && sizeof (segment_source_t) == sizeof (uint32_t),
-                "states and sources are written as 32 bits");
+_Static_assert(sizeof (segment_state_t) == sizeof (uint32_t)
+                   && sizeof (segment_source_t) == sizeof (uint32_t),
+               "states and sources are written as 32 bits");
 
 /* "=" and the text, in which tab, line end and backslash are \t, \n, \\; "-": NULL */
 static void add_text (buffer_t *line, const char *text)
@@ -252,9 +255,8 @@ int imports_record_before (imports_record_t *r, const segment_t *s,
     buffer_clear (&r->base);
     if (find_synced (r, s->cluster, error) < 0)
         return -1;
-    return r->synced
-               ? store_slurmdbd_view (r->store, s, keep_base, r, error)
-               : 0;
+    return r->synced ? store_slurmdbd_view (r->store, s, keep_base, r, error)
+                     : 0;
 }
 
 int imports_record_after (imports_record_t *r, const segment_t *s,
@@ -384,7 +386,8 @@ static int compare_keys (const void *a, const void *b)
         return x->cluster < y->cluster ? -1 : 1;
     if (x->id_job != y->id_job)
         return x->id_job < y->id_job ? -1 : 1;
-    return (x->time_submit > y->time_submit) - (x->time_submit < y->time_submit);
+    return (x->time_submit > y->time_submit)
+           - (x->time_submit < y->time_submit);
 }
 
 static bool is_wanted (const struct undoing *u, const segment_t *s)
@@ -403,14 +406,14 @@ static int take_key (struct undoing *u, char letter, const segment_t *s,
     if (letter != VIEW)
         return 0;
     if (s->time_start && s->time_start < u->undo->closed_until)
-        return gl_error (error,
-                         "import %" PRIu64 " has job %" PRIu64
-                         ", which ran before %s, in a month that is closed: give "
-                         "the charges back with gpuledger credit, or open the "
-                         "month again (gpuledger reopen)",
-                         u->undo->id, s->id_job,
-                         zone_stamp (u->undo->zone, u->undo->closed_until,
-                                     stamp));
+        return gl_error (
+            error,
+            "import %" PRIu64 " has job %" PRIu64
+            ", which ran before %s, in a closed month: credit "
+            "the charges with gpuledger credit, or reopen the "
+            "month (gpuledger reopen)",
+            u->undo->id, s->id_job,
+            zone_stamp (u->undo->zone, u->undo->closed_until, stamp));
     if (cluster == u->cluster_count) {
         *GL_APPEND (u->clusters, u->cluster_count)
             = (struct cluster){.name = xstrdup (s->cluster)};
@@ -446,7 +449,8 @@ static int reset_cluster (struct undoing *u, const struct cluster *c,
 
     if (store_get_mark (u->store, c->name, SYNC_MARK, &sync, error) < 0
         || store_get_mark (u->store, c->name, SYNC_MARK_FULL, &full, error) < 0
-        || (sync && store_put_mark (u->store, c->name, SYNC_MARK, 0, error) < 0))
+        || (sync
+            && store_put_mark (u->store, c->name, SYNC_MARK, 0, error) < 0))
         return -1;
     if (sync > as_of)
         as_of = sync;
@@ -465,13 +469,16 @@ static int find_import (const store_import_t *imports, size_t count,
             continue;
         if (!imports[i].undone)
             return 0;
-        return gl_error (error, "import %" PRIu64 " was taken back already, %s by "
-                                "%s",
-                         undo->id, zone_stamp (undo->zone, imports[i].undone, stamp),
+        return gl_error (error,
+                         "import %" PRIu64 " was already undone, %s by "
+                         "%s",
+                         undo->id,
+                         zone_stamp (undo->zone, imports[i].undone, stamp),
                          imports[i].undone_by ? imports[i].undone_by : "?");
     }
-    return gl_error (error, "there is no import %" PRIu64 "; see gpuledger import "
-                            "--list",
+    return gl_error (error,
+                     "there is no import %" PRIu64 "; see gpuledger import "
+                     "--list",
                      undo->id);
 }
 

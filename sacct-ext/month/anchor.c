@@ -119,10 +119,10 @@ static int sign (const site_close_t *close, int fd, gl_error_t *error)
 /* The lock keeps the order of two writers, and the signature beside its file. */
 static int put_file (const site_close_t *c, const char *line, gl_error_t *error)
 {
-    int fd = open (c->anchor,
-                   O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY
-                       | O_CLOEXEC,
-                   0644),
+    int fd
+        = open (c->anchor,
+                O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC,
+                0644),
         rc;
 
     if (fd < 0)
@@ -244,10 +244,11 @@ static void take_lines (struct comparing *c, char *text)
             continue;
         if (!parse_line (line, &found)
             || !(store = strstr (found.text, "store="))) {
-            say (c, true,
-                 "line %zu of %s is not what gpuledger writes: somebody changed "
-                 "it, or a full disk cut it off",
-                 at, c->path);
+            say (
+                c, true,
+                "line %zu of %s is not what gpuledger writes: somebody changed "
+                "it, or a full disk cut it off",
+                at, c->path);
             continue;
         }
         if (strcmp (store + strlen ("store="), c->name) != 0)
@@ -286,7 +287,8 @@ static int check_same (const struct comparing *c, const chain_head_t *head,
         say (c, true,
              "the store is not the one that was anchored: line %zu of %s has "
              "entry %" PRIu64 " with the hash %s (%s), and the store has %s: "
-             "its entries were written anew, or follow an old copy",
+             "its entries were rewritten, or follow an old "
+             "copy",
              line->at, c->path, line->number, was, line->text, is);
         return 0;
     }
@@ -315,10 +317,11 @@ static void check_end (const struct comparing *c, const chain_head_t *head)
              "verify --anchor` anchors them",
              last->number + 1, head->number, c->path, was);
     else if (!last && head->number > 0)
-        say (c, false,
-             "%s has no line of %s, whose latest hash is %s: if gpuledger "
-             "verify finds nothing else, `gpuledger verify --anchor` writes one",
-             c->path, c->name, is);
+        say (
+            c, false,
+            "%s has no line of %s, whose latest hash is %s: if gpuledger "
+            "verify finds nothing else, `gpuledger verify --anchor` writes one",
+            c->path, c->name, is);
 }
 
 static int compare (struct comparing *c, gl_error_t *error)

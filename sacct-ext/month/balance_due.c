@@ -103,8 +103,8 @@ static int too_much (const site_t *site, const balance_due_of_t *of,
     GL_AUTOFREE char *name = name_of (of, due->set);
 
     return gl_error (error,
-                     "%s %s is more than %s %s, which %s is charged for %s, "
-                     "corrections and credits in it",
+                     "%s %s is more than %s %s, the charge of %s for %s with "
+                     "corrections and credits",
                      text, site->currency, most, site->currency, name,
                      of->month);
 }
@@ -144,8 +144,9 @@ int balance_due_give (store_t *store, const site_t *site,
     month_free (open);
     least = least_of (due, count);
     if (rc == 0 && mpz_sgn (units) == 0 && mpz_sgn (least->units) <= 0)
-        rc = gl_error (error, "nothing is outstanding that could be credited: "
-                              "corrections and credits have taken all");
+        rc = gl_error (error, "nothing is left that could be credited: "
+                              "corrections and credits already cover the "
+                              "charge");
     else if (rc == 0 && mpz_sgn (units) == 0)
         mpz_set (units, least->units);
     else if (rc == 0 && mpz_cmp (units, least->units) > 0)

@@ -197,11 +197,9 @@ static void sites_clear (struct sites *s)
 /* --- bills ------------------------------------------------------------------ */
 
 /* Takes all three. */
-static void add_bill (struct making *m, char *month, bill_t *bill,
-                      char *note)
+static void add_bill (struct making *m, char *month, bill_t *bill, char *note)
 {
-    m->bills
-        = xreallocarray (m->bills, m->bill_count + 1, sizeof (*m->bills));
+    m->bills = xreallocarray (m->bills, m->bill_count + 1, sizeof (*m->bills));
     m->bills[m->bill_count++] = (chargeback_bill_t){month, bill, note};
 }
 
@@ -218,8 +216,7 @@ static int take_closed_rollup (const rollup_t *rollup, void *arg,
 static int add_closing (struct making *m, const closing_t *closing,
                         gl_error_t *error)
 {
-    const closed_usage_sink_t sink
-        = {m->sites.accounts, take_closed_rollup, m};
+    const closed_usage_sink_t sink = {m->sites.accounts, take_closed_rollup, m};
     bill_t *bill;
 
     if (closed_site_same_currency (closing, &m->sites.site, error) < 0)
@@ -360,7 +357,8 @@ static int settle (const struct making *m, bill_t *bill, gl_error_t *error)
         rc = corrections_compute (m->store, site, m->periods, open, corrections,
                                   &balances, error);
     if (rc == 0)
-        rc = settle_months (m->store, site, m->computed, &balances, bill, error);
+        rc = settle_months (m->store, site, m->computed, &balances, bill,
+                            error);
     balances_clear (&balances);
     bill_free (corrections);
     return rc;
@@ -432,8 +430,8 @@ static int add_adjustments (struct making *m, gl_error_t *error)
             || !has_adjustments (m->periods, name, open))
             continue;
         bill = bill_new ();
-        if (corrections_adjustments (m->store, site, m->periods, name, bill, NULL,
-                                     error)
+        if (corrections_adjustments (m->store, site, m->periods, name, bill,
+                                     NULL, error)
             < 0) {
             bill_free (bill);
             return -1;
@@ -468,8 +466,8 @@ static void note_manual (const struct making *m, report_t *report)
     if (count > 0)
         report_note (report, NOTE_WARNING,
                      "%zu manual credits and corrections, of all teams %s %s, "
-                     "are billed from %s to %s and not in these figures: ask "
-                     "for full months.",
+                     "are billed from %s to %s and not in these figures: "
+                     "select full months.",
                      count, text, site->currency, first, last);
     mpz_clear (units);
 }

@@ -53,7 +53,7 @@ static int check_order (struct checking *c, gl_error_t *error)
 
     if (rc == 0 && strcmp (open, c->month) == 0)
         found (c->checks, CHECK_OK, "order",
-               xasprintf ("%s is the month to be closed next", open));
+               xasprintf ("%s is the next month to close", open));
     else if (rc == 0 && !periods->closing_count && c->site->go_live.year == 0
              && strcmp (open, c->month) < 0)
         found (c->checks, CHECK_LOOK, "order",
@@ -62,7 +62,7 @@ static int check_order (struct checking *c, gl_error_t *error)
                           open));
     else if (rc == 0)
         found (c->checks, CHECK_NEVER, "order",
-               open[0] ? xasprintf ("%s is to be closed next", open)
+               open[0] ? xasprintf ("%s must be closed first", open)
                        : xstrdup ("the store has no facts"));
     return rc;
 }
@@ -92,17 +92,18 @@ static void check_fresh (struct checking *c)
         char stamp[ZONE_STAMP_SIZE];
         if (age < -AS_OF_SKEW) {
             found (c->checks, CHECK_LOOK, "fresh",
-                   xasprintf ("%s: facts as of %s, which has not come; gpuledger "
-                              "sync --cluster %s --full --force sets them back",
+                   xasprintf ("%s: facts as of %s, which is in the future; "
+                              "gpuledger sync --cluster %s --full --force "
+                              "sets them back",
                               cluster->name,
                               zone_stamp (c->site->zone, cluster->as_of, stamp),
                               cluster->name));
             continue;
         }
-        found (c->checks,
-               age <= c->site->close.fresh ? CHECK_OK : CHECK_LOOK, "fresh",
+        found (c->checks, age <= c->site->close.fresh ? CHECK_OK : CHECK_LOOK,
+               "fresh",
                xasprintf ("%s: facts are %" PRId64 ".%" PRId64
-                          " hours old, at most %" PRId64 " are asked for",
+                          " hours old; at most %" PRId64 " are allowed",
                           cluster->name, age > 0 ? age / 3600 : 0,
                           age > 0 ? age % 3600 / 360 : 0,
                           c->site->close.fresh / 3600));
@@ -139,18 +140,19 @@ static void check_lost (struct checking *c, const store_cluster_t *cluster,
     found (c->checks, lost ? CHECK_LOOK : CHECK_OK, "gres",
            lost ? xasprintf ("%s: slurmdbd lost the GRES of %" PRIu64
                              " segments (job %" PRIu64
-                             "); those known before are charged: see gpuledger "
+                             "); the earlier GRES are charged: see gpuledger "
                              "report reconcile --month %s",
                              cluster->name, lost,
                              job_with (reconcile, CAUSE_GRES_LOST), c->month)
-                : xasprintf ("%s: slurmdbd lost the GRES of no segment",
+                : xasprintf ("%s: no segment has lost its GRES in slurmdbd",
                              cluster->name));
 }
 
 static void reconcile_one (struct checking *c, const store_cluster_t *cluster)
 {
     const char *url = database_of (c->site, cluster->name);
-    const report_cluster_t one = {.name = cluster->name, .as_of = cluster->as_of};
+    const report_cluster_t one
+        = {.name = cluster->name, .as_of = cluster->as_of};
     const report_query_t query = {.site = c->site,
                                   .period = c->period,
                                   .clusters = &one,
@@ -177,9 +179,10 @@ static void reconcile_one (struct checking *c, const store_cluster_t *cluster)
                           c->month));
     else if (compared)
         found (c->checks, dbd ? CHECK_OK : CHECK_UNKNOWN, "reconcile",
-               xasprintf ("%s: nothing without a cause%s", cluster->name,
-                          dbd ? "" : "; without slurmdbd's database "
-                                     "(clusters[].slurmdb), by the nodes alone"));
+               xasprintf ("%s: no difference without a cause%s", cluster->name,
+                          dbd ? ""
+                              : "; compared with the nodes only, because "
+                                "clusters[].slurmdb is not set"));
     if (compared)
         check_lost (c, cluster, reconcile);
     slurmdbd_close (dbd);
@@ -199,8 +202,7 @@ static int take_open (const fact_t *fact, void *arg, gl_error_t *error)
     c->open++;
     if (s->believed_end != 0 && s->believed_end < s->observed_at) {
         c->runaways++;
-        c->quarantined
-            += period_seconds (runaway_quarantined (s, c->period));
+        c->quarantined += period_seconds (runaway_quarantined (s, c->period));
     }
     return 0;
 }
@@ -215,13 +217,14 @@ static int check_open (struct checking *c, gl_error_t *error)
     if (facts_each (c->store, c->site, &query, take_open, c, error) < 0)
         return -1;
     found (c->checks, CHECK_OK, "running",
-           xasprintf ("%" PRIu64 " jobs run on: their time up to the end of "
-                      "the month is in it",
+           xasprintf ("%" PRIu64 " jobs still run: their time up to the end "
+                      "of the month is included",
                       c->open - c->runaways));
     found (c->checks, c->runaways ? CHECK_LOOK : CHECK_OK, "runaways",
-           xasprintf ("%" PRIu64 " jobs without an end that cannot run any "
-                      "more; %" PRId64 " hours of them are left out (sacctmgr "
-                      "show runaway)",
+           xasprintf ("%" PRIu64 " jobs without an end that can no longer be "
+                      "running; %" PRId64 " hours of them are not "
+                      "counted (sacctmgr show "
+                      "runaway)",
                       c->runaways, c->quarantined / 3600));
     return 0;
 }
@@ -236,7 +239,7 @@ static void take_below (const balance_due_t *due, void *arg)
         = exact_units_text (due->units, c->site->currency_digits);
 
     found (c->checks, CHECK_LOOK, "credits",
-           xasprintf ("'%s' in %s%s%s is due %s %s for %s: credits exceed the "
+           xasprintf ("'%s' in %s%s%s owes %s %s for %s: credits exceed the "
                       "charge (reduce them with gpuledger correct)",
                       row->team ? row->team : key_info (KEY_TEAM)->absent,
                       due->set == BALANCE_DUE_POOL ? "pool '" : "all pools",
@@ -302,7 +305,8 @@ static void check_tags (struct checking *c, const bill_t *bill)
     }
     percent = mpq_sgn (whole) ? percent_of (part, whole) : xstrdup ("0.00");
     found (c->checks,
-           within (part, whole, c->site->close.untagged) ? CHECK_OK : CHECK_LOOK,
+           within (part, whole, c->site->close.untagged) ? CHECK_OK
+                                                         : CHECK_LOOK,
            "untagged", xasprintf ("%s %% of GPU time has no project", percent));
     mpq_clears (part, whole, NULL);
 }
@@ -318,8 +322,7 @@ static void check_costs (struct checking *c, const bill_t *bill)
             continue;
         without++;
         buffer_printf (&names, "%s%s%s", names.length ? ", " : "",
-                       pools[i].pool,
-                       pools[i].has_rate ? " (has a rate)" : "");
+                       pools[i].pool, pools[i].has_rate ? " (has a rate)" : "");
     }
     found (c->checks, without || !count ? CHECK_LOOK : CHECK_OK, "costs",
            without  ? xasprintf ("no cost in the cost book for: %s",
@@ -342,7 +345,7 @@ static void check_rates (struct checking *c)
                    rate_gap_text (c->site, &gaps[i]));
     if (c->checks->count == before)
         found (c->checks, CHECK_OK, "rates",
-               xstrdup ("no published rate ended without another one"));
+               xstrdup ("every published rate that ended has a successor"));
     free (gaps);
 }
 
@@ -502,10 +505,11 @@ static void judge_pools (struct checking *c, const usage_cell_t *whole)
                           poolless, c->month));
     if (unknown)
         found (c->checks, CHECK_LOOK, "pools",
-               xasprintf ("%s GRES hours on devices of unknown size are charged to "
-                          "nobody: gpuledger report chargeback --month %s says "
-                          "why",
-                          unsized, c->month));
+               xasprintf (
+                   "%s GRES hours on devices of unknown size are charged to "
+                   "nobody: gpuledger report chargeback --month %s says "
+                   "why",
+                   unsized, c->month));
     if (!without && !unknown)
         found (c->checks, CHECK_OK, "pools",
                xstrdup ("every allocated device is in a pool"));
@@ -525,9 +529,8 @@ static int check_coverage (struct checking *c, gl_error_t *error)
     int rc = report_keys_parse ("cluster", &query.by, &label, error);
 
     for (size_t i = 0; i < c->cluster_count; i++)
-        clusters[i]
-            = (report_cluster_t){.name = c->clusters[i].name,
-                                 .as_of = c->clusters[i].as_of};
+        clusters[i] = (report_cluster_t){.name = c->clusters[i].name,
+                                         .as_of = c->clusters[i].as_of};
     if (rc == 0) {
         usage = usage_report_new (&query);
         rc = give_usage (c, &query, usage, error);

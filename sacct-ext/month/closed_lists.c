@@ -263,8 +263,8 @@ static int is_changed (const struct reading *r, gl_error_t *error)
 {
     return gl_error (error,
                      "%s: the rows of %s were changed in the store since the "
-                     "month was closed; gpuledger verify lists all that was "
-                     "changed",
+                     "month was closed; gpuledger verify lists all rows that "
+                     "were changed",
                      r->closing->month, lists[r->list].table);
 }
 

@@ -5,13 +5,17 @@
 #include "config/config.h"
 #include "month/closed_site.h"
 
-#define ISSUER(name) {"issuer." #name, offsetof (site_issuer_t, name)}
+#define ISSUER(name)                                    \
+    {                                                   \
+        "issuer." #name, offsetof (site_issuer_t, name) \
+    }
 static const struct {
     const char *name;
     size_t offset;
 } issuer_texts[] = {
-    ISSUER (name),   ISSUER (operator),    ISSUER (owner),         ISSUER (service),
-    ISSUER (region), ISSUER (region_name), ISSUER (invoice_prefix),
+    ISSUER (name),           ISSUER (operator), ISSUER (owner),
+    ISSUER (service),        ISSUER (region),   ISSUER (region_name),
+    ISSUER (invoice_prefix),
 };
 
 static const char issuer_ai[] = "issuer.ai"; /* its category, if it is that */
@@ -64,8 +68,8 @@ int closed_site_same_currency (const closing_t *closing, const site_t *today,
                    == today->currency_digits))
         return 0;
     return gl_error (error,
-                     "%s was closed in %s, and ledger.currency is %s now: a "
-                     "ledger keeps its currency; begin another store",
+                     "%s was closed in %s, but ledger.currency is now %s: a "
+                     "ledger keeps its currency; create another store",
                      closing->month, currency ? currency : "?",
                      today->currency);
 }
@@ -102,8 +106,7 @@ size_t closed_clusters (const closing_t *closing,
         const char *equals = strchr (line, '=');
         if (!strncmp (line, prefix, strlen (prefix)) && equals) {
             line += strlen (prefix);
-            clusters
-                = xreallocarray (clusters, count + 1, sizeof (*clusters));
+            clusters = xreallocarray (clusters, count + 1, sizeof (*clusters));
             clusters[count++] = (report_cluster_t){
                 .name = xstrndup (line, (size_t)(equals - line)),
                 .as_of = strtoll (equals + 1, NULL, 10)};
@@ -132,8 +135,9 @@ int closed_site_then (store_t *store, const closing_t *closing,
     *ret_site = NULL;
     *ret_book = NULL;
     if (!digest || hash_parse (digest, hash) < 0)
-        return gl_error (error, "%s: the closing names no snapshot: run "
-                                "gpuledger verify",
+        return gl_error (error,
+                         "%s: the closing names no snapshot: run "
+                         "gpuledger verify",
                          closing->month);
     if (store_get_snapshot (store, hash, ret_book, error) < 0)
         return -1;
@@ -146,11 +150,12 @@ int closed_site_then (store_t *store, const closing_t *closing,
     if (same <= 0) {
         free (*ret_book);
         *ret_book = NULL;
-        return same < 0 ? -1
-                        : gl_error (error,
-                                    "%s: the configuration that priced it was "
-                                    "changed in the store: run gpuledger verify",
-                                    closing->month);
+        return same < 0
+                   ? -1
+                   : gl_error (error,
+                               "%s: the configuration that priced it was "
+                               "changed in the store: run gpuledger verify",
+                               closing->month);
     }
     name = xasprintf ("configuration of the closing of %s", closing->month);
     if (config_load_text (name, *ret_book, strlen (*ret_book), ret_site, NULL)

@@ -99,8 +99,7 @@ static int take_row (const line_item_t *row, void *arg, gl_error_t *error)
         set_line (r, row);
         mpq_init (c->exact);
         mpz_init (c->units);
-    }
-    else if (check_line (r, row, error) < 0)
+    } else if (check_line (r, row, error) < 0)
         return -1;
     if (c->count == c->size) {
         c->size = c->size * 2 + 8;
@@ -168,12 +167,13 @@ int job_charge_read (store_t *store, const site_t *site,
     struct reading r = {month, key, charge};
     const closing_t *closing = periods_closing (periods, month);
 
-    if (!(closing && closing->imported) && read_now (&r, store, site, error) < 0)
+    if (!(closing && closing->imported)
+        && read_now (&r, store, site, error) < 0)
         return -1;
     if (charge->count == 0)
         return gl_error (error,
-                         "job %" PRIu64 " is charged nothing for %s; --for names "
-                         "a month in which it ran",
+                         "job %" PRIu64 " has no charge for %s; with --for, "
+                         "give a month in which it ran",
                          key->id_job, month);
     qsort (charge->stretch, charge->count, sizeof (*charge->stretch), by_start);
     return 0;

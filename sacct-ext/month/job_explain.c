@@ -117,7 +117,7 @@ static int find_job (struct search *search, gl_error_t *error)
     }
     return search->found > 0
                ? 0
-               : gl_error (error, "the store knows no job %s%s%s", name->text,
+               : gl_error (error, "the store has no job %s%s%s", name->text,
                            name->cluster ? " of cluster " : "",
                            name->cluster ? name->cluster : "");
 }

@@ -188,8 +188,7 @@ static int take_entries (store_chain_iter_t *iter, periods_t *p,
             closing_t *c = take_closing (p, &e, body);
             c->first = run.first;
             memcpy (c->before, run.before, sizeof (c->before));
-        }
-        else if (body && take_decision (p, &e, body, error) < 0)
+        } else if (body && take_decision (p, &e, body, error) < 0)
             return -1;
         if (body)
             run.first = 0;
@@ -345,7 +344,8 @@ typedef int (*entry_f) (const chain_entry_t *entry, void *arg,
                         gl_error_t *error);
 
 static int each_entry (store_t *store, const closing_t *closing,
-                       unsigned bodies, entry_f callback, void *arg, gl_error_t *error)
+                       unsigned bodies, entry_f callback, void *arg,
+                       gl_error_t *error)
 {
     const chain_query_t query = {.first = closing->first,
                                  .last = closing->number,
@@ -540,10 +540,11 @@ int periods_row_parse (const char *text, char ret_month[MONTH_SIZE],
         || calendar_parse_month (text, MONTH_SIZE - 1, &civil) < 0
         || number_u64 (text + MONTH_SIZE, strlen (text + MONTH_SIZE), &row) < 0
         || row == 0 || row > 1000000000)
-        return gl_error (error,
-                         "'%.60s' is no row of a closed month; write its month "
-                         "and number, e.g. 2026-10/17",
-                         text);
+        return gl_error (
+            error,
+            "'%.60s' is not a row of a closed month; write its month "
+            "and number, e.g. 2026-10/17",
+            text);
     snprintf (ret_month, MONTH_SIZE, "%.7s", text);
     *ret_row = (size_t)row;
     return 0;

@@ -77,7 +77,8 @@ static int dial (const char *text, gl_error_t *error)
     int fd = -1, rc;
 
     network_split_host (parts, &host, &port);
-    if ((rc = getaddrinfo (host, port ? port : ASK_PORT, &hints, &addresses)) != 0)
+    if ((rc = getaddrinfo (host, port ? port : ASK_PORT, &hints, &addresses))
+        != 0)
         return gl_error (error, "%s: %s", text, gai_strerror (rc));
     for (const struct addrinfo *a = addresses; a && fd < 0; a = a->ai_next) {
         if ((fd = connect_to (a)) < 0)
@@ -148,7 +149,7 @@ static int next_frame (struct ask *ask, frame_type_t type, int64_t deadline,
     if (ret_frame->type == FRAME_REFUSED)
         return refused (ask, ret_frame, error);
     if (ret_frame->type != type)
-        return gl_error (error, "%s is no gpuledger-collector", ask->host);
+        return gl_error (error, "%s is not a gpuledger-collector", ask->host);
     *ret_size = (size_t)size;
     return 0;
 }

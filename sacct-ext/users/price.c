@@ -366,7 +366,7 @@ static void add_basis (const struct quote *q, const site_pool_t *pool,
                        pool->resource == RESOURCE_CPU ? "CPU" : "GPU");
     }
     if (q->least)
-        buffer_add_text (out, ", smallest charge of a job");
+        buffer_add_text (out, ", minimum charge of a job");
 }
 
 static void put_price (struct table *t, const price_item_t *item,

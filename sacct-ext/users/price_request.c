@@ -55,9 +55,9 @@ int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error)
             && (number_i64_text (days_text, &days) < 0 || days < 0
                 || days > PRICE_DAYS_MAX)))
         return gl_error (error,
-                         "'%s' is no time of Slurm's: MINUTES[:SECONDS], "
-                         "HOURS:MINUTES:SECONDS or DAYS-HOURS[:MINUTES"
-                         "[:SECONDS]]",
+                         "'%s' is not a time in Slurm's form: "
+                         "MINUTES[:SECONDS], HOURS:MINUTES:SECONDS or "
+                         "DAYS-HOURS[:MINUTES[:SECONDS]]",
                          text);
     if (!dash && count < 3)
         unit = short_form;
@@ -65,7 +65,7 @@ int price_time (const char *text, int64_t *ret_seconds, gl_error_t *error)
     for (int i = 0; i < count; i++)
         seconds += number[i] * unit[i];
     if (seconds <= 0 || seconds > PRICE_DAYS_MAX * INT64_C (86400))
-        return gl_error (error, "'%s' is no time that has a price", text);
+        return gl_error (error, "the time '%s' cannot be priced", text);
     *ret_seconds = seconds;
     return 0;
 }
@@ -121,7 +121,7 @@ static int take_count (price_request_t *r, const char *text, size_t length,
         return add_item (r, text, type_length, count, error);
     if (colon || length == 0)
         return gl_error (error,
-                         "'%.*s' is no number of GPUs: write "
+                         "'%.*s' is not a number of GPUs: write "
                          "[TYPE:]NUMBER",
                          (int)length, text);
     return add_item (r, text, length, 1, error);
@@ -192,9 +192,8 @@ static int take_nodes (price_request_t *r, const char *text, gl_error_t *error)
     if (take_number (text, length, &r->nodes) < 0
         || take_number (most, strlen (most), &r->nodes_most) < 0
         || r->nodes_most < r->nodes)
-        return gl_error (error,
-                         "'%s' is no number of nodes: write N or MIN-MAX",
-                         text);
+        return gl_error (
+            error, "'%s' is not a number of nodes: write N or MIN-MAX", text);
     return 0;
 }
 
@@ -246,11 +245,11 @@ static int of_both (price_request_t *r, const price_request_t *job,
         if (!of_node || job->count != r->count
             || of_job->devices % of_node->devices != 0
             || (nodes && of_job->devices / of_node->devices != nodes))
-            return gl_error (error,
-                             "--gpus=%s is no multiple of the GPUs of a node, "
-                             "%s: give the same types, or one of the two",
-                             words->gpus,
-                             words->gres ? words->gres : words->gpus_per_node);
+            return gl_error (
+                error,
+                "--gpus=%s is not a multiple of the GPUs of a node, "
+                "%s: give the same types, or one of the two",
+                words->gpus, words->gres ? words->gres : words->gpus_per_node);
         nodes = of_job->devices / of_node->devices;
     }
     if (words->nodes && (nodes < r->nodes || nodes > r->nodes_most))
@@ -311,7 +310,7 @@ static int take_option (const char *option, const char *text,
 {
     if (!text || take_number (text, strlen (text), ret_number) == 0)
         return 0;
-    return gl_error (error, "--%s=%s is no number", option, text);
+    return gl_error (error, "--%s=%s is not a number", option, text);
 }
 
 /* 128G, or MB. */
@@ -326,7 +325,7 @@ static int take_memory (const char *option, const char *text, uint64_t *ret_mb,
         || tres_parse (&tres, amount, NULL, NULL, NULL) < 0
         || tres.memory_mb == TRES_UNKNOWN || tres.memory_mb == 0
         || tres.memory_mb > MEMORY_MAX)
-        rc = gl_error (error, "--%s=%s is no amount of memory: write 128G",
+        rc = gl_error (error, "--%s=%s is not an amount of memory: write 128G",
                        option, text);
     *ret_mb = tres.memory_mb;
     tres_done (&tres);

@@ -70,7 +70,7 @@ static int parse_job (const char *text, struct job *job, gl_error_t *error)
     if (number_u64 (text, length, &job->id) < 0 || job->id == 0
         || (job->mark && number_u64_text (text + length + 1, &job->part) < 0))
         return gl_error (error,
-                         "'%s' is no job: write JOBID, JOBID_TASK or "
+                         "'%s' is not a job: write JOBID, JOBID_TASK or "
                          "JOBID+OFFSET",
                          text);
     return 0;
@@ -328,11 +328,13 @@ static int check_request (const retag_request_t *request, gl_error_t *error)
     const char *problem;
 
     if (!tag_valid (request->project, strnlen (request->project, TAG_MAX + 1)))
-        return gl_error (error, "'%.64s' is no project: 1-64 characters of A-Z "
-                                "a-z 0-9 . _ -, beginning with a letter or digit",
+        return gl_error (error,
+                         "'%.64s' is not a project: 1-64 characters of A-Z "
+                         "a-z 0-9 . _ -, beginning with a letter or digit",
                          request->project);
     if (request->labels && (problem = labels_problem (request->labels)))
-        return gl_error (error, "labels: '%.64s': %s", request->labels, problem);
+        return gl_error (error, "labels: '%.64s': %s", request->labels,
+                         problem);
     return 0;
 }
 
@@ -432,13 +434,13 @@ static int decide (store_t *store, const site_t *site, struct search *search,
                          request->job, search->item[0].cluster,
                          search->item[search->count - 1].cluster);
     if (choose (search, submit) == 0)
-        return gl_error (error,
-                         "job %s was not submitted at %s; its last submission "
-                         "was at %s",
-                         request->job, request->submit,
-                         zone_stamp (site->zone,
-                                     search->item[search->count - 1].time_submit,
-                                     stamp));
+        return gl_error (
+            error,
+            "job %s was not submitted at %s; its last submission "
+            "was at %s",
+            request->job, request->submit,
+            zone_stamp (site->zone, search->item[search->count - 1].time_submit,
+                        stamp));
     return check_chosen (store, site, search, request, error);
 }
 

@@ -114,7 +114,7 @@ static int add_word (struct arguments *options, struct arguments *operands,
 
     if (!operand
         && !is_word (*equals ? verb->options : verb->switches, text, length))
-        return gl_error (error, "'%.*s' is no word of %s",
+        return gl_error (error, "'%.*s' is not a word of %s",
                          (int)strnlen (text, 40), text, verb->name);
     if (*equals
         && (strlen (equals + 1) > USER_WORD_MAX || !is_printable (equals)))

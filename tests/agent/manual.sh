@@ -42,12 +42,12 @@ says ()
     "$agent" "$@" 2>&1 | grep -q -e "^gpuledger-agent: $text; see "
     result $? "and the line says: $text"
 }
-says "'0' is no SECONDS for --interval" --interval 0
+says "'0' is not a valid SECONDS for --interval" --interval 0
 says "option '--replay' needs an argument" --replay
 says "option '--once=1' takes no argument" --once=1
-says "there is no option '--nonsense'" --nonsense
-says "there is no option '-x'" -x
-says "'extra' is too much" extra
+says "unknown option '--nonsense'" --nonsense
+says "unknown option '-x'" -x
+says "unexpected argument 'extra'" extra
 
 mkdir -m 700 "$work/spool"
 {

@@ -199,8 +199,8 @@ is "$(sed -n 5p wanted)" "$(plan cash 'after 5 years' 13)" "the saving after fiv
 is "$(sed -n 6p wanted)" "$(plan capacity 'for the demand of the period' 9)" "GPU hours a day"
 # 547.945 / (24 x 0.8) x 1.1 = 31.39
 is "32 4" "$(plan capacity 'for the demand of the period' 7) $(plan capacity 'for the demand of the period' 8)" "GPUs and nodes that it needs"
-test -n "$(plan capacity 'in 12 months, if it goes on so' 9)" ||
-    test -n "$(awk -F'"' '$2 == "in 12 months, if it goes on so"' plan.csv)"
+test -n "$(plan capacity 'in 12 months, if the trend continues' 9)" ||
+    test -n "$(awk -F'"' '$2 == "in 12 months, if the trend continues"' plan.csv)"
 result $? "twelve whole months have a trend"
 
 # --- prices with a term, and old ones ---
@@ -396,7 +396,7 @@ refused "overhead_of: depreciation" "kind: overhead, purchase: 1, years: 1, over
 refused "is for the kind overhead" "kind: scaling, gpus: 1, speed: 1, overhead_of: purchase"
 refused "whole number of at most 100" "kind: cash, purchase: 1, rent_per_year: 1, years: 2.5"
 refused "drop .prepaid_months." "kind: cash, purchase: 1, rent_per_year: 1, years: 2, prepaid_months: 12, discount: 8%"
-refused "no number, no entry of .clouds. and no pool" "kind: newer-gpu, price: nobody, against: 1"
+refused "is not a number, an entry of .clouds. or a pool" "kind: newer-gpu, price: nobody, against: 1"
 refused "not a price above 0" "kind: newer-gpu, price: -1, against: 1"
 refused "needs .against. and .gpus., or .rent_per_year." "kind: cash, purchase: 1, years: 2"
 refused "lacks .gpus." "kind: cash, purchase: 1, years: 2, rent_per_year: 1, against: 1"

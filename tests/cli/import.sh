@@ -122,7 +122,7 @@ printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
 check 'a count beyond 64 bits is refused' \
     refuses 1 'count:2: job 1: AllocTRES: .*18446744073709551616' "$dir/count"
 check 'a row of another cluster is refused' \
-    refuses 1 "cluster 'hpc', but --cluster says 'fox'" --cluster fox \
+    refuses 1 "cluster 'hpc', but --cluster is 'fox'" --cluster fox \
     "$data/slurmrestd/24.05_slurmdb-job-timeout.json"
 check 'a missing file is refused' refuses 1 'No such file' "$dir/none"
 check 'a device is refused: it may have no end' \

@@ -175,11 +175,11 @@ row 8 2026-10-02T00:00:00 Unknown 3600 RUNNING >running
 anew
 gl import --cluster lab --tz UTC over
 gl --strict import --cluster lab --tz UTC --as-of 2026-10-05 running
-[ $? -eq 3 ] && grep -q '1 jobs (the first: job 8) had ended by the store and run on by the file' err
+[ $? -eq 3 ] && grep -q '1 jobs (the first: job 8) have ended in the store and still run in the file' err
 check $? "an old file with a late as-of, by which a job runs on, is told"
 anew
 gl --strict import --cluster lab --tz UTC --as-of 2026-10-05 running
-[ $? -eq 3 ] && grep -q 'warning: running: --as-of is 71 hours after the newest time in it; 1 jobs that run' err
+[ $? -eq 3 ] && grep -q 'warning: running: --as-of is 71 hours after the newest time in it; 1 running jobs' err
 check $? "jobs that are counted beyond what the file knows are told"
 anew
 gl --strict import --cluster lab --tz UTC running
@@ -222,7 +222,7 @@ runs 3 >last
 runs 1 2 3 >every
 anew
 gl --strict import --cluster lab --tz UTC last
-[ $? -eq 3 ] && grep -q 'warning: 1 jobs (the first: job 11) ran more often than the ledger knows: sacct without -D' err
+[ $? -eq 3 ] && grep -q 'warning: 1 jobs (the first: job 11) had more runs than the ledger has: sacct without -D' err
 check $? "a file without the earlier runs of a requeued job is told"
 gl --strict import --cluster lab --tz UTC every
 check $? "one with all of them is not"

@@ -132,7 +132,7 @@ all ()
     make_store "$with" && make_store "$alone"
     import "$with" a 2026-10-10 && import "$with" b 2026-10-12
     facts "$with" >"$dir/both"
-    undo "$with" 1 && grep -q 'import 1 is taken back: 18 segments' "$dir/err"
+    undo "$with" 1 && grep -q 'import 1 is undone: 18 segments' "$dir/err"
     check $? "$how: import A, import B, undo A"
     import "$alone" b 2026-10-12
     same "$how: is import B alone" "$with" "$alone"
@@ -150,12 +150,12 @@ all ()
 
     gl "$with" import --list
     grep -q '^1 .* a  *lab .* 18 .*taken back' "$dir/out" ||
-        grep -q '/a  *lab  *UTC  *18  *14 Oct 2026.*taken back .* by ' "$dir/out"
+        grep -q '/a  *lab  *UTC  *18  *14 Oct 2026.*undone .* by ' "$dir/out"
     check $? "$how: --list shows what was taken back, and by whom"
     grep -q '/b  *lab  *UTC  *11  *12 Oct 2026.*in force' "$dir/out"
     check $? "$how: and what is in force"
     undo "$with" 1
-    [ $? -eq 1 ] && grep -q 'import 1 was taken back already' "$dir/err"
+    [ $? -eq 1 ] && grep -q 'import 1 was already undone' "$dir/err"
     check $? "$how: once"
     undo "$with" 7
     [ $? -eq 1 ] && grep -q 'there is no import 7; see gpuledger import --list' "$dir/err"

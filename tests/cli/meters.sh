@@ -92,7 +92,7 @@ lab import --meter pdu kwh.csv >said 2>&1
 [ $? -eq 1 ] && grep -q -e '--force replaces it' said
 result $? "another reading is refused, and how to replace it is said"
 lab import --meter pdu --force kwh.csv >said 2>&1 &&
-    grep -q 'warning: kwh.csv: 2 readings of the same time were there and are replaced' said
+    grep -q 'warning: kwh.csv: 2 existing readings of the same time are replaced' said
 result $? "--force replaces readings"
 is "$(lab report energy -S 2026-09-01 -E 2026-09-03 --json | jq -r .totals.machines_kwh)" 110 \
     "which then count"

@@ -183,7 +183,7 @@ sync_all && known "accounting|105||counted_to|-20800|runaway" \
     'usage||speech/dora|gres_seconds|-20800|runaway'
 check "runaway: what lies after limit and grace is not counted, and listed"
 gl report usage -S "@$((t - 3600))" -E "@$as_of" &&
-    grep -q '1 segment is open beyond what is believable; 5.8 GRES' out
+    grep -q '1 segment is open for longer than is possible; 5.8 GRES' out
 check "runaway: the usage report says so"
 
 fresh

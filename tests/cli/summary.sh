@@ -36,10 +36,10 @@ is "$(column amount waste | awk '{ sum += $NF } END { printf "%.2f", sum }')" "$
 is "$(column amount action | awk '{ if (NR > 1 && $NF > last) print "rises"; last = $NF; rows++ } END { print rows }')" 3 \
     "three actions, the largest amount first"
 grep -q '<h2>Month by month</h2>' page.html && grep -q '<h2>How the cost was recovered</h2>' page.html &&
-    grep -q '<h2>What the change is made of</h2>' page.html && grep -q '<h2>Share by team</h2>' page.html
+    grep -q '<h2>Parts of the change</h2>' page.html && grep -q '<h2>Share by team</h2>' page.html
 result $? "the page has its four charts"
 lab report summary -S 2026-10-05 -E 2026-10-08 >out 2>err
-is "$?:$(head -1 err)" "2:gpuledger: report summary is of all of a calendar month: give --month YYYY-MM, and no filters" \
+is "$?:$(head -1 err)" "2:gpuledger: report summary covers a full calendar month: give --month YYYY-MM, and no filters" \
     "a part of a month is refused"
 lab report summary --month 2026-10 --team vision >out 2>err
 is "$?" 2 "a filter is refused"

@@ -120,7 +120,7 @@ result $? "GPULEDGER_PAGER is stronger"
 for none in '' cat; do
     PAGER=false paged "$none" statement vision -w >"$work/out"
     cmp -s "$work/pipe" "$work/out"
-    result $? "GPULEDGER_PAGER='$none' is no pager"
+    result $? "GPULEDGER_PAGER='$none' is not a pager"
 done
 paged false --no-pager statement vision -w >"$work/out" && cmp -s "$work/pipe" "$work/out"
 result $? "--no-pager before the verb"

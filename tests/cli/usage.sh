@@ -32,9 +32,9 @@ expect 2 "unknown option '-y'" report usage -y
 expect 2 "give the name of one report" report
 expect 2 "give the name of one report" report usage chargeback
 expect 2 "unknown report 'nonsense'" report nonsense
-expect 2 "exclude each other" report usage --csv --json
-expect 2 "'2026-13' is no month" report usage --month 2026-13
-expect 2 "--month and -S, -E exclude" report usage --month 2026-10 -S now-1day
+expect 2 "cannot be combined" report usage --csv --json
+expect 2 "'2026-13' is not a month" report usage --month 2026-13
+expect 2 "--month cannot be combined with -S and -E" report usage --month 2026-10 -S now-1day
 expect 2 "-E needs -S" report usage -E now
 expect 2 "the period ends before it begins: 2026-10-02T00:00:00-04:00 is not before 2026-10-01" report usage -S 2026-10-02 -E 2026-10-01
 expect 2 "2026-02-30" report usage -S 2026-02-30
@@ -42,15 +42,15 @@ expect 2 "cannot group by 'color'" report usage --by account,color
 expect 2 "'user' is given twice" report usage --by user,user
 expect 2 "'label:b' is a second label" report usage --by label:a,label:b
 expect 2 "has no field 'price'" report usage -o account,price
-expect 2 "there is no job state 'DONE'" report usage -s DONE
+expect 2 "unknown job state 'DONE'" report usage -s DONE
 expect 2 "a name is missing" report usage -A vision,
 expect 2 "--output needs the name" report usage --output ""
 expect 2 "of periods, filters and keys it takes --pool" report breakeven --month 2026-10
 expect 1 "no such pool" report breakeven --pool none
-expect 1 "the store knows no job 999" explain 999
+expect 1 "the store has no job 999" explain 999
 expect 1 "u@127.0.0.1:9/db: " --store mysql://u@127.0.0.1:9/db report usage
-expect 2 "is no job" explain 12x
-expect 2 "is no job" explain 0
+expect 2 "is not a job" explain 12x
+expect 2 "is not a job" explain 0
 expect 1 "none.yaml" --config none.yaml report usage
 expect 1 "none.db" --store sqlite:none.db report usage
 

@@ -38,41 +38,41 @@ sed '/^budgets:/a\  - {name: past, team: vision, amount: 1, to: 2026-01-01}' sit
 state >"$work/before"
 
 # months
-wrong 2 "'2026-13' is no month; write e.g. 2026-10" close --month 2026-13
-wrong 2 "'october' is no month" report chargeback --month october
-wrong 2 "'Last' is no month; write e.g. 2026-10, 2026-05..2026-10, last, or -3" report usage --month Last
-wrong 2 "'-0' is no number of months; write e.g. -3" report usage --month -0
+wrong 2 "'2026-13' is not a month; write e.g. 2026-10" close --month 2026-13
+wrong 2 "'october' is not a month" report chargeback --month october
+wrong 2 "'Last' is not a month; write e.g. 2026-10, 2026-05..2026-10, last, or -3" report usage --month Last
+wrong 2 "'-0' is not a number of months; write e.g. -3" report usage --month -0
 wrong 2 "700 months reach back before 1970; give fewer" report usage --month=-700
-wrong 2 "'2026-05..' is no range of months; write e.g. 2026-05..2026-10" report usage --month 2026-05..
+wrong 2 "'2026-05..' is not a range of months; write e.g. 2026-05..2026-10" report usage --month 2026-05..
 wrong 2 "'2026-10..2026-09' ends before it begins" report usage --month 2026-10..2026-09
-wrong 2 "a statement is of one month, and '-2' is several: run it once for each" statement vision --month -2
+wrong 2 "a statement covers one month, but '-2' is several: run it once for each" statement vision --month -2
 wrong 2 "'last' is not the name of one month; write e.g. 2026-10" close --month last
 wrong 2 "'2026-09..2026-10' is not the name of one month" reopen --month 2026-09..2026-10 --approval 'the dean'
 wrong 2 "--for: '-2' is not the name of one month" credit --for -2 vision 1 reason
 wrong 2 'give --month or --list, not both' close --month 2026-11 --list
 wrong 2 'give --month or --list' close
-wrong 2 "'now' is one argument too many" close --month 2026-11 now
+wrong 2 "unexpected argument 'now'" close --month 2026-11 now
 wrong 2 'give one of them' close --month 2026-11 --check --accept 'why not'
-wrong 2 '--accept wants a reason' close --month 2026-11 --accept ''
-wrong 1 '2026-10 is closed already: version 1' close --month 2026-10 --accept again
-wrong 2 '--month and -S, -E exclude each other' report usage --month 2026-10 -S 2026-10-01
+wrong 2 '--accept needs a reason' close --month 2026-11 --accept ''
+wrong 1 '2026-10 is already closed: version 1' close --month 2026-10 --accept again
+wrong 2 '--month cannot be combined with -S and -E' report usage --month 2026-10 -S 2026-10-01
 wrong 2 'the period ends before it begins' report usage -S 2026-10-05 -E 2026-10-01
-wrong 2 "'soon' is no time" report usage -S soon
-wrong 1 'is of months that are over' report chargeback --month 2026-11 --journal
-wrong 1 'is of months that are over' whatif new-rates.yaml --month 2026-11
+wrong 2 "'soon' is not a time" report usage -S soon
+wrong 1 'needs months that are over' report chargeback --month 2026-11 --journal
+wrong 1 'needs months that are over' whatif new-rates.yaml --month 2026-11
 wrong 1 'reopen 2026-10 first' reopen --month 2026-09 --approval 'the dean'
 wrong 1 '2026-11 is not closed' reopen --month 2026-11 --approval 'the dean'
 wrong 2 'give --month, and --approval' reopen --month 2026-10
-wrong 1 'lies behind 2026-11, which is open' correct --for 2027-01 vision 1 later
+wrong 1 'is later than 2026-11, the open month' correct --for 2027-01 vision 1 later
 wrong 1 'facts are known up to 2026-11-05' budget --as-of 2030-01-01
 wrong 1 'nothing is known of 2027-03 yet: the facts end at 2026-11-05' statement vision --month 2027-03
 
 # rows
 wrong 2 "--sort: report chargeback has no field 'chagre'; did you mean 'charge'?" report chargeback --sort -chagre
 wrong 2 "--sort: report usage has no field ''; its fields are: account jobs" report usage --sort account,
-wrong 2 "'0' is no number of rows; write e.g. --limit 10" report usage --limit 0
-wrong 2 "'-3' is no number of rows; write e.g. --limit 10" statement vision --limit -3
-wrong 2 '--journal is a form of its own' report chargeback --journal --sort -charge
+wrong 2 "'0' is not a number of rows; write e.g. --limit 10" report usage --limit 0
+wrong 2 "'-3' is not a number of rows; write e.g. --limit 10" statement vision --limit -3
+wrong 2 '--journal is a format of its own' report chargeback --journal --sort -charge
 
 # names
 known='there are: vision, language, spin-off, (none)'
@@ -87,8 +87,8 @@ wrong 1 "there is no pool 'h200'; did you mean 'h100'? $pools" report plan --poo
 wrong 1 "there is no pool 'h200'; did you mean 'h100'? There are: h100, slices" credit --pool h200 vision 1 reason
 wrong 1 "there is no cluster 'moon'; there are: lab" report usage --month 2026-10 -M moon
 wrong 1 "there is no cluster 'moon'; there are: lab" report chargeback -M lab,moon
-wrong 2 "--for: '2026-13' is no month; write e.g. 2026-10" credit --for 2026-13 vision 1 reason
-wrong 2 "--for: '2026-13' is no month; write e.g. 2026-10" correct --for 2026-13 vision 1 reason
+wrong 2 "--for: '2026-13' is not a month; write e.g. 2026-10" credit --for 2026-13 vision 1 reason
+wrong 2 "--for: '2026-13' is not a month; write e.g. 2026-10" correct --for 2026-13 vision 1 reason
 wrong 1 "there is no pool 'h200'; did you mean 'h100'? There are: h100, slices" correct --pool h200 vision 1 reason
 wrong 1 "there is no pool '(none)'; there are: h100, slices" credit --pool '(none)' vision 1 reason
 wrong 1 "there is no budget 'nobody' in force; there are: vision, corpus" budget nobody
@@ -96,7 +96,7 @@ wrong 1 "has no price 'moon' for the GPUs of pool 'h100'; it has: reserved-3y" r
 wrong 2 "cannot group by 'colour'; the keys are: cluster team" report usage --by colour
 wrong 2 "'team' is given twice" report usage --by team,team
 wrong 2 "no field 'colour'" report usage -o colour
-wrong 2 "there is no job state 'SLEEPING'; write sacct's words" report usage -s sleeping
+wrong 2 "unknown job state 'SLEEPING'; write sacct's words" report usage -s sleeping
 wrong 2 "unknown report 'money'; the reports are: usage" report money
 wrong 2 "unknown verb 'invoice'" invoice
 # what may have been meant
@@ -115,12 +115,12 @@ wrong 2 "unknown report 'Chargeback'; did you mean 'chargeback'?" report Chargeb
 wrong 1 "there is no team 'VISION'; did you mean 'vision'?" report usage --team VISION
 wrong 2 "unknown option '--Month'; did you mean --month?" report usage --Month 2026-10
 wrong 1 "budget 'past' is not in force at 2026-11-05T00:00:00-05:00: give --as-of, or look at its 'from'" --config past.yaml budget past
-wrong 2 'exclude each other' statement vision --csv --json
-wrong 2 '--journal is a form of its own' report chargeback --journal --team vision
-wrong 2 'there is no FOCUS 2.0 here' report chargeback --focus=2.0
-wrong 1 'the store knows no job 99' explain 99
+wrong 2 'cannot be combined' statement vision --csv --json
+wrong 2 '--journal is a format of its own' report chargeback --journal --team vision
+wrong 2 'unknown FOCUS version 2.0' report chargeback --focus=2.0
+wrong 1 'the store has no job 99' explain 99
 wrong 1 "unknown project 'x'; yours are: segmentation" tag 4711 x
-wrong 1 "'bad tag' is no project: 1-64 characters" tag 4711 'bad tag'
+wrong 1 "'bad tag' is not a project: 1-64 characters" tag 4711 'bad tag'
 wrong 1 "labels: 'foo': a pair has no '='" tag 4711 alpha --label foo
 wrong 1 "no pool has GPUs of type 'b200'" price --gres=gpu:b200:1
 wrong 1 "meter 'rack-2' is not in \`meters\`" import --meter rack-2 rack-1.csv
@@ -144,13 +144,13 @@ wrong 2 'write -- before a value that begins with -' correct vision -12.50 'paid
 wrong 1 "'1e5' is not a number" correct vision 1e5 reason
 wrong 1 "'12,50' is not a number" correct vision 12,50 reason
 wrong 1 'more than the 2 decimals' correct vision 0.001 reason
-wrong 1 "'-5' is not an amount above 0" credit -- vision -5 reason
-wrong 1 'corrections and credits in it' credit --for 2026-10 vision 99999999 all
-wrong 1 'cost or was charged: give what is of other months with --for' correct --for 2026-10 vision 100000000000000000000 slip
+wrong 1 "'-5' is not a positive amount" credit -- vision -5 reason
+wrong 1 'with corrections and credits' credit --for 2026-10 vision 99999999 all
+wrong 1 'correct other months with --for' correct --for 2026-10 vision 100000000000000000000 slip
 wrong 2 'give a team, an amount and a reason' correct vision 12 ''
-wrong 2 'must not be below 0' report recharge --pool h100 --next-cost -5 --next-hours 1
-wrong 2 'must be above 0' report recharge --pool h100 --next-cost 5 --next-hours 0
-wrong 1 "'abc' is no published figure" report breakeven --printed abc
+wrong 2 'must not be negative' report recharge --pool h100 --next-cost -5 --next-hours 1
+wrong 2 'must be positive' report recharge --pool h100 --next-cost 5 --next-hours 0
+wrong 1 "'abc' is not a published figure" report breakeven --printed abc
 
 # disputes and hashes
 wrong 1 'write its month and number, e.g. 2026-10/17' dispute raise 2026-10 reason
@@ -195,7 +195,7 @@ swap "is not a date that exists" 's/in_service: 2025-07-01/in_service: 2025-13-0
 wrong 1 "'nonsense' names no database; write sqlite:PATH" --store nonsense report usage
 wrong 1 'run gpuledger init' --store sqlite:none.db report usage
 gl --store sqlite:empty.db init >"$work/out" 2>&1
-wrong 1 "is of months that are over: the store has no facts; fill the store with 'gpuledger sync'" \
+wrong 1 "needs months that are over: the store has no facts; fill the store with 'gpuledger sync'" \
     --store sqlite:empty.db report chargeback --month 2026-10 --journal
 wrong 1 "the store has no facts; fill" --store sqlite:empty.db whatif site.yaml --month 2026-10
 head -c 5000 site.yaml >junk.db

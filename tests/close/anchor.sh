@@ -237,7 +237,7 @@ entries () { echo 'SELECT count(*) FROM chain' | sql "$lab"; }
 had=$(entries)
 configure "anchor: $work/nowhere/anchors, "
 gl "$lab" credit --for 2026-10 vision 1 'a'
-[ $? -eq 3 ] && [ "$(entries)" -eq $((had + 1)) ] && has "entry $((top + 1)) is written, and its anchor is not: $work/nowhere/anchors: No such file or directory; mend it, and run gpuledger verify --anchor"
+[ $? -eq 3 ] && [ "$(entries)" -eq $((had + 1)) ] && has "entry $((top + 1)) is written, but its anchor is not: $work/nowhere/anchors: No such file or directory; fix this, and run gpuledger verify --anchor"
 result $? "an anchor that cannot be written: exit 3, and the entry stays"
 configure 'anchor_command: [/bin/sh, -c, "echo no paper >\&2; exit 4"], '
 gl "$lab" credit --for 2026-10 vision 1 'b'

@@ -207,7 +207,7 @@ for asked in 'budget --as-of 2026-11-01' 'statement vision --month 2026-10' \
     'report entitlements --month 2026-10'; do
     # shellcheck disable=SC2086 # words
     gl "$url" $asked
-    [ $? -eq 1 ] && grep -q 'closed in EUR, and ledger.currency is USD' "$work/err"
+    [ $? -eq 1 ] && grep -q 'closed in EUR, but ledger.currency is now USD' "$work/err"
     result $? "another currency: $asked"
 done
 for asked in --csv --focus; do

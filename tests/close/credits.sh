@@ -51,25 +51,25 @@ result $? "explain tells it"
 gl "$url" explain 22 && ! has 'manual credit'
 result $? "and of no other job"
 gl "$url" credit --job 21 142.17 'more'
-refused $? '142.17 EUR is more than 142.16 EUR, which the job is charged for 2026-10'
+refused $? '142.17 EUR is more than 142.16 EUR, the charge of the job for 2026-10'
 result $? "no more than what is left of it"
 gl "$url" credit --job 21 'all the rest' &&
     has 'entry 2: -142.16 EUR'
 result $? "all that is left"
 gl "$url" credit --job 21 'again'
-refused $? 'nothing is outstanding'
+refused $? 'nothing is left that could be credited'
 result $? "and then nothing"
 gl "$url" credit --job 23 1 'it died'
-refused $? '1.00 EUR is more than 0.00 EUR, which the job is charged'
+refused $? '1.00 EUR is more than 0.00 EUR, the charge of the job'
 result $? "what was given back automatically is not given back again"
 gl "$url" credit --job 25 'no' &&
     has '-3.55 EUR'
 result $? "of two submissions the one of the month: its part of the line's 74.63"
 gl "$url" credit --job 99 'no'
-refused $? 'job 99 is charged nothing for 2026-10'
+refused $? 'job 99 has no charge for 2026-10'
 result $? "a job that there is not"
 gl "$url" credit --job 26 'no'
-refused $? 'job 26 is charged nothing for 2026-10'
+refused $? 'job 26 has no charge for 2026-10'
 result $? "a job of another month"
 gl "$url" credit --job 22 --hours 0 'no'
 [ $? -eq 2 ]
@@ -84,7 +84,7 @@ gl "$url" credit --job x1 'no'
 [ $? -eq 2 ]
 result $? "no JobId"
 gl "$url" credit --pool h100 language 74.64 'no'
-refused $? "74.64 EUR is more than 71.08 EUR, which 'language' is charged"
+refused $? "74.64 EUR is more than 71.08 EUR, the charge of 'language'"
 result $? "no more than the pool"
 gl "$url" credit --pool cold language 1 'no'
 refused $? "there is no pool 'cold'; there are: h100" && ! has "(none)"
@@ -108,12 +108,12 @@ gl "$url" credit --for 2026-10 --job 22 'closed' &&
     has '2026-11: credited, entry' && has '-199.80 EUR'
 result $? "a job of a closed month is given back what was closed, and its corrections"
 gl "$url" credit --for 2026-10 --job 22 'closed'
-refused $? 'nothing is outstanding'
+refused $? 'nothing is left that could be credited'
 result $? "and then nothing is left of it"
 begin
 sed 's/9.9900/3.0000/' "$work/site.yaml" >"$work/cheap" && mv "$work/cheap" "$work/site.yaml"
 gl "$url" credit --for 2026-10 --job 22 60.01 'closed'
-refused $? '60.01 EUR is more than 60.00 EUR, which the job is charged for 2026-10'
+refused $? '60.01 EUR is more than 60.00 EUR, the charge of the job for 2026-10'
 result $? "where its price fell since no more than that, though its line has more"
 gl "$url" credit --for 2026-10 --job 22 --hours 3 'closed' && has ': -18.00 EUR' &&
     gl "$url" credit --for 2026-10 --job 22 'closed' && has ': -42.00 EUR'
@@ -227,7 +227,7 @@ begin
 step job21 && step dispute && has 'credited, entry' && has ': -71.08 EUR'
 result $? "a dispute gives back what is left of its line"
 step job22
-refused $? "nothing is outstanding"
+refused $? "nothing is left that could be credited"
 result $? "and a job of it nothing then"
 
 # A credit is held against the charge when it is given, and does not follow it: the
@@ -242,7 +242,7 @@ gl "$url" correct --for 2026-10 vision 50.97 'less was charged' && [ "$(left)" =
 result $? "a manual correction takes the difference back"
 begin
 gl "$url" credit --for 2026-10 vision 276.01 'all'
-refused $? "276.01 EUR is more than 276.00 EUR, which 'vision' is charged"
+refused $? "276.01 EUR is more than 276.00 EUR, the charge of 'vision'"
 result $? "where it fell before, the credit is no more than what is left"
 
 # looks COUNT TEXT: close --check of November finds so many credits, and says so
@@ -261,7 +261,7 @@ priced >"$work/site.yaml"
 gl "$url" credit --for 2026-10 vision 326.97 'all'
 mv "$work/site.yaml" "$work/dear"
 sed 's/3.5540/3.0000/' "$work/dear" >"$work/site.yaml"
-looks 1 "'vision' in all pools is due -50.97 EUR for 2026-10: credits exceed the charge"
+looks 1 "'vision' in all pools owes -50.97 EUR for 2026-10: credits exceed the charge"
 result $? "it finds one of a team whose price fell since, with month and amount"
 gl "$url" close --month 2026-11
 [ $? -eq 3 ] && has '2026-11 is not closed'

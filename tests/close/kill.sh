@@ -106,7 +106,7 @@ for url in $(urls kill); do
     *) loser=none ;;
     esac
     [ $loser != none ] && [ "$(state)" = 1 ] &&
-        grep -q '2026-10 is closed already: version 1' "$work/$loser.err"
+        grep -q '2026-10 is already closed: version 1' "$work/$loser.err"
     result $? "$engine: of two at once one wins, and the other is told"
     closed_rows | cmp - "$work/$engine.rows"
     result $? "$engine: the rows are those of the undisturbed one"

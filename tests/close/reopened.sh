@@ -204,7 +204,7 @@ rows 2026-10 1 | diff "$work/first" - >"$work/out"
 result $? "the first closing is kept"
 number=$(gl "$url" dispute list -P -n -o dispute,state && sed -n 's/|lapsed$//p' "$work/out")
 gl "$url" dispute uphold "${number:-0}" 'right'
-[ $? -eq 1 ] && grep -q 'has lapsed: the month of 2026-10/2 was opened again' "$work/err"
+[ $? -eq 1 ] && grep -q 'has lapsed: the month of 2026-10/2 was reopened' "$work/err"
 result $? "the dispute that nobody decided has lapsed: that row is another one now"
 gl "$url" report chargeback --month 2026-10 --journal && ! grep -q disputed "$work/out"
 result $? "and nothing is held out"

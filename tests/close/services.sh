@@ -69,15 +69,15 @@ wrong "wrong.csv:2: there is no account 'nlpp'; did you mean 'nlp'?" \
     '2026-10,,nlpp,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
 wrong "wrong.csv:2: neither team nor account says who is charged" \
     '2026-10,,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
-wrong "wrong.csv:2: 3 x 6.665 is 19.995, and the amount is 20.01: correct one of them" \
+wrong "wrong.csv:2: 3 x 6.665 is 19.995, but the amount is 20.01: correct one of them" \
     '2026-10,vision,,storage,,3,TB-months,6.665,20.01,EUR,netapp,b,,'
-wrong "wrong.csv:2: the currency is USD, and that of the ledger EUR" \
+wrong "wrong.csv:2: the currency is USD, but the ledger's is EUR" \
     '2026-10,vision,,storage,,1,TB-months,20,20.00,USD,netapp,b,,'
-wrong "wrong.csv:2: '2026-13' is no date: write 2026-10-31, or 2026-10 for the month" \
+wrong "wrong.csv:2: '2026-13' is not a date: write 2026-10-31, or 2026-10 for the month" \
     '2026-13,vision,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
-wrong "wrong.csv:2: '10/2026' is no date" \
+wrong "wrong.csv:2: '10/2026' is not a date" \
     '10/2026,vision,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
-wrong "wrong.csv:2: 2926-10 has not come yet" \
+wrong "wrong.csv:2: 2926-10 is in the future" \
     '2926-10,vision,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
 wrong "wrong.csv:2: 2026-09 is before 2026-10-01, the first day that the ledger bills" \
     '2026-09,vision,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,'
@@ -91,10 +91,10 @@ wrong "wrong.csv:2: source 'net:app' has a colon" \
     '2026-10,vision,,storage,,1,TB-months,20,20.00,EUR,net:app,b,,'
 wrong "wrong.csv:2: unit is empty" \
     '2026-10,vision,,storage,,1,,20,20.00,EUR,netapp,b,,'
-wrong "wrong.csv:4: source netapp has reference a in wrong.csv:2 already" "$good" \
+wrong "wrong.csv:4: source netapp already has reference a in wrong.csv:2" "$good" \
     '2026-10,vision,,storage,,1,TB-months,20,20.00,EUR,other,a,,' "$good"
-wrong "wrong.csv:3: the row has 3 cells, and the header 14" "$good" 'a,b,c'
-wrong "wrong.csv:2: 'Storrage' is no service_category; did you mean 'Storage'?" \
+wrong "wrong.csv:3: the row has 3 cells, but the header has 14" "$good" 'a,b,c'
+wrong "wrong.csv:2: 'Storrage' is not a valid service_category; did you mean 'Storage'?" \
     '2026-10,vision,,storage,,1,TB-months,20,20.00,EUR,netapp,b,,Storrage'
 wrong "wrong.csv:2: service has a control character" \
     "$(printf '2026-10,vision,,sto\033[31mrage,,1,TB-months,20,20.00,EUR,netapp,b,,')"
@@ -107,8 +107,8 @@ header=${header%reference*}refrence wrong \
     "wrong.csv:1: unknown column 'refrence'; did you mean 'reference'?" "$good"
 header=$(echo "$header" | tr , ';') wrong "separate the columns by commas" "$good"
 header=date,team wrong "wrong.csv:1: the header lacks service, quantity, unit" "$good"
-header=$header,charge wrong "wrong.csv:2: 'onetime' is no charge; did you mean 'one-time'?" "$good,onetime"
-header=$header,charge wrong "wrong.csv:2: a credit is below 0" "$good,credit"
+header=$header,charge wrong "wrong.csv:2: 'onetime' is not a valid charge; did you mean 'one-time'?" "$good,onetime"
+header=$header,charge wrong "wrong.csv:2: a credit is negative" "$good,credit"
 gl "$url" import --charges none.csv
 [ $? -eq 1 ] && said "cannot read none.csv"
 result $? "refused: no such file"
@@ -211,7 +211,7 @@ sed 's/12.5,TB-months,20,250.00,EUR,netapp,v-10/13.5,TB-months,20,270.00,EUR,net
     charges.csv >revised.csv
 gl "$url" import --charges revised.csv && said "0 new, 1 changed, 2 unchanged" &&
     said "revised.csv:2: netapp:v-10: amount was 250.00 and is 270.00; quantity was 12.5 and is 13.5" &&
-    said "1 row of closed months: these months stay as they are, and the difference is a correction in 2026-11"
+    said "1 row of closed months: these months do not change, and the difference is a correction in 2026-11"
 result $? "a changed row is a revision, and says so"
 
 # correction: of vision in November
@@ -227,7 +227,7 @@ is "$(field .totals.due)" 906.43 "and the closed page stays"
 gl "$url" report chargeback --month 2026-11 --focus --output focus.csv
 TZ=Europe/Oslo "$check" "$abs_top_srcdir/tests/data/focus" focus.csv h100=8 >out
 result $? "FOCUS, corrected: $(grep '^rules' out); $(grep '^invariants' out)"
-gl "$url" import --undo 3 && said "import 3 is taken back: 3 charges of other services"
+gl "$url" import --undo 3 && said "import 3 is undone: 3 charges of other services"
 result $? "the revision is taken back"
 is "$(correction)" "" "and its correction with it"
 gl "$url" import --charges revised.csv
@@ -240,7 +240,7 @@ Import 4, in force
 revised.csv:2
 Import 3, taken back
 revised.csv:2
-Import 2, replaced by a later one
+Import 2, replaced by a later import
 charges.csv:2
 On the bill of 2026-10, which is closed
 2026-10/$(echo "SELECT number FROM closed_posting WHERE reference = 'netapp:v-10'" | sql "$url") vision 250.00
@@ -268,7 +268,7 @@ gl "$url" import --undo 2
 is "$(correction)" "service 2026-10 250.00 0.00 -250.00" \
     "without the first import the closed row is given back"
 gl "$url" import --undo 2
-[ $? -eq 1 ] && said "was taken back already"
+[ $? -eq 1 ] && said "was already undone"
 result $? "an import is taken back once"
 gl "$url" import --charges revised.csv && said "3 new"
 is "$(correction)" "service 2026-10 250.00 270.00 20.00" "imported again, it is the same"

@@ -248,7 +248,7 @@ printf 'alpha\n\n  bad/name x\n' >"$dir/bad"
 setup optional "projects=$dir/bad" policy=require
 batch -G1 --gpu-project=alpha
 check "list broken: told with its line and passed" \
-    sh -c "grep -q "^probe:" '$dir/log' && grep -q '/bad:3: the first word is no project name' '$dir/log'"
+    sh -c "grep -q "^probe:" '$dir/log' && grep -q '/bad:3: the first word is not a project name' '$dir/log'"
 mkfifo "$dir/pipe"
 setup optional "projects=$dir/pipe" policy=require
 batch -G1 --gpu-project=alpha
@@ -404,7 +404,7 @@ check "warn: a het job is told once" test "$(grep -c 'no project given' "$dir/lo
 setup optional "spool=$spool" policy=requre nonsense=1
 batch
 check "wrong arguments are told" \
-    sh -c "grep -q \"'policy=requre': off, warn or require expected; ignored\" '$dir/log' && grep -q \"'nonsense=1' is no argument\" '$dir/log'"
+    sh -c "grep -q \"'policy=requre': off, warn or require expected; ignored\" '$dir/log' && grep -q \"'nonsense=1' is not an argument\" '$dir/log'"
 check "and ignored" got_through
 cp "$plugin" "$dir/copy.so"
 cat >"$dir/plugstack.conf" <<END

@@ -42,9 +42,9 @@ run 1 ingest "$dir/spool" && says 'run gpuledger init'
 check 'ingest without a store says to run init'
 [ ! -e "$dir/ledger.db" ]
 check 'and makes no file'
-run 0 init && says 'made the store'
+run 0 init && says 'created the store'
 check 'init makes the store'
-run 0 init && says 'is there already'
+run 0 init && says 'already exists'
 check 'init again leaves it as it is'
 [ "$(stat -c %a "$dir/ledger.db")" = 640 ]
 check 'the store is not for everybody to read'
@@ -69,7 +69,7 @@ check 'what was appended since is taken in'
 mkdir -m 0700 "$dir/other"
 "$write_spool" "$dir/other" '' 400 2
 mkdir "$dir/empty"
-run 0 ingest "$dir/empty" && says 'holds no spool segment'
+run 0 ingest "$dir/empty" && says 'has no spool segment'
 check 'a directory that is no spool is not passed over'
 run 0 ingest "$dir/other" && says '2 records name no cluster'
 check 'records of no cluster are named and left out'

@@ -104,7 +104,7 @@ check $? "the first reading"
 reconcile
 check $? "nothing to find"
 close_check
-grep -q '^ok  *gres  *lab: slurmdbd lost the GRES of no segment$' "$dir/out" &&
+grep -q '^ok  *gres  *lab: no segment has lost its GRES in slurmdbd$' "$dir/out" &&
     grep -q '^ok  *unknown  *every GPU job has its GPUs in accounting$' \
         "$dir/out"
 check $? "and close says so"

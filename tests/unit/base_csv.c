@@ -51,7 +51,7 @@ TEST_CASE (csv__damaged__said_with_its_line)
 {
     CHECK ("a\n\"b\nc\n", "1:a !2:the quote that begins here does not end");
     CHECK ("a\n\"b\"c\n", "1:a !2:text follows a closing quote");
-    CHECK ("a\nb\0c\n", "1:a !2:a byte is 0: this is no text");
+    CHECK ("a\nb\0c\n", "1:a !2:a byte is 0: this is not text");
 }
 
 /* Of any bytes, so that no file makes the reader grow without end. */

@@ -260,7 +260,7 @@ TEST_CASE (fill__no_table__says_so)
 
     scan_text (node, &inventory);
     mapping_fill (&inventory, NULL, NULL);
-    assert_non_null (strstr (inventory.device[G0].problem, "not known"));
+    assert_non_null (strstr (inventory.device[G0].problem, "unknown"));
     assert_string_equal (inventory.device[G2].problem, "");
     inventory_clear (&inventory);
 }

@@ -231,7 +231,7 @@ TEST_CASE (parse__mistakes__are_named_with_their_line)
     expect_error ("replay 1\ngpu a gi=1\n", "f:2: a GPU has no key 'gi'");
     expect_error ("replay 1\ngpu a minor=-1\n", "f:2: not a number: '-1'");
     expect_error ("replay 1\ngpu a model=\"x\n",
-                  "f:2: a quotation mark without its other one");
+                  "f:2: a quotation mark is not closed");
     expect_error ("replay 1\ngpu a\na power=1\n",
                   "f:3: an 'at' line comes before states");
     expect_error (HEAD "s power=1\n", "f:5: only a GPU has '1'");
@@ -239,14 +239,14 @@ TEST_CASE (parse__mistakes__are_named_with_their_line)
                   "f:5: neither a word of this format nor a device: 'x'");
     expect_error (HEAD "a utilization=1.234\n",
                   "f:5: not a percentage with at most two decimals: '1.234'");
-    expect_error (HEAD "at +9s\n", "f:5: time runs backwards");
+    expect_error (HEAD "at +9s\n", "f:5: the time is before the previous one");
     expect_error (HEAD "at 2026-10-01T00:00:00Z\n",
                   "f:5: times with and without a date in one file");
     expect_error ("replay 1\nat 2026-02-29T00:00:00Z\n",
                   "f:2: not a time such as 2026-10-01T00:00:00Z or +90s: "
                   "'2026-02-29T00:00:00Z'");
     expect_error ("replay 1\nrepeat 10s\nat +10s\n",
-                  "f:3: later than the file repeats");
+                  "f:3: later than 'repeat'");
     expect_error (HEAD "layout\ngpu b\nat +20s\na power=1\n",
                   "f:8: this layout has no device 'a'");
     expect_error (HEAD "gpu b\n", "f:5: devices come at the head of the file "

@@ -442,7 +442,7 @@ TEST_CASE (import__of_one_cluster__refuses_another)
     fputs (text, f);
     fclose (f);
     assert_null (import_open (path, &options, NULL, NULL, &error));
-    assert_non_null (strstr (error.text, "cluster 'fox', but --cluster says"));
+    assert_non_null (strstr (error.text, "cluster 'fox', but --cluster is"));
     options.cluster = "fox";
     import_close (import_open (path, &options, NULL, NULL, &error));
     unlink (path);

@@ -66,7 +66,7 @@ mode 'kill -KILL $$'
 check 'so is a program that is killed'
 mode 'while echo 0123456789012345678901234567890123456789; do :; done'
 ! mine >"$dir/out" && grep -q '^failed: the answer is too long' "$dir/out"
-check 'an answer without end is cut off'
+check 'an answer that does not end is cut off'
 
 # one user asks and asks; another one is answered while the first one's program
 # runs, and what is refused is refused at once
@@ -158,7 +158,7 @@ kill -TERM "$collector_pid"
 wait "$collector_pid"
 ended=$?
 wait "$asker"
-[ $ended = 0 ] && grep -q '^later: the collector ends' "$dir/out" &&
+[ $ended = 0 ] && grep -q '^later: the collector is stopping' "$dir/out" &&
     ! kill -0 "$(cat "$dir/started")" 2>/dev/null
 check 'at the end the program is ended too, and its asker told'
 ! grep -E 'Sanitizer|runtime error' "$dir/log" >"$dir/out"

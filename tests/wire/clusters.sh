@@ -39,7 +39,7 @@ batch lab lab g1 3 1 && says '^ok$' && batch hall hall g1 4 1 && says '^ok$' &&
 check 'nodes of the same name, with the same jobs, each for its own cluster'
 
 batch lab hall g1 1 50
-says '^refused: other_cluster: node g1 speaks for cluster hall' &&
+says '^refused: other_cluster: node g1 sends records of cluster hall' &&
     counts refused_other_cluster 1
 check 'an address of one cluster does not speak for the other'
 batch hall lab g2 1 50

@@ -81,9 +81,9 @@ refuses () {
 refuses "--patience is 1 to 3600 seconds, not '0'" --patience 0
 refuses "option '--store' needs an argument" --store
 refuses "option '--help=x' takes no argument" --help=x
-refuses "there is no option '--bogus'" --bogus
-refuses "there is no option '-x'" -x
-refuses "'extra' is too much" extra
+refuses "unknown option '--bogus'" --bogus
+refuses "unknown option '-x'" -x
+refuses "unexpected argument 'extra'" extra
 
 # a store that is not there yet
 start_collector "$dir/site.yaml" "$url" "$port"

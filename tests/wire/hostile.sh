@@ -141,9 +141,9 @@ often 1000 >"$dir/often" 2>&1
 taken=$(grep -c '^clients ' "$dir/often")
 ended=$(date +%s)
 tail -n 1 "$dir/often" >"$dir/out"
-grep -q '^later: uid 54322 asks too often' "$dir/often" &&
+grep -q '^later: uid 54322 sends too many requests' "$dir/often" &&
     counts refused_rate 1 && honest
-check 'a user who asks too often'
+check 'a user who sends too many requests'
 echo "# $taken requests were answered"
 [ "$taken" -ge 200 ] && [ "$taken" -le $((200 + 2 * (ended - begun + 1))) ]
 check 'after as many as a user may ask'
