@@ -20,11 +20,14 @@ prom=$work/textfile/gpuledger.prom
         "account=a\"}1\\n$(printf '\377')\\" \
         boot_id=bbbbbbbb-5555-6666-7777-888888888888
 } | "$abs_top_builddir/tests/agent/write_records" "$work/spool"
+# in the end the driver lowers a clock for two reasons, for the idle GPU's too
+sed 's/^g0 utilization=31 memory=999$/& throttle=0x25/' \
+    "$abs_top_srcdir/tests/agent/hour.replay" >"$work/hour.replay"
 printf 'agent: {metrics: %s}\ncollector: {hosts: ["127.0.0.1:1"]}\n' \
     "$prom" >"$work/agent.yaml"
 "$abs_top_builddir/plugin/agent/gpuledger-agent" --config "$work/agent.yaml" \
     --spool "$work/spool" --node n1 --cluster lab \
-    --replay "$abs_top_srcdir/tests/agent/hour.replay" --through \
+    --replay "$work/hour.replay" --through \
     >"$work/log" 2>&1
 rc=$?
 sed 's/^/# /' "$work/log"
@@ -59,6 +62,17 @@ diff "$work/page.known" "$work/types" | sed 's/^/# /'
 test "$(wc -l <"$work/types")" -gt 20 &&
     cmp -s "$work/page.known" "$work/types"
 result $? "names and types are those of the manual; unknown is absent"
+
+# a GPU whose driver says its reasons has all of them; one that does not, none
+awk '/^slurm_gpuledger_gpu_throttled\{/ {
+        n++; if (!match ($0, /gpu="[^"]*"/)) exit 1
+        gpus[substr ($0, RSTART, RLENGTH)]++
+        if (/gpu="GPU-33333333-dddd"/ || $NF !~ /^[01]$/) bad++ }
+    END { for (g in gpus) if (gpus[g] != 4) bad++
+        exit !(n >= 8 && !bad) }' "$prom" &&
+    [ "$(sed -n 's/^slurm_gpuledger_gpu_throttled{.*GPU-00000000.*reason="\([a-z]*\)"} /\1 /p' \
+        "$prom" | tr '\n' ' ')" = "power 1 thermal 1 hardware 0 settings 0 " ]
+result $? "throttling by reason, for GPUs of which it is known"
 
 exporter_start "$work/textfile"
 result $? "node_exporter starts"

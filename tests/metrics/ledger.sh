@@ -146,6 +146,22 @@ is "$(value 'slurm_gpuledger_month_idle_gpu_seconds{team="vision",pool="h100"}')
     5400 "idle time is the three half hours that were measured"
 is "$(value 'slurm_gpuledger_month_energy_joules{team="vision",pool="h100"}')" \
     5400000 "and energy what three counters measured"
+is "$(value 'slurm_gpuledger_month_idle_charge{team="vision",pool="h100"}')" \
+    "$(jq -r '.rows[] | select(.team == "vision" and .pool == "h100") |
+        [.charge, .idle_gpu_hours, .gpu_hours] | map(tonumber) |
+        .[0] * .[1] / .[2]' report.json | awk '{printf "%.2f", $1}')" \
+    "their part of the charge is the charge of idle time"
+is "$(grep -c '^slurm_gpuledger_month_idle_charge{' "$prom")" \
+    "$(jq '[.rows[] | select(.charge and .idle_gpu_hours and
+        (.gpu_hours | tonumber) > 0)] | length' report.json)" \
+    "and what was not measured has none"
+for measure in charge gpu_seconds; do
+    is "$(sum slurm_gpuledger_month_account_$measure)" \
+        "$(sum slurm_gpuledger_month_$measure)" \
+        "$measure: accounts add up to teams and pools"
+done
+grep -q '^slurm_gpuledger_month_account_charge{team="vision",account="vision"} ' "$prom"
+result $? "with Slurm's account as a label"
 for measure in node_records samples energy; do
     is "$(value "slurm_gpuledger_month_coverage_ratio{measure=\"$measure\"}")" \
         "$(jq -r ".coverage.${measure}_pct" report.json |
