@@ -1,7 +1,7 @@
 #!/bin/sh
 # The dashboards of contrib/grafana as files: what Grafana would show wrong or refuse, and
 # names that have changed. tests/metrics/prometheus.sh runs their queries on Prometheus,
-# tests/store/views.sh those of SQL.
+# tests/close/views.sh those of SQL.
 command -v jq >/dev/null || { echo '1..0 # SKIP jq is not installed'; exit 0; }
 # shellcheck source=tests/support/tap.sh
 . "$abs_top_srcdir/tests/support/tap.sh"
