@@ -23,8 +23,12 @@ CREATE DATABASE IF NOT EXISTS gpuledger CHARACTER SET binary;
 CREATE USER IF NOT EXISTS 'gpuledger_init'@'localhost' IDENTIFIED BY 'change me';
 CREATE USER IF NOT EXISTS 'gpuledger'@'localhost' IDENTIFIED BY 'change me';
 CREATE USER IF NOT EXISTS 'gpuledger_ledger'@'localhost' IDENTIFIED BY 'change me';
-GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX, TRIGGER, EVENT
+GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, INDEX, TRIGGER, EVENT,
+    CREATE VIEW, SHOW VIEW
     ON gpuledger.* TO 'gpuledger_init'@'localhost';
+--    For Grafana and the like (gpuledger init --views, then grants_views.sql): it reads
+--    the views of closed months, and nothing else.
+CREATE USER IF NOT EXISTS 'gpuledger_views'@'localhost' IDENTIFIED BY 'change me';
 
 -- 2. slurmdbd's database: `gpuledger sync` reads it and never writes. Slurm's
 --    default name of the database is slurm_acct_db.

@@ -1,9 +1,11 @@
 # Turn sql/*.sql into the table that lib/store/schema.c includes: one row a
-# statement, and whether it is of the ledger file. A statement ends with a line that ends with ';'. Comments run from
-# "--" to the end of the line.
+# statement, whether it is of the ledger file, and whether it makes a view. A statement
+# ends with a line that ends with ';'. Comments run from "--" to the end of the line.
 FNR == 1 {
     engine = FILENAME ~ /mysql/ ? "DB_MYSQL" : "DB_SQLITE"
-    ledger = FILENAME ~ /ledger\.sql/ ? "true" : "false"
+    view = FILENAME ~ /views\.sql/ ? "true" : "false"
+    # closed months, which views are of, are in SQLite's ledger file
+    ledger = FILENAME ~ /ledger\.sql|sqlite_views\.sql/ ? "true" : "false"
 }
 {
     sub (/[ \t]*--.*/, "")
@@ -13,7 +15,7 @@ FNR == 1 {
     gsub (/\\/, "\\\\")
     gsub (/"/, "\\\"")
     if (!open)
-        printf "    {%s, %s,", engine, ledger
+        printf "    {%s, %s, %s,", engine, ledger, view
     printf "\n     \"%s\\n\"", $0
     open = !last
     if (last)

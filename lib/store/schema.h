@@ -4,6 +4,9 @@
  * whether a database has them. SQLite makes all of them in one transaction.
  * MySQL commits every statement on its own, so its script can be run again from
  * its start.
+ *
+ * Views of closed months (sql/sqlite_views.sql, sql/mysql_views.sql) are for
+ * dashboards, and nothing of gpuledger reads them. A store has all of them or none.
  */
 #ifndef GL_STORE_SCHEMA_H
 #define GL_STORE_SCHEMA_H
@@ -20,6 +23,18 @@ int schema_each (const db_t *db, schema_statement_f callback, void *arg,
 /* Creates the tables; existing tables are not changed. ret_made may be NULL. -1
  * also if the database belongs to another program or has another schema. */
 int schema_make (db_t *db, bool *ret_made, gl_error_t *error);
+
+/* In a database that has the tables: make the views that are missing. *ret_made:
+ * there were any. Of SQLite the ledger file. */
+#define SCHEMA_VIEW_NAME 32
+#define SCHEMA_VIEW_DIGEST "gpuledger.view." /* and its name, in `meta` */
+int schema_make_views (db_t *db, bool *ret_made, gl_error_t *error);
+
+/* The views that the database is to have, with their statements: if one is there,
+ * all; else none. */
+typedef void (*schema_view_f) (const char *name, const char *sql, void *arg);
+int schema_each_view (db_t *db, schema_view_f callback, void *arg,
+                      gl_error_t *error);
 
 /* -1 unless the database has the schema of this program. */
 int schema_expect (db_t *db, gl_error_t *error);

@@ -68,14 +68,25 @@ static const char *const in_mysql[] = {
     "SELECT concat(CASE table_type WHEN 'BASE TABLE' THEN 'table' "
     "ELSE lower(table_type) END, ' ', table_name), concat(coalesce(lower("
     "engine), ''), ' ', coalesce(lower(table_collation), '')) "
-    "FROM information_schema.tables WHERE table_schema = DATABASE()",
+    "FROM information_schema.tables WHERE table_schema = DATABASE() "
+    "AND table_type <> 'VIEW'",
+    /* its text is read by those who may: the digest is of what the server printed
+     * when the view was made */
+    "SELECT concat('view ', table_name), CASE WHEN security_type <> 'DEFINER' "
+    "THEN lower(security_type) WHEN coalesce(view_definition, '') = '' "
+    "OR sha2(view_definition, 256) = (SELECT CONVERT(value USING utf8mb4) "
+    "FROM meta WHERE name = concat('" SCHEMA_VIEW_DIGEST "', table_name)) "
+    "THEN 'as it was made' ELSE 'another text' END "
+    "FROM information_schema.views WHERE table_schema = DATABASE()",
     "SELECT concat('column ', table_name, '.', column_name), concat("
     "CASE WHEN data_type LIKE '%int' THEN concat(data_type, CASE WHEN "
     "column_type LIKE '%unsigned%' THEN ' unsigned' ELSE '' END) "
     "ELSE column_type END, CASE is_nullable WHEN 'NO' THEN ' not null' "
     "ELSE '' END, coalesce(concat(' default ', nullif(column_default, "
     "'NULL')), ''), CASE extra WHEN '' THEN '' ELSE concat(' ', lower(extra)) "
-    "END) FROM information_schema.columns WHERE table_schema = DATABASE()",
+    "END) FROM information_schema.columns AS c WHERE table_schema = DATABASE() "
+    "AND NOT EXISTS (SELECT 1 FROM information_schema.views AS v WHERE "
+    "v.table_schema = c.table_schema AND v.table_name = c.table_name)",
     "SELECT concat('index ', table_name, '.', index_name), concat("
     "CASE non_unique WHEN 0 THEN 'unique (' ELSE '(' END, group_concat("
     "concat(coalesce(column_name, '?'), coalesce(concat('(', sub_part, ')'), "
@@ -200,20 +211,50 @@ static int add_statement (const char *sql, void *arg, gl_error_t *error)
     return 0;
 }
 
+static void expect_view (const char *name, const char *sql, void *arg)
+{
+    (void)sql;
+    add_part (arg, xasprintf ("view %s", name), xstrdup ("as it was made"));
+}
+
+struct views {
+    db_t *memory;
+    int rc;
+    gl_error_t *error;
+};
+
+static void make_view (const char *name, const char *sql, void *arg)
+{
+    struct views *v = arg;
+
+    (void)name;
+    if (v->rc == 0)
+        v->rc = db_exec (v->memory, sql, v->error);
+}
+
 /* SQLite makes the tables in memory. In MySQL that wants rights that gpuledger
  * does not have: the text is read. */
 static int read_expected (db_t *db, parts_t *parts, gl_error_t *error)
 {
+    struct views views;
     db_t *memory;
     int rc;
 
     if (db_engine (db) == DB_MYSQL)
-        return schema_each (db, add_statement, parts, error);
+        return schema_each (db, add_statement, parts, error) < 0
+                       || schema_each_view (db, expect_view, parts, error) < 0
+                   ? -1
+                   : 0;
     memory
         = db_open ("sqlite::memory:", db_is_ledger (db) ? DB_LEDGER : 0, error);
     if (!memory)
         return -1;
     rc = schema_make (memory, NULL, error);
+    views = (struct views){memory, 0, error};
+    if (rc == 0)
+        rc = schema_each_view (db, make_view, &views, error);
+    if (rc == 0)
+        rc = views.rc;
     if (rc == 0)
         rc = read_parts (memory, in_sqlite, parts, error);
     db_close (memory);
@@ -289,11 +330,10 @@ static int compare_schemas (const struct checking *c, parts_t *should,
  * no hash is over facts, and who can change their indices can change them. */
 static int check_sqlite (const struct checking *c, gl_error_t *error)
 {
-    db_statement_t *st = db_prepare (c->db,
-                                     db_is_ledger (c->db)
-                                         ? "PRAGMA integrity_check"
-                                         : "PRAGMA quick_check",
-                                     error);
+    db_statement_t *st = db_prepare (
+        c->db,
+        db_is_ledger (c->db) ? "PRAGMA integrity_check" : "PRAGMA quick_check",
+        error);
     int rc = st ? 1 : -1;
 
     while (rc == 1 && (rc = db_step (st, error)) == 1) {

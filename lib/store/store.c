@@ -59,6 +59,16 @@ int store_init (const char *url, bool *ret_made, gl_error_t *error)
     return rc < 0 ? -1 : 0;
 }
 
+int store_init_views (const char *url, bool *ret_made, gl_error_t *error)
+{
+    GL_AUTOFREE char *file = store_file (url);
+    db_t *db = db_open (url, file ? DB_LEDGER : 0, error);
+    int rc = db ? schema_make_views (db, ret_made, error) : -1;
+
+    db_close (db);
+    return rc;
+}
+
 static store_t *open_file (const char *url, unsigned flags, gl_error_t *error)
 {
     db_t *db = db_open (url, flags, error);
@@ -344,8 +354,9 @@ int store_check_name (const char *what, const char *name, gl_error_t *error)
     size_t length = name ? strnlen (name, 256) : 0;
 
     if (length == 0 || length > 255)
-        return gl_error (error, "%s%s%.40s%s has %s bytes; 1 to 255 are "
-                                "possible",
+        return gl_error (error,
+                         "%s%s%.40s%s has %s bytes; 1 to 255 are "
+                         "possible",
                          what, length ? " '" : "", name ? name : "",
                          length ? "...'" : "", length ? "more than 255" : "0");
     return 0;

@@ -77,6 +77,9 @@ char *store_ledger_file (const char *url);
 /* Creates the store at URL. An existing store is not changed. ret_made may be
  * NULL. */
 int store_init (const char *url, bool *ret_made, gl_error_t *error);
+/* In the store at URL, make the views of closed months that are missing, for
+ * dashboards (docs/formats/views.md). *ret_made: there were any. */
+int store_init_views (const char *url, bool *ret_made, gl_error_t *error);
 
 /* Whether a store could be there at all; nothing is opened. */
 int store_check_url (const char *url, gl_error_t *error);

@@ -194,6 +194,9 @@ static const struct gauge gauges[] = {
     {"slurm_gpuledger_gpu_energy_joules_total", EXPOSITION_COUNTER,
      "Energy that the physical GPU has used since its driver was loaded",
      offsetof (sample_t, energy), 1, 1000},
+    {"slurm_gpuledger_gpu_clock_hertz", EXPOSITION_GAUGE,
+     "Clock of the multiprocessors of the physical GPU",
+     offsetof (sample_t, clock), 1000000, 1},
 };
 
 static void print_gauge (const tracks_t *tracks, const struct gauge *gauge,
@@ -209,6 +212,36 @@ static void print_gauge (const tracks_t *tracks, const struct gauge *gauge,
             continue;
         device_labels (e, track);
         exposition_number (e, number * gauge->factor, gauge->unit);
+    }
+}
+
+/* Why the driver lowers the clock of a physical GPU: NVML has a bit for each
+ * cause, and several may be set. What an idle GPU does is no throttling
+ * (THROTTLE_IDLE). */
+static void print_throttle (const tracks_t *tracks, exposition_t *e)
+{
+    static const struct {
+        const char *reason;
+        int64_t bits;
+    } reasons[] = {
+        {"power", 0x4 | 0x80},    /* the limit of power, the power brake */
+        {"thermal", 0x20 | 0x40}, /* by software, by hardware */
+        {"hardware", 0x8}, /* either of the two by hardware, or another */
+        {"settings", 0x2 | 0x10 | 0x100}, /* clocks set by people or a group */
+    };
+
+    exposition_family (e, "slurm_gpuledger_gpu_throttled", EXPOSITION_GAUGE,
+                       "1 while the clock of the physical GPU is lowered for "
+                       "this reason, else 0");
+    for (size_t i = 0; i < tracks->count; i++) {
+        const track_t *track = &tracks->track[i];
+        for (size_t j = 0;
+             track->sample.throttle >= 0 && j < GL_ARRAY_SIZE (reasons); j++) {
+            device_labels (e, track);
+            exposition_label (e, "reason", reasons[j].reason);
+            exposition_number (
+                e, (track->sample.throttle & reasons[j].bits) != 0, 1);
+        }
     }
 }
 
@@ -325,6 +358,7 @@ void metrics_print (const metrics_t *metrics, buffer_t *out)
     print_memory (metrics->tracks, &e);
     for (size_t i = 0; i < GL_ARRAY_SIZE (gauges); i++)
         print_gauge (metrics->tracks, &gauges[i], &e);
+    print_throttle (metrics->tracks, &e);
     print_agent (metrics, &e);
     if (metrics->ship)
         print_ship (metrics->ship, &e);

@@ -12,6 +12,7 @@
 #include "base/nearest.h"
 #include "cli/cli.h"
 #include "cli/cli_help.h"
+#include "cli/progress.h"
 #include "store/store.h"
 
 /* --- common options ------------------------------------------------------ */
@@ -71,6 +72,7 @@ static void print_line (const char *mark, const char *fmt, va_list ap)
     char text[2 * GL_ERROR_SIZE];
 
     vsnprintf (text, sizeof (text), fmt, ap);
+    progress_pause ();
     fprintf (stderr, "gpuledger: %s", mark);
     for (const unsigned char *p = (unsigned char *)text; *p; p++) {
         if (*p < 0x20 || *p == 0x7f
@@ -80,6 +82,7 @@ static void print_line (const char *mark, const char *fmt, va_list ap)
             putc (*p, stderr);
     }
     putc ('\n', stderr);
+    progress_resume ();
 }
 
 #define PRINT(mark, fmt)            \

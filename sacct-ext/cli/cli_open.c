@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "config/config.h"
 #include "site/site.h"
 #include "store/store.h"
@@ -35,6 +36,7 @@ struct store *cli_store (cli_t *cli, unsigned flags)
 {
     gl_error_t error;
 
+    progress_begin (cli);
     if (!cli->store)
         cli->store = store_open (cli_store_url (cli), flags, &error);
     if (!cli->store)
@@ -44,6 +46,7 @@ struct store *cli_store (cli_t *cli, unsigned flags)
 
 void cli_close (cli_t *cli)
 {
+    progress_end ();
     store_close (cli->store);
     site_free (cli->site);
     free (cli->given);

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 
 /* --- a screen at a time ------------------------------------------------- */
 
@@ -342,6 +343,8 @@ output_stream_t *output_open (cli_t *cli, const output_t *output)
     s->path = output->file;
     s->fd = -1;
     if (!s->path) {
+        if (to_terminal (output))
+            progress_end ();
         s->pager = to_terminal (output) ? pager_start (cli) : NULL;
         return s;
     }

@@ -5,6 +5,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "cli/progress.h"
 #include "command/manual.h"
 #include "command/user_verb.h"
 #include "site/site.h"
@@ -86,6 +87,7 @@ static void tell (const site_t *site, const decision_t *d, const char *said,
                                                           site->currency_digits)
                                       : NULL;
 
+    progress_end ();
     if (d->kind == CHAIN_DISPUTE)
         printf ("%s: %s, as dispute %" PRIu64, d->reference, said, number);
     else

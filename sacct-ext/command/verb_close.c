@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "command/manual.h"
 #include "command/month_set.h"
 #include "command/user_verb.h"
@@ -28,12 +29,14 @@ struct request {
 
 static void print_checks (const checks_t *checks)
 {
+    progress_pause ();
     for (size_t i = 0; i < checks->count; i++) {
         const check_t *c = &checks->item[i];
         printf ("%-8s %-10s %s\n", check_state_word (c->state), c->name,
                 c->figure);
     }
     fflush (stdout); /* before what is said of them */
+    progress_resume ();
 }
 
 static int refuse (cli_t *cli, const struct request *request,
@@ -57,6 +60,7 @@ static void say_done (cli_t *cli, const struct request *request,
     char stamp[ZONE_STAMP_SIZE];
 
     zone_stamp (cli->site->zone, done->handover, stamp);
+    progress_pause ();
     if (done->imported)
         printf ("%zu months before go-live are closed without charges\n",
                 done->imported);
@@ -64,6 +68,8 @@ static void say_done (cli_t *cli, const struct request *request,
             "corrections\nhash %s\ncan be handed over from %s on\n",
             request->month, done->version, done->rows, done->corrections,
             done->hash, stamp);
+    fflush (stdout);
+    progress_resume ();
 }
 
 /* A month is never opened again because its files could not be written. */

@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "command/charges_import.h"
 #include "command/rollups_keep.h"
 #include "command/shifted.h"
@@ -90,14 +91,8 @@ static void show_progress (uint64_t done, uint64_t size, void *arg)
 
     /* the name of a file may hold anything and is left out here */
     if (size > 0)
-        fprintf (stderr, "\rfile %zu of %zu: %3.0f %% ", w->current + 1,
-                 w->count, 100.0 * (double)done / (double)size);
-}
-
-static void end_progress (const work_t *w)
-{
-    if (!w->cli->quiet && isatty (STDERR_FILENO))
-        fprintf (stderr, "\r\033[K");
+        progress_say ("file %zu of %zu: %3.0f %%", w->current + 1, w->count,
+                      100.0 * (double)done / (double)size);
 }
 
 /* The segment that was just put starts where the whole file does, and began before
@@ -456,13 +451,10 @@ static int try_all (work_t *w, store_t *store, gl_error_t *error)
 
 static int open_all (work_t *w, gl_error_t *error)
 {
-    import_progress_f progress = NULL;
-
-    if (!w->cli->quiet && isatty (STDERR_FILENO))
-        progress = show_progress;
+    progress_begin (w->cli);
     for (w->current = 0; w->current < w->count; w->current++) {
         w->imports[w->current] = import_open (w->paths[w->current], &w->options,
-                                              progress, w, error);
+                                              show_progress, w, error);
         if (!w->imports[w->current])
             return -1;
     }
@@ -567,14 +559,14 @@ static int import_all (work_t *w)
     store_t *store;
     int rc = open_all (w, &error);
 
-    end_progress (w);
+    progress_clear ();
     if (rc < 0 || check_newest (w, &error) < 0)
         return cli_fail (w->cli, &error);
     if (!(store = cli_store (w->cli, 0)))
         return CLI_FAILED;
     rc = w->dry_run ? try_all (w, store, &error)
                     : store_transaction (store, put_all, w, &error);
-    end_progress (w);
+    progress_clear ();
     if (rc < 0)
         return cli_fail (w->cli, &error);
     for (size_t i = 0; i < w->count; i++)

@@ -22,8 +22,8 @@
 
 struct metrics {
     cli_t *cli;
-    int64_t as_of;                /* the latest of all clusters; 0: no facts */
-    char month[MONTH_SIZE];       /* that as-of is in */
+    int64_t as_of;          /* the latest of all clusters; 0: no facts */
+    char month[MONTH_SIZE]; /* that as-of is in */
     exposition_t e;
 };
 
@@ -234,11 +234,12 @@ static int add_decimal (struct metrics *m, const char *text, int64_t factor,
     return rc < 0 ? cli_fail (m->cli, &error) : CLI_OK;
 }
 
+/* `key`: the column that is a label in addition to the team. */
 static int add_measure (struct metrics *m, const report_t *report,
-                        const struct measure *measure)
+                        const char *key, const struct measure *measure)
 {
     size_t column = column_of (report, measure->column);
-    size_t team = column_of (report, "team"), pool = column_of (report, "pool");
+    size_t team = column_of (report, "team"), second = column_of (report, key);
     int digits = measure->digits == MONEY ? m->cli->site->currency_digits
                                           : measure->digits;
     int rc = CLI_OK;
@@ -251,10 +252,51 @@ static int add_measure (struct metrics *m, const report_t *report,
         if (!cell)
             continue;
         exposition_label (&m->e, "team", report_cell (report, i, team));
-        exposition_label (&m->e, "pool", report_cell (report, i, pool));
+        exposition_label (&m->e, key, report_cell (report, i, second));
         rc = add_decimal (m, cell, measure->factor, 1, digits);
     }
     return rc;
+}
+
+/* The part of each charge that is for measured idle time: charge x idle / GPU
+ * time. Unknown where nothing was measured. */
+static int add_idle_charge (struct metrics *m, const report_t *report)
+{
+    static const char *const names[]
+        = {"charge", "idle_gpu_hours", "gpu_hours"};
+    size_t team = column_of (report, "team"), pool = column_of (report, "pool");
+    mpq_t value[GL_ARRAY_SIZE (names)];
+    gl_error_t error;
+    int rc = 0;
+
+    for (size_t k = 0; k < GL_ARRAY_SIZE (names); k++)
+        mpq_init (value[k]);
+    exposition_family (&m->e, "slurm_gpuledger_month_idle_charge",
+                       EXPOSITION_GAUGE,
+                       "The part of the month's charges that is for measured "
+                       "idle time");
+    for (size_t i = 0; i < report->row_count && rc == 0; i++) {
+        bool known = true;
+        for (size_t k = 0; k < GL_ARRAY_SIZE (names) && known && rc == 0; k++) {
+            size_t column = column_of (report, names[k]);
+            const char *cell = column < report->column_count
+                                   ? report_cell (report, i, column)
+                                   : NULL;
+            known = cell != NULL;
+            if (known)
+                rc = exact_parse (cell, value[k], &error);
+        }
+        if (rc < 0 || !known || mpq_sgn (value[2]) <= 0)
+            continue;
+        mpq_mul (value[0], value[0], value[1]);
+        mpq_div (value[0], value[0], value[2]);
+        exposition_label (&m->e, "team", report_cell (report, i, team));
+        exposition_label (&m->e, "pool", report_cell (report, i, pool));
+        exposition_exact (&m->e, value[0], m->cli->site->currency_digits);
+    }
+    for (size_t k = 0; k < GL_ARRAY_SIZE (names); k++)
+        mpq_clear (value[k]);
+    return rc < 0 ? cli_fail (m->cli, &error) : CLI_OK;
 }
 
 /* How much of the allocated time was measured: "samples_pct" and its likes. */
@@ -288,9 +330,29 @@ static int add_charges (struct metrics *m, const report_query_t *query)
     add_time (&m->e, "slurm_gpuledger_month_end_timestamp_seconds",
               "When the month ends", query->period.end);
     for (size_t i = 0; i < GL_ARRAY_SIZE (measures) && rc == CLI_OK; i++)
-        rc = add_measure (m, report, &measures[i]);
+        rc = add_measure (m, report, "pool", &measures[i]);
+    if (rc == CLI_OK)
+        rc = add_idle_charge (m, report);
     if (rc == CLI_OK)
         rc = add_coverage (m, report);
+    report_free (report);
+    return rc;
+}
+
+/* By account, as Slurm's own metrics have it. */
+static int add_accounts (struct metrics *m, const report_query_t *query)
+{
+    static const struct measure of_accounts[] = {
+        {"charge", "slurm_gpuledger_month_account_charge",
+         "Charges of the month to date by account, before credits", 1, MONEY},
+        {"gpu_hours", "slurm_gpuledger_month_account_gpu_seconds",
+         "Allocated time of physical GPUs in the month by account", 3600, 0},
+    };
+    report_t *report = NULL;
+    int rc = report_of_charges (m->cli, query, &report);
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (of_accounts) && rc == CLI_OK; i++)
+        rc = add_measure (m, report, "account", &of_accounts[i]);
     report_free (report);
     return rc;
 }
@@ -633,6 +695,8 @@ static int make (struct metrics *m)
     if (rc == CLI_OK && m->as_of > 0)
         rc = of_month (m, "team,pool", add_charges);
     if (rc == CLI_OK && m->as_of > 0)
+        rc = of_month (m, "team,account", add_accounts);
+    if (rc == CLI_OK && m->as_of > 0)
         rc = add_due (m);
     if (rc == CLI_OK && m->as_of > 0)
         rc = of_month (m, "team,project", add_tags);
@@ -677,7 +741,8 @@ const verb_t verb_metrics = {
     .synopsis = "[OPTION]...",
     .summary = "write the month to date as metrics for Prometheus",
     .help
-    = "Charges by team and pool, what each team owes by kind of charge, "
+    = "Charges by team, pool and account, what each team owes by kind of "
+      "charge, "
       "budgets and their\nforecasts, the share of time without a project, "
       "coverage, and up to when each\ncluster is known: in the form that the "
       "textfile collector of node_exporter reads.\nThe month is the one that "

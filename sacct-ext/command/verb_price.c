@@ -4,9 +4,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/exact.h"
 #include "base/memory.h"
 #include "base/timespec.h"
 #include "command/user_verb.h"
@@ -16,176 +21,144 @@
 #include "site/site.h"
 #include "users/price.h"
 
-/* --- SkyPilot's catalogue ----------------------------------------------- */
+/* --- SkyPilot's prices --------------------------------------------------- */
 
 /*
- * What a cluster's GPUs cost, in the columns of SkyPilot's catalogues
- * (docs/formats/skypilot.md). Pure: the site and the instant are given.
+ * What an accelerator costs an hour on each cluster, as SkyPilot's configuration file
+ * has it (docs/formats/skypilot.md). Pure: the site and the instant are given.
  */
 
-/* The columns of a catalogue, in its order. */
-enum {
-    INSTANCE_TYPE,
-    ACCELERATOR_NAME,
-    ACCELERATOR_COUNT,
-    VCPUS,
-    MEMORY_GIB,
-    PRICE,
-    SPOT_PRICE,
-    REGION,
-    AVAILABILITY_ZONE,
-    GPU_INFO,
-    COLUMN_COUNT_OF_CATALOGUE,
-};
+typedef struct {
+    const char *cluster, *type; /* borrowed; "": the site names no clusters */
+    const site_pool_t *pool;
+    mpq_t per_hour;
+} sky_price_t;
 
-static const struct {
-    const char *name;
-    column_type_t type;
-} columns[COLUMN_COUNT_OF_CATALOGUE] = {
-    [INSTANCE_TYPE] = {"InstanceType", COLUMN_TEXT},
-    [ACCELERATOR_NAME] = {"AcceleratorName", COLUMN_TEXT},
-    [ACCELERATOR_COUNT] = {"AcceleratorCount", COLUMN_COUNT},
-    [VCPUS] = {"vCPUs", COLUMN_RATE},
-    [MEMORY_GIB] = {"MemoryGiB", COLUMN_RATE},
-    [PRICE] = {"Price", COLUMN_RATE},
-    [SPOT_PRICE] = {"SpotPrice", COLUMN_RATE},
-    [REGION] = {"Region", COLUMN_TEXT},
-    [AVAILABILITY_ZONE] = {"AvailabilityZone", COLUMN_TEXT},
-    [GPU_INFO] = {"GpuInfo", COLUMN_TEXT},
-};
-
-struct catalogue {
-    const site_t *site;
+struct sky {
+    cli_t *cli;
     int64_t now;
-    report_t *report;
+    sky_price_t *price; /* in the order of clusters and pools */
+    size_t count;
 };
 
-/* The part of a node's resource that goes with so many of its GPUs. */
-static char *share_of_node (int64_t of_node, int64_t per_unit,
-                            const site_pool_t *pool, uint64_t gpus)
+static void sky_done (struct sky *s)
 {
-    mpq_t value, part;
-    char *text;
-
-    if (of_node == 0)
-        return NULL;
-    mpq_inits (value, part, NULL);
-    exact_set_i64 (value, of_node, pool->gpus_per_node * per_unit);
-    mpq_set_ui (part, (unsigned long)gpus, 1);
-    mpq_mul (value, value, part);
-    text = exact_shortest (value);
-    mpq_clears (value, part, NULL);
-    return text;
+    for (size_t i = 0; i < s->count; i++)
+        mpq_clear (s->price[i].per_hour);
+    free (s->price);
 }
 
-static void add_row (const struct catalogue *c, const site_pool_t *pool,
-                     const char *region, const char *type, uint64_t count,
-                     const device_price_t *price)
+static sky_price_t *find_price (const struct sky *s, const char *cluster,
+                                const char *type)
 {
-    GL_AUTOFREE char *cpus
-        = share_of_node (pool->cpus_per_node, 1, pool, count);
-    GL_AUTOFREE char *memory
-        = share_of_node (pool->memory_per_node, 1024, pool, count);
-    GL_AUTOFREE char *instance = cpus && memory
-                                     ? xasprintf ("%sCPU--%sGB--%s:%" PRIu64,
-                                                  cpus, memory, type, count)
-                                     : xasprintf ("%s:%" PRIu64, type, count);
-    mpq_t amount;
-
-    report_row (c->report);
-    report_put_text (c->report, INSTANCE_TYPE, instance);
-    report_put_text (c->report, ACCELERATOR_NAME, type);
-    report_put_count (c->report, ACCELERATOR_COUNT, count);
-    if (cpus)
-        report_put_text (c->report, VCPUS, cpus);
-    if (memory)
-        report_put_text (c->report, MEMORY_GIB, memory);
-    mpq_init (amount);
-    exact_add_scaled (amount, price->per_hour, (int64_t)count, 1);
-    report_put_exact (c->report, PRICE, amount, 4);
-    mpq_clear (amount);
-    report_put_text (c->report, REGION, region);
-    report_put_text (c->report, GPU_INFO, pool->gpu);
+    for (size_t i = 0; i < s->count; i++)
+        if (strcmp (s->price[i].cluster, cluster) == 0
+            && strcasecmp (s->price[i].type, type) == 0)
+            return &s->price[i];
+    return NULL;
 }
 
-/* 1, 2, 4 ... and all of a node; of a slice, one. */
-static void add_counts (const struct catalogue *c, const site_pool_t *pool,
-                        const char *region, const char *type,
-                        const device_price_t *price)
+/* SkyPilot knows one price of a type on a cluster, whatever its case: two pools with
+ * two prices become the higher one. */
+static void add_price (struct sky *s, const site_pool_t *pool,
+                       const char *cluster, const char *type, mpq_srcptr price)
 {
-    uint64_t most = price->weight.num == price->weight.den
-                        ? (uint64_t)pool->gpus_per_node
-                        : 1;
+    sky_price_t *had = find_price (s, cluster, type);
 
-    for (uint64_t count = 1; count < most; count *= 2)
-        add_row (c, pool, region, type, count, price);
-    add_row (c, pool, region, type, most, price);
+    if (!had) {
+        had = GL_APPEND (s->price, s->count);
+        *had = (sky_price_t){.cluster = cluster, .type = type, .pool = pool};
+        mpq_init (had->per_hour);
+        mpq_set (had->per_hour, price);
+        return;
+    }
+    if (mpq_equal (had->per_hour, price))
+        return;
+    cli_warn (s->cli,
+              "%s costs one price in pool %s and another in pool %s of cluster "
+              "%s, and SkyPilot has one: the higher one is written",
+              type, had->pool->name, pool->name, cluster);
+    if (mpq_cmp (price, had->per_hour) > 0)
+        mpq_set (had->per_hour, price);
 }
 
-static void add_type (const struct catalogue *c, const site_pool_t *pool,
-                      const char *region, const char *type)
+static void add_type (struct sky *s, const site_pool_t *pool,
+                      const char *cluster, const char *type)
 {
     device_price_t price;
     gl_error_t error;
 
     device_price_init (&price);
-    if (device_price (c->site, pool, strcmp (type, "gpu") ? type : NULL,
-                      (rate_subject_t){.instant = c->now}, &price, &error)
+    if (device_price (s->cli->site, pool, strcmp (type, "gpu") ? type : NULL,
+                      (rate_subject_t){.instant = s->now}, &price, &error)
         == 0)
-        add_counts (c, pool, region, type, &price);
+        add_price (s, pool, cluster, type, price.per_hour);
     else
-        report_note (c->report, NOTE_WARNING, "%s in pool %s has no price: %s.",
-                     type, pool->name, error.text);
+        cli_warn (s->cli, "%s in pool %s has no price: %s", type, pool->name,
+                  error.text);
     device_price_clear (&price);
 }
 
-static void add_pool (const struct catalogue *c, const site_pool_t *pool,
-                      const char *region)
+static void add_pool (struct sky *s, const site_pool_t *pool,
+                      const char *cluster)
 {
     for (size_t i = 0; i < pool->gres.count; i++)
-        add_type (c, pool, region, pool->gres.item[i]);
+        add_type (s, pool, cluster, pool->gres.item[i]);
     if (pool->gres.count == 0)
-        report_note (c->report, NOTE_WARNING,
-                     "Pool %s accepts every type of GPU and names none: list "
-                     "them as its 'gres'.",
-                     pool->name);
+        cli_warn (s->cli,
+                  "pool %s takes every type of GPU and names none: list them "
+                  "as its 'gres'",
+                  pool->name);
 }
 
 /* A pool of no cluster is in each. */
-static void add_regions (const struct catalogue *c, const site_pool_t *pool,
-                         const char *cluster)
+static void add_cluster (struct sky *s, const char *cluster)
 {
-    const site_t *site = c->site;
+    const site_t *site = s->cli->site;
 
-    if (!period_has (pool->valid, c->now))
-        return;
-    if (pool->cluster || site->cluster_count == 0) {
-        const char *region = pool->cluster ? pool->cluster : cluster;
-        if (!cluster || strcmp (cluster, region) == 0)
-            add_pool (c, pool, region);
-        return;
+    for (size_t i = 0; i < site->pool_count; i++) {
+        const site_pool_t *pool = &site->pools[i];
+        if (pool->resource == RESOURCE_GPU && period_has (pool->valid, s->now)
+            && (!pool->cluster || strcmp (pool->cluster, cluster) == 0))
+            add_pool (s, pool, cluster);
     }
-    for (size_t i = 0; i < site->cluster_count; i++)
-        if (!cluster || strcmp (cluster, site->clusters[i].name) == 0)
-            add_pool (c, pool, site->clusters[i].name);
 }
 
-/* A row for each cluster, pool, type of device and count that fits a node, at
- * the prices in force at `now`; of one cluster, or NULL: all. What has no price
- * has no row, and a note says why. Yours: report_free(). */
-static report_t *skypilot_report (const site_t *site, const char *cluster,
-                                  int64_t now)
+/* In quotes: a type such as 4090 is a text, too. */
+static void put_key (buffer_t *out, int indent, const char *key)
 {
-    struct catalogue c
-        = {site, now, report_new ("skypilot", "What GPUs cost an hour")};
+    buffer_printf (out, "%*s\"", indent, "");
+    for (; *key; key++) {
+        if (*key == '"' || *key == '\\')
+            buffer_add_char (out, '\\');
+        buffer_add_char (out, *key);
+    }
+    buffer_printf (out, "\":");
+}
 
-    for (size_t i = 0; i < COLUMN_COUNT_OF_CATALOGUE; i++)
-        report_column (c.report, columns[i].name, columns[i].name,
-                       columns[i].type, false);
-    for (size_t i = 0; i < site->pool_count; i++)
-        if (site->pools[i].resource == RESOURCE_GPU)
-            add_regions (&c, &site->pools[i], cluster);
-    return c.report;
+static void put_prices (const struct sky *s, buffer_t *out)
+{
+    const char *cluster = NULL;
+
+    buffer_printf (out,
+                   "# Prices of GPUs, in %s for an hour, for SkyPilot's "
+                   "config.yaml;\n# made by gpuledger price --skypilot.\n"
+                   "slurm:\n%s",
+                   s->cli->site->currency,
+                   *s->price->cluster ? "  cluster_configs:\n"
+                                      : "  pricing:\n    accelerators:\n");
+    for (size_t i = 0; i < s->count; i++) {
+        const sky_price_t *price = &s->price[i];
+        GL_AUTOFREE char *amount = exact_text (price->per_hour, 4);
+        if (*price->cluster
+            && (!cluster || strcmp (cluster, price->cluster) != 0)) {
+            cluster = price->cluster;
+            put_key (out, 4, cluster);
+            buffer_printf (out, "\n      pricing:\n        accelerators:\n");
+        }
+        put_key (out, cluster ? 10 : 6, price->type);
+        buffer_printf (out, " %s\n", amount);
+    }
 }
 
 /* --- what a request costs ----------------------------------------------- */
@@ -210,45 +183,45 @@ static int instant (cli_t *cli, const struct price *price, int64_t *ret_now)
     return cli_usage (cli, "%s", error.text);
 }
 
-static int no_prices (cli_t *cli, const struct price *price,
-                      const report_t *report)
-{
-    for (size_t i = 0; i < report->note_count; i++)
-        cli_warn (cli, "%s", report->note[i].text);
-    return cli_failf (cli, "no pool%s%s has a price then",
-                      price->words.cluster ? " of cluster " : "",
-                      price->words.cluster ? price->words.cluster : "");
-}
-
 /* Of the words of a request the cluster says which part of the list. */
 static int list_for_skypilot (cli_t *cli, struct price *price)
 {
     price_words_t of_cluster = {.cluster = price->words.cluster};
-    report_t *report;
-    int64_t now;
+    struct sky sky = {.cli = cli};
+    BUFFER_AUTO text = BUFFER_INIT;
     int rc;
 
     if (memcmp (&price->words, &of_cluster, sizeof (of_cluster)) != 0
         || price->output.fields || price->output.format_given)
         return cli_usage (cli, "--skypilot lists the price of every GPU, as "
-                               "CSV: it takes --cluster, --at and --output");
+                               "YAML: it takes --cluster, --at and --output");
     if (!cli_site (cli))
         return CLI_FAILED;
     if (cli->site->pool_count == 0)
         return cli_failf (cli,
-                          "%s has no pools, so nothing has a price: "
-                          "--skypilot needs the ledger's configuration",
+                          "%s has no pools, so that nothing has a price "
+                          "here: --skypilot needs the ledger's "
+                          "configuration",
                           cli->config);
-    rc = instant (cli, price, &now);
+    rc = instant (cli, price, &sky.now);
     if (rc != CLI_OK)
         return rc;
-    price->output.format = RENDER_CSV;
-    report = skypilot_report (cli->site, price->words.cluster, now);
-    if (report->row_count == 0)
-        rc = no_prices (cli, price, report);
-    else
-        rc = output_selected (cli, &price->output, report);
-    report_free (report);
+    for (size_t i = 0; i < cli->site->cluster_count; i++)
+        if (!of_cluster.cluster
+            || strcmp (of_cluster.cluster, cli->site->clusters[i].name) == 0)
+            add_cluster (&sky, cli->site->clusters[i].name);
+    if (cli->site->cluster_count == 0)
+        add_cluster (&sky, of_cluster.cluster ? of_cluster.cluster : "");
+    if (sky.count == 0)
+        rc = cli_failf (cli, "no pool%s%s has a price then",
+                        of_cluster.cluster ? " of cluster " : "",
+                        of_cluster.cluster ? of_cluster.cluster : "");
+    else {
+        put_prices (&sky, &text);
+        rc = output_bytes (cli, &price->output, buffer_text (&text),
+                           text.length);
+    }
+    sky_done (&sky);
     return rc;
 }
 
@@ -347,8 +320,8 @@ static const cli_option_t options[] = {
     {0, "at", "TIME", "prices at that time (default: now)",
      CLI_AT (struct price, at)},
     {0, "skypilot", NULL,
-     "instead of a request: the price of every GPU, in the columns of\n"
-     "SkyPilot's catalogues (CSV)",
+     "instead of a request: the price of every GPU, for the configuration\n"
+     "file of SkyPilot (YAML)",
      CLI_AT (struct price, skypilot)},
     CLI_GROUP (output_options, struct price, output),
     {0},

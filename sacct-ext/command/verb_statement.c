@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/query_options.h"
 #include "command/month_set.h"
 #include "command/verb.h"
@@ -271,7 +272,6 @@ int statement_files_write (cli_t *cli, const char *month, bool jobs,
                            const output_t *output, const char *dir,
                            size_t *ret_teams)
 {
-    bool shows = isatty (STDERR_FILENO) && !cli->quiet;
     query_options_t options = {.month = month, .of_bills = true};
     statements_t *statements = NULL;
     struct pages pages = {.count = 0};
@@ -284,13 +284,10 @@ int statement_files_write (cli_t *cli, const char *month, bool jobs,
     if (rc == CLI_OK && make_folder (cli, dir) < 0)
         rc = CLI_FAILED;
     for (size_t i = 0; i < pages.count && rc == CLI_OK; i++) {
-        if (shows)
-            fprintf (stderr, "\rstatement %zu of %zu\033[K", i + 1,
-                     pages.count);
+        progress_say ("statement %zu of %zu", i + 1, pages.count);
         rc = write_one (cli, statements, jobs, output, dir, &pages.page[i]);
     }
-    if (shows && pages.count)
-        fprintf (stderr, "\r\033[K");
+    progress_clear ();
     for (size_t i = 0; i < pages.count; i++)
         *ret_teams += pages.page[i].team != NULL;
     GL_FREE_EACH (pages.page, pages.count, it,

@@ -7,6 +7,7 @@
 #include "base/timespec.h"
 #include "base/number.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "command/rollups_keep.h"
 #include "command/verb.h"
 #include "facts/as_of.h"
@@ -24,12 +25,6 @@ struct options {
     sync_options_t sync;
 };
 
-/* A line that is rewritten, on a terminal only. */
-struct progress {
-    struct timespec began;
-    double shown; /* seconds since then; 0: never */
-};
-
 static double seconds_since (const struct timespec *then)
 {
     struct timespec now;
@@ -41,44 +36,36 @@ static double seconds_since (const struct timespec *then)
 
 #define BAR 20
 
-/* "[########            ]  41 %, 12 s left". The total is an estimate: where
+/* " [########            ]  41 %, 12 s left". The total is an estimate: where
  * it turns out too small, nothing is said of the end. */
-static void show_bar (double done, double passed)
+static void draw_bar (double done, double passed, char *ret_text, size_t size)
 {
     char bar[BAR + 1];
 
+    ret_text[0] = '\0';
     if (done > 1)
         return;
     for (int i = 0; i < BAR; i++)
         bar[i] = i < (int)(done * BAR) ? '#' : ' ';
     bar[BAR] = '\0';
-    fprintf (stderr, " [%s] %3.0f %%, %.0f s left", bar, done * 100,
-             passed / done - passed);
+    snprintf (ret_text, size, " [%s] %3.0f %%, %.0f s left", bar, done * 100,
+              passed / done - passed);
 }
 
-/* A look at the clock every 4096 rows is cheap and often enough. */
+/* Every 4096 rows is often enough. */
 static void show_progress (uint64_t rows, uint64_t total, void *arg)
 {
-    struct progress *progress = arg;
+    const struct timespec *began = arg;
+    char bar[80] = "";
     double passed;
 
-    if (rows % 4096)
+    if (rows % 4096 || !progress_is_shown ())
         return;
-    passed = seconds_since (&progress->began);
-    if (passed - progress->shown < 0.2)
-        return;
-    progress->shown = passed;
-    fprintf (stderr, "\r%llu rows, %.0f per second", (unsigned long long)rows,
-             (double)rows / passed);
+    passed = seconds_since (began);
     if (total)
-        show_bar ((double)rows / (double)total, passed);
-    fprintf (stderr, "\033[K");
-}
-
-static void end_progress (const struct progress *progress)
-{
-    if (progress->shown > 0)
-        fprintf (stderr, "\r\033[K");
+        draw_bar ((double)rows / (double)total, passed, bar, sizeof (bar));
+    progress_say ("%llu rows, %.0f per second%s", (unsigned long long)rows,
+                  (double)rows / passed, bar);
 }
 
 static void warn_note (cli_t *cli, const char *cluster,
@@ -221,7 +208,7 @@ static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
     const site_t *site = cli_site (cli);
     store_t *store = cli_store (cli, 0);
     sync_options_t how = options->sync;
-    struct progress progress = {.shown = 0};
+    struct timespec began;
     sync_result_t result;
     gl_error_t error;
     int rc;
@@ -232,20 +219,18 @@ static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
     how.zone = site->zone;
     if (how.force && find_closed (cli, store, &how.closed_until) != CLI_OK)
         return CLI_FAILED;
-    clock_gettime (CLOCK_MONOTONIC, &progress.began);
-    if (isatty (STDERR_FILENO) && !cli->quiet) {
-        how.progress = show_progress;
-        how.progress_arg = &progress;
-    }
+    clock_gettime (CLOCK_MONOTONIC, &began);
+    how.progress = show_progress;
+    how.progress_arg = &began;
     rc = sync_cluster (store, dbd, cluster, &how, &result, &error);
-    end_progress (&progress);
+    progress_clear ();
     if (rc < 0)
         return cli_failf (cli, "%s: %s", cluster, error.text);
     warn (cli, cluster, &result);
     warn_ahead (cli, cluster, &result, slurmdbd_clock (dbd), site->zone);
     say (cli, cluster, &result, site->zone);
     cli_detail (cli, "%s: %.1f seconds", cluster,
-                seconds_since (&progress.began));
+                seconds_since (&began));
     return CLI_OK;
 }
 

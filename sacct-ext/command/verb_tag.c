@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/progress.h"
 #include "command/rollups_keep.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
@@ -22,6 +23,7 @@ static void say_done (const struct tag *tag, const retag_done_t *done)
 {
     const char *before = done->previous[0] ? done->previous : "(untagged)";
 
+    progress_end ();
     if (done->segments == 0)
         printf ("job %s of %s already belongs to %s\n", tag->request.job,
                 done->cluster, tag->request.project);

@@ -8,6 +8,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "command/manual.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
@@ -29,6 +30,7 @@ static void tell_found (const verified_t *found, const struct request *r,
     char text[MONTH_HASH_SIZE];
 
     hash_text (found->head.hash, text);
+    progress_end ();
     for (size_t i = 0; i < found->count; i++)
         printf ("%s\n", found->problem[i]);
     printf ("%" PRIu64 " entries, %" PRIu64 " rows in %" PRIu64

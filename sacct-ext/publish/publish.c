@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/query_options.h"
 #include "month/month.h"
 #include "publish/access.h"
@@ -47,13 +48,10 @@ struct publishing {
     char *logo;
     period_t last; /* month that is complete */
     bool decided;  /* there is a page of decisions */
-    bool shows;    /* progress */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
 {
-    if (p->shows)
-        fputs ("\r\033[K", stderr);
     return cli_fail (p->cli, error);
 }
 
@@ -324,10 +322,8 @@ static int month_key (const struct publishing *p, size_t index,
 
 static void show (void *arg, const char *month, size_t done)
 {
-    const struct publishing *p = arg;
-
-    if (p->shows && done % 16 == 1)
-        fprintf (stderr, "\r%s: %zu pages\033[K", month, done);
+    (void)arg;
+    progress_say ("%s: %zu pages", month, done);
 }
 
 static int write_month (struct publishing *p, size_t index)
@@ -567,8 +563,7 @@ static void done (struct publishing *p)
 
 int publish_site (cli_t *cli, const publish_t *of)
 {
-    struct publishing p = {
-        .cli = cli, .of = of, .shows = isatty (STDERR_FILENO) && !cli->quiet};
+    struct publishing p = {.cli = cli, .of = of};
     tree_counts_t counts;
     gl_error_t error;
     int rc;
@@ -581,8 +576,7 @@ int publish_site (cli_t *cli, const publish_t *of)
     p.pages.site = p.site;
     p.pages.restricted = p.site->publish.access != PUBLISH_OPEN;
     rc = publish (&p);
-    if (p.shows)
-        fputs ("\r\033[K", stderr);
+    progress_clear ();
     if (tree_close (p.pages.tree, rc == CLI_OK, &counts, &error) < 0
         && rc == CLI_OK)
         rc = cli_fail (cli, &error);

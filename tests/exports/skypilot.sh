@@ -1,5 +1,5 @@
 #!/bin/sh
-# The price list in the columns of SkyPilot's catalogues, against prices worked
+# The price list for SkyPilot's config.yaml, against prices worked
 # out by hand and against `gpuledger price` of the same GPUs.
 # shellcheck source=tests/support/tap.sh
 . "$abs_top_srcdir/tests/support/tap.sh"
@@ -24,15 +24,21 @@ END
 price () { "$program" --config site.yaml price "$@"; }
 
 cat >wanted <<'END'
-InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,Price,SpotPrice,Region,AvailabilityZone,GpuInfo
-16CPU--128GB--h100:1,h100,1,16,128,3.6000,,lab,,H100-SXM5-80GB
-32CPU--256GB--h100:2,h100,2,32,256,7.2000,,lab,,H100-SXM5-80GB
-64CPU--512GB--h100:4,h100,4,64,512,14.4000,,lab,,H100-SXM5-80GB
-96CPU--768GB--h100:6,h100,6,96,768,21.6000,,lab,,H100-SXM5-80GB
-1g.10gb:1,1g.10gb,1,,,0.9286,,lab,,H100-SXM5-80GB
-3g.40gb:1,3g.40gb,1,,,3.2500,,lab,,H100-SXM5-80GB
-t4:1,t4,1,,,0.2500,,lab,,
-t4:1,t4,1,,,0.2500,,attic,,
+# Prices of GPUs, in EUR for an hour, for SkyPilot's config.yaml;
+# made by gpuledger price --skypilot.
+slurm:
+  cluster_configs:
+    "lab":
+      pricing:
+        accelerators:
+          "h100": 3.6000
+          "1g.10gb": 0.9286
+          "3g.40gb": 3.2500
+          "t4": 0.2500
+    "attic":
+      pricing:
+        accelerators:
+          "t4": 0.2500
 END
 price --skypilot --at 2026-10-05 >found 2>errors
 rc=$?
@@ -43,18 +49,47 @@ TZ=Asia/Kolkata LC_ALL=C.UTF-8 price --skypilot --at 2026-10-05 >again
 cmp -s found again
 result $? "the same bytes in another time zone"
 
+# the rules of SkyPilot's schema: no other keys, numbers, names that are texts
+rules='config = YAML.safe_load (STDIN.read)
+    pricing = lambda { |p| p.is_a?(Hash) && (p.keys - %w[cpu memory accelerators]).empty? &&
+        p["accelerators"].all? { |name, price| name.is_a?(String) && price.is_a?(Numeric) && price >= 0 } }
+    slurm = config.fetch ("slurm")
+    exit 1 unless config.keys == %w[slurm] && (slurm.keys - %w[pricing cluster_configs]).empty?
+    exit 1 unless (slurm["cluster_configs"] || {}).all? { |name, c| name.is_a?(String) && c.keys == %w[pricing] && pricing.(c["pricing"]) }
+    exit 1 unless !slurm["pricing"] || pricing.(slurm["pricing"])'
+fits ()
+{
+    if command -v ruby >/dev/null; then
+        ruby -ryaml -e "$rules" <"$1" 2>errors
+        result $? "$2"
+    else
+        result 0 "$2 # SKIP ruby is not installed"
+    fi
+}
+fits found "SkyPilot's schema takes it"
+
 price --skypilot --cluster lab --at 2026-11-01 >november
-grep -q '^96CPU--768GB--h100:6,h100,6,96,768,24.0060,,lab,' november &&
-    ! grep -q attic november
+grep -qx '          "h100": 4.0010' november && ! grep -q attic november
 result $? "from the next rate on its price; one cluster alone"
 
 # the same by the words of sbatch
-for count in 1 2 4 6; do
-    price --gres=gpu:h100:$count --at 2026-10-05 --csv -n -o per_hour
-done >wanted
-sed -n 's/^[0-9]*CPU.*,h100,[0-9]*,[0-9]*,[0-9]*,\([0-9.]*\),.*/\1/p' found >listed
-cmp -s wanted listed && [ "$(wc -l <listed)" -eq 4 ]
-result $? "what a request of these GPUs costs"
+[ "$(price --gres=gpu:h100:1 --at 2026-10-05 --csv -n -o per_hour)" = 3.6000 ] &&
+    [ "$(price --gres=gpu:3g.40gb:1 --at 2026-10-05 --csv -n -o per_hour)" = 3.2500 ]
+result $? "what a request of such a GPU costs"
+
+# names that YAML takes for numbers; two prices of one type; no clusters
+cat >odd.yaml <<'END'
+pools:
+  - {name: gamers, nodes: "r[1-9]", gres: ["4090", "1e3"], gpus_per_node: 1}
+  - {name: new, nodes: "n[1-9]", gres: ["4090"], gpus_per_node: 1}
+rates: [{pool: gamers, per_gpu_hour: 0.5}, {pool: new, per_gpu_hour: 0.75}]
+END
+"$program" --config odd.yaml price --skypilot >odd 2>errors
+grep -q 'pool gamers and another in pool new .*the higher one' errors && cp odd wanted &&
+    printf 'slurm:\n  pricing:\n    accelerators:\n      "4090": 0.7500\n      "1e3": 0.5000\n' |
+    diff - "$(sed 1,2d odd >rest; echo rest)" >diff.text
+result $? "two prices of a type are the higher one, and a warning"
+fits odd "types are texts, and a site without clusters has one list"
 
 # the value of an option may follow a blank, as in sbatch
 {
@@ -66,7 +101,7 @@ result $? "what a request of these GPUs costs"
 [ "$(sort -u asked)" = 6,21.6000 ] && [ "$(wc -l <asked)" -eq 3 ] && [ ! -s errors ]
 result $? "--gpus 6, --gpus-per-node 3 -N 2 and both"
 
-price --skypilot --at 2025-10-05 2>/dev/null | grep -q '^k80:1,k80,1,,,1.0000,,lab,'
+price --skypilot --at 2025-10-05 2>/dev/null | grep -qx '          "k80": 1.0000'
 result $? "a pool is listed while it is there"
 ! price --skypilot --gres=gpu:1 >out 2>errors && grep -q 'takes --cluster' errors
 result $? "a list and a request exclude each other"
