@@ -43,9 +43,9 @@ gl "$init" init
 result $? "a store without views"
 gl "$init" verify
 result $? "verify needs none"
-gl "$init" init --views && grep -q 'made the views of closed months$' "$work/err"
+gl "$init" init --views && grep -q 'created the views of closed months$' "$work/err"
 result $? "views in a store that was there"
-gl "$init" init --views && grep -q 'views of closed months are there already' "$work/err"
+gl "$init" init --views && grep -q 'views of closed months already exist' "$work/err"
 result $? "are made once"
 if [ "$engine" = mysql ]; then
     root <"$abs_top_srcdir/sql/grants.sql" && root <"$abs_top_srcdir/sql/grants_views.sql"
