@@ -23,6 +23,10 @@ int closed_lists_write (store_t *store, const char *month, uint32_t version,
 int closed_list_read (store_t *store, const closing_t *closing,
                       bill_list_t list, bill_t *bill, gl_error_t *error);
 
+/* Likewise: of the postings those that are of `month` ("2026-10"). */
+int closed_postings_read (store_t *store, const closing_t *closing,
+                          const char *month, bill_t *bill, gl_error_t *error);
+
 /* The postings that a closing says it has. */
 uint64_t closed_postings (const closing_t *closing);
 
