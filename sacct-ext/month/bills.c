@@ -309,7 +309,8 @@ static int take_pool (const billing_t *billing, const pool_month_t *pm,
 
     if (m->of)
         billing_days_add_pool (m->of, pm);
-    return bill_take_pool (billing, pm, &m->taking, error);
+    return m->how->days_alone ? 0
+                              : bill_take_pool (billing, pm, &m->taking, error);
 }
 
 static int take_rollup_days (const rollup_t *rollup, void *arg,
@@ -387,7 +388,8 @@ int bills_compute_part (store_t *store, const site_t *site, period_t period,
            .taking = {.bill = bill_new (), .compared = how->compared}};
 
     if (with_billing (store, site, keys, period, how, make_bill, &m, error) < 0
-        || services_add (store, site, period, m.taking.bill, error) < 0) {
+        || (!how->days_alone
+            && services_add (store, site, period, m.taking.bill, error) < 0)) {
         bill_free (m.taking.bill);
         return -1;
     }

@@ -237,15 +237,15 @@ static int write_list (struct writing *w, const bill_t *bill, buffer_t *body,
     return rc;
 }
 
-int closed_lists_write (store_t *store, const char *month, uint32_t version,
-                        const bill_t *bill, buffer_t *body, gl_error_t *error)
+int closed_list_write (store_t *store, const char *month, uint32_t version,
+                       const bill_t *bill, bill_list_t list, buffer_t *body,
+                       gl_error_t *error)
 {
-    struct writing w
-        = {.store = store, .row = {.month = month, .version = version}};
-    int rc = 0;
+    struct writing w = {.store = store,
+                        .list = list,
+                        .row = {.month = month, .version = version}};
+    int rc = write_list (&w, bill, body, error);
 
-    for (w.list = 0; w.list < BILL_LIST_COUNT && rc == 0; w.list++)
-        rc = write_list (&w, bill, body, error);
     buffer_done (&w.row.text);
     return rc;
 }

@@ -13,10 +13,12 @@
 #include "month/periods.h"
 #include "store/chain.h"
 
-/* In a transaction: writes all lists of the bill (NULL: it has no rows), and adds the
- * lines LIST.rows=, LIST.digest= and field.NAME= of the closing to `body`. */
-int closed_lists_write (store_t *store, const char *month, uint32_t version,
-                        const bill_t *bill, buffer_t *body, gl_error_t *error);
+/* In a transaction: writes a list of the bill (NULL: it has no rows), and adds the
+ * lines LIST.rows=, LIST.digest= and field.NAME= of the closing to `body`. The lists
+ * may be written in any order; the closing has their lines in that of bill_list_t. */
+int closed_list_write (store_t *store, const char *month, uint32_t version,
+                       const bill_t *bill, bill_list_t list, buffer_t *body,
+                       gl_error_t *error);
 
 /* Reads one of them onto the bill: BILL_TEAM_DAYS onto its BILL_DAYS. -1 also if it is
  * not what was closed. */
