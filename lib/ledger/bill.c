@@ -91,6 +91,22 @@ void bill_add_copy (bill_t *bill, const posting_t *row)
     posting_copy (bill_add (bill), row);
 }
 
+void bill_forget_charges (bill_t *bill)
+{
+    struct list *rows = &bill->list[BILL_POSTINGS];
+    posting_t *row = (posting_t *)rows->item;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        if (row[i].kind == BILL_CHARGE)
+            posting_clear (&row[i]);
+        else
+            row[kept++] = row[i];
+    }
+    rows->count = rows->size = kept;
+    rows->item = xreallocarray (rows->item, kept + 1, sizeof (*row));
+}
+
 /* Manual rows may be of one line: then by all that they say. */
 static int by_line (const void *a, const void *b)
 {

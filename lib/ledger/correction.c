@@ -1,8 +1,8 @@
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "ledger/correction.h"
-#include "ledger/cube.h"
 
 static const struct {
     const char *word;
@@ -46,7 +46,8 @@ bool correction_is_computed (const posting_t *row)
 
 bool correction_compares (const posting_t *row)
 {
-    return row->kind != BILL_CORRECTION && row->kind != BILL_TAX && !row->reason;
+    return row->kind != BILL_CORRECTION && row->kind != BILL_TAX
+           && !row->reason;
 }
 
 /* --- a line and its correction ----------------------------------------- */
@@ -80,55 +81,228 @@ void correction_line (const posting_t *correction, posting_t *line)
 
 /* --- comparing --------------------------------------------------------- */
 
-/* What makes a line, in the order of posting_compare(). */
-static const char line_keys[]
-    = "month,pool,kind,team,gpu,profile,account,cluster,user,project,qos,"
-      "partition_name,gres_type,what,reference,counterparty,cost_object,"
-      "unit,service_category,service_charge,day,hour,node,state,label";
+/* What makes a line, in the order in which corrections come. */
+static const char *const line_keys[] = {"month",
+                                        "pool",
+                                        "kind",
+                                        "team",
+                                        "gpu",
+                                        "profile",
+                                        "account",
+                                        "cluster",
+                                        "user",
+                                        "project",
+                                        "qos",
+                                        "partition_name",
+                                        "gres_type",
+                                        "what",
+                                        "reference",
+                                        "counterparty",
+                                        "cost_object",
+                                        "unit",
+                                        "service_category",
+                                        "service_charge",
+                                        "day",
+                                        "hour",
+                                        "node",
+                                        "state",
+                                        "label"};
+#define KEY_FIELDS GL_ARRAY_SIZE (line_keys)
 
-/* The lines of a bill, each once. */
-static cube_t *lines_of (const bill_t *bill, bool corrections)
+static const field_t *const *key_fields (void)
+{
+    static const field_t *fields[KEY_FIELDS];
+
+    for (size_t i = 0; i < KEY_FIELDS && !fields[KEY_FIELDS - 1]; i++)
+        fields[i] = field_named (&bill_fields[BILL_POSTINGS], line_keys[i]);
+    return fields;
+}
+
+/* Rows of a bill in the order of their lines; a line may have several. They stay
+ * where they are: two months fit into memory, a copy of each does not. */
+struct lines {
+    const posting_t **row;
+    bool *begins; /* the row is of another line than the one before */
+    size_t count;
+    bill_t *own; /* the lines of computed corrections */
+};
+
+static int compare_lines (const posting_t *a, const posting_t *b)
+{
+    const field_t *const *field = key_fields ();
+    int order = 0;
+
+    for (size_t i = 0; i < KEY_FIELDS && order == 0; i++)
+        order = field_compare (field[i], a, b);
+    return order;
+}
+
+static int by_line (const void *a, const void *b)
+{
+    return compare_lines (*(const posting_t *const *)a,
+                          *(const posting_t *const *)b);
+}
+
+/* False: the rows are not in order. */
+static bool find_lines (struct lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        int order
+            = i == 0 ? -1 : compare_lines (lines->row[i - 1], lines->row[i]);
+        if (order > 0)
+            return false;
+        lines->begins[i] = order < 0;
+    }
+    return true;
+}
+
+/* A bill has its rows in this order, but for corrections and services. */
+static void sort_lines (struct lines *lines)
+{
+    if (find_lines (lines))
+        return;
+    qsort (lines->row, lines->count, sizeof (lines->row[0]), by_line);
+    find_lines (lines);
+}
+
+static void take_corrections (const bill_t *bill, struct lines *lines)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
-    cube_t *lines = cube_new (&bill_fields[BILL_POSTINGS], line_keys);
 
-    for (size_t i = 0; i < count; i++) {
-        posting_t line;
+    for (size_t i = 0; i < count; i++)
+        if (correction_is_computed (&rows[i]))
+            correction_line (&rows[i], bill_add (lines->own));
+}
+
+static struct lines lines_of (const bill_t *bill, bool corrections)
+{
+    size_t count, own;
+    const posting_t *rows = postings (bill, &count), *lines_own;
+    struct lines lines = {.own = bill_new ()};
+
+    if (corrections)
+        take_corrections (bill, &lines);
+    lines_own = postings (lines.own, &own);
+    lines.row = xcalloc (count + own + 1, sizeof (lines.row[0]));
+    lines.begins = xcalloc (count + own + 1, sizeof (lines.begins[0]));
+    for (size_t i = 0; i < count; i++)
         if (correction_compares (&rows[i]))
-            cube_add (lines, &rows[i]);
-        else if (corrections && correction_is_computed (&rows[i])) {
-            posting_init (&line);
-            correction_line (&rows[i], &line);
-            cube_add (lines, &line);
-            posting_clear (&line);
-        }
-    }
+            lines.row[lines.count++] = &rows[i];
+    for (size_t i = 0; i < own; i++)
+        lines.row[lines.count++] = &lines_own[i];
+    sort_lines (&lines);
     return lines;
+}
+
+static void lines_done (struct lines *lines)
+{
+    bill_free (lines->own);
+    free (lines->begins);
+    free (lines->row);
+}
+
+/* How many rows the line has that begins there. */
+static size_t rows_at (const struct lines *lines, size_t from)
+{
+    size_t end = from + 1;
+
+    while (end < lines->count && !lines->begins[end])
+        end++;
+    return end - from;
+}
+
+static bool same_numbers (const posting_t *a, const posting_t *b)
+{
+    const fields_t *fields = &bill_fields[BILL_POSTINGS];
+
+    for (size_t i = 0; i < fields->count; i++)
+        if (field_is_measure (&fields->field[i])
+            && field_compare (&fields->field[i], a, b) != 0)
+            return false;
+    return true;
+}
+
+/* The rows of one line, on both sides. */
+struct line {
+    const posting_t **row[2];
+    size_t count[2];
+};
+enum { BEFORE, AFTER };
+
+static void sum_charge (const struct line *line, int side, mpz_t ret)
+{
+    for (size_t i = 0; i < line->count[side]; i++)
+        mpz_add (ret, ret, line->row[side][i]->charge_units);
+}
+
+/* Its texts, and what it is after less what it was, into an initialised row. */
+static void change_of (const struct line *line, posting_t *ret)
+{
+    const field_t *const *field = key_fields ();
+    const posting_t *any = line->row[line->count[AFTER] ? AFTER : BEFORE][0];
+
+    for (size_t i = 0; i < KEY_FIELDS; i++)
+        field_copy (field[i], ret, any);
+    for (size_t i = 0; i < line->count[AFTER]; i++)
+        posting_add (ret, line->row[AFTER][i], 1);
+    for (size_t i = 0; i < line->count[BEFORE]; i++)
+        posting_add (ret, line->row[BEFORE][i], -1);
+}
+
+static void correct (const struct line *line, correction_f cause, void *arg,
+                     bill_t *out)
+{
+    posting_t change, *to;
+
+    if (line->count[BEFORE] == 1 && line->count[AFTER] == 1
+        && same_numbers (line->row[BEFORE][0], line->row[AFTER][0]))
+        return;
+    posting_init (&change);
+    change_of (line, &change);
+    if (!posting_is_zero (&change)) {
+        to = bill_add (out);
+        posting_copy (to, &change);
+        to->origin = origin_of (&change);
+        to->kind = BILL_CORRECTION;
+        free (to->what);
+        to->what = xstrdup (correction_cause_word (cause (&change, arg)));
+        sum_charge (line, BEFORE, to->before_units);
+        sum_charge (line, AFTER, to->after_units);
+    }
+    posting_clear (&change);
+}
+
+/* Which side has the first line: <0 before, 0 both, >0 after. */
+static int order_of (const struct lines side[], const size_t at[])
+{
+    if (at[AFTER] == side[AFTER].count)
+        return -1;
+    return at[BEFORE] == side[BEFORE].count
+               ? 1
+               : compare_lines (side[BEFORE].row[at[BEFORE]],
+                                side[AFTER].row[at[AFTER]]);
 }
 
 void correction_compare (const bill_t *before, const bill_t *after,
                          correction_f cause, void *arg, bill_t *out)
 {
-    cube_t *was = lines_of (before, true), *is = lines_of (after, false);
-    cube_t *changes = cube_difference (is, was, false);
+    struct lines side[] = {lines_of (before, true), lines_of (after, false)};
+    size_t at[] = {0, 0};
 
-    for (size_t i = 0; i < cube_count (changes); i++) {
-        const posting_t *line = cube_row (changes, i);
-        const posting_t *old = cube_earlier (changes, i);
-        const posting_t *new = cube_later (changes, i);
-        posting_t *change = bill_add (out);
-        posting_copy (change, line);
-        change->origin = origin_of (line);
-        change->kind = BILL_CORRECTION;
-        free (change->what);
-        change->what = xstrdup (correction_cause_word (cause (line, arg)));
-        if (old)
-            mpz_set (change->before_units, old->charge_units);
-        if (new)
-            mpz_set (change->after_units, new->charge_units);
+    while (at[BEFORE] < side[BEFORE].count || at[AFTER] < side[AFTER].count) {
+        int order = order_of (side, at);
+        struct line line
+            = {{side[BEFORE].row + at[BEFORE], side[AFTER].row + at[AFTER]},
+               {0, 0}};
+        if (order <= 0)
+            line.count[BEFORE] = rows_at (&side[BEFORE], at[BEFORE]);
+        if (order >= 0)
+            line.count[AFTER] = rows_at (&side[AFTER], at[AFTER]);
+        correct (&line, cause, arg, out);
+        at[BEFORE] += line.count[BEFORE];
+        at[AFTER] += line.count[AFTER];
     }
-    cube_free (changes);
-    cube_free (was);
-    cube_free (is);
+    lines_done (&side[BEFORE]);
+    lines_done (&side[AFTER]);
 }

@@ -25,7 +25,7 @@
 #include "base/buffer.h"
 #include "ledger/bill.h"
 #include "ledger/billing.h"
-#include "usage/capacity.h"
+#include "usage/rollup.h"
 
 #define LINE_ITEM_DIGITS 10
 
@@ -215,9 +215,10 @@ void line_items_add_row (line_items_t *detail, const posting_t *row);
 /* Of the bill, too: what a team was entitled to in the month. */
 void line_items_add_entitlement (line_items_t *detail,
                                  const bill_entitlement_t *entitlement);
-/* All slices of the month, cut at local days. */
-void line_items_add_capacity (line_items_t *detail,
-                              const capacity_slice_t *slice);
+/* The capacity of all pools and clusters, day by day; `instant` is in the day. */
+void line_items_add_capacity (line_items_t *detail, const char *cluster,
+                              int64_t instant,
+                              const rollup_capacity_t *capacity);
 /* All segments that the billing had, in the same order. */
 int line_items_add_segment (line_items_t *detail, const segment_t *segment,
                             const suspension_t *suspensions, size_t count,

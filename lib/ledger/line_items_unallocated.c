@@ -202,16 +202,18 @@ static void add_reserved (struct line_items_day *day, const char *cluster,
     mpq_add (r->gpu_seconds, r->gpu_seconds, from->gpu_seconds);
 }
 
-void line_items_add_capacity (line_items_t *d, const capacity_slice_t *slice)
+void line_items_add_capacity (line_items_t *d, const char *cluster,
+                              int64_t instant,
+                              const rollup_capacity_t *capacity)
 {
-    for (size_t i = 0; slice->pool && i < d->pool_count; i++) {
+    for (size_t i = 0; capacity->pool && i < d->pool_count; i++) {
         struct line_items_day *day;
-        if (strcmp (d->pool_months[i].pool, slice->pool->name) != 0)
+        if (strcmp (d->pool_months[i].pool, capacity->pool) != 0)
             continue;
-        day = day_of (d, i, slice->interval.start);
-        capacity_sum_add (&day->sum, slice->sum);
-        for (size_t k = 0; k < slice->reserved_count; k++)
-            add_reserved (day, slice->cluster, &slice->reserved[k]);
+        day = day_of (d, i, instant);
+        capacity_sum_add (&day->sum, capacity->sum);
+        for (size_t k = 0; k < capacity->reserved_count; k++)
+            add_reserved (day, cluster, &capacity->reserved[k]);
         return;
     }
 }

@@ -29,15 +29,21 @@ static const field_t line_fields[] = {
 };
 static const fields_t fields = FIELDS ("line", struct line, line_fields);
 
+struct whatif_sums {
+    bool by_team;
+    cube_t *payers;
+    cube_t *pools;
+    struct line all;
+    mpq_t revenue;
+};
+
 struct table {
     const whatif_t *whatif;
     report_t *report;
     int digits;
     bool by_team;
     bool cpus; /* one of the sites counts them */
-    cube_t *payers[SIDES];
-    cube_t *pools[SIDES];
-    struct line all[SIDES];
+    const whatif_sums_t *side[SIDES];
     struct line none; /* where a side has no such line */
 };
 
@@ -48,17 +54,6 @@ static bool brings_money (bill_kind_t kind)
     return kind == BILL_CHARGE || kind == BILL_IDLE || kind == BILL_CREDIT
            || kind == BILL_PURCHASE || kind == BILL_SETTLEMENT
            || kind == BILL_SERVICE;
-}
-
-void whatif_revenue (const bill_t *bill, mpq_t ret_exact)
-{
-    size_t count;
-    const posting_t *rows = postings (bill, &count);
-
-    mpq_set_ui (ret_exact, 0, 1);
-    for (size_t i = 0; i < count; i++)
-        if (brings_money (rows[i].kind))
-            mpq_add (ret_exact, ret_exact, rows[i].exact);
 }
 
 static void scale_tiers (site_tier_t *tiers, size_t count, mpq_srcptr factor)
@@ -83,9 +78,9 @@ void whatif_scale (site_t *site, mpq_srcptr factor)
 
 /* --- sums -------------------------------------------------------------- */
 
-static void take_row (struct table *t, const posting_t *row, int side)
+static void take_row (whatif_sums_t *sums, const posting_t *row)
 {
-    const char *payer = t->by_team ? row->team : row->key[0];
+    const char *payer = sums->by_team ? row->team : row->key[0];
     bool is_rest = row->kind == BILL_REMAINDER;
     struct line line;
 
@@ -96,8 +91,10 @@ static void take_row (struct table *t, const posting_t *row, int side)
     fields_init (&fields, &line);
     if (is_rest)
         mpz_neg (line.margin, row->charge_units);
-    else
+    else {
         mpz_set (line.charge, row->charge_units);
+        mpq_add (sums->revenue, sums->revenue, row->exact);
+    }
     /* its own system recovers it */
     if (row->kind == BILL_SERVICE)
         mpz_set (line.cost, row->charge_units);
@@ -106,39 +103,64 @@ static void take_row (struct table *t, const posting_t *row, int side)
         mpq_set (line.cpu_seconds, row->cpu_seconds);
     }
     line.name = (char *)row->pool;
-    cube_add (t->pools[side], &line);
+    cube_add (sums->pools, &line);
     line.name = (char *)payer;
     if (!is_rest)
-        cube_add (t->payers[side], &line);
+        cube_add (sums->payers, &line);
     line.name = NULL; /* borrowed */
     fields_clear (&fields, &line);
 }
 
-static void take_cost (struct table *t, const bill_pool_t *pool, int side)
+static void take_cost (whatif_sums_t *sums, const bill_pool_t *pool)
 {
     struct line line;
 
     fields_init (&fields, &line);
     line.name = xstrdup (pool->pool);
     mpz_set (line.cost, pool->cost_units);
-    cube_add (t->pools[side], &line);
+    cube_add (sums->pools, &line);
     fields_clear (&fields, &line);
 }
 
-static void take_bill (struct table *t, const bill_t *bill, int side)
+whatif_sums_t *whatif_sums_new (const bill_t *bill, bool by_team)
 {
+    whatif_sums_t *sums = xcalloc (1, sizeof (*sums));
     size_t row_count, pool_count;
     const posting_t *rows = postings (bill, &row_count);
     const bill_pool_t *pools = bill_pools (bill, &pool_count);
 
-    t->payers[side] = cube_new (&fields, "name");
-    t->pools[side] = cube_new (&fields, "name");
+    sums->by_team = by_team;
+    sums->payers = cube_new (&fields, "name");
+    sums->pools = cube_new (&fields, "name");
+    mpq_init (sums->revenue);
     for (size_t i = 0; i < row_count; i++)
-        take_row (t, &rows[i], side);
+        take_row (sums, &rows[i]);
     for (size_t i = 0; i < pool_count; i++)
-        take_cost (t, &pools[i], side);
-    fields_init (&fields, &t->all[side]);
-    cube_sum (t->pools[side], 0, cube_count (t->pools[side]), &t->all[side]);
+        take_cost (sums, &pools[i]);
+    fields_init (&fields, &sums->all);
+    cube_sum (sums->pools, 0, cube_count (sums->pools), &sums->all);
+    return sums;
+}
+
+void whatif_sums_free (whatif_sums_t *sums)
+{
+    if (!sums)
+        return;
+    cube_free (sums->payers);
+    cube_free (sums->pools);
+    fields_clear (&fields, &sums->all);
+    mpq_clear (sums->revenue);
+    free (sums);
+}
+
+mpq_srcptr whatif_revenue (const whatif_sums_t *sums)
+{
+    return sums->revenue;
+}
+
+bool whatif_by_team (const site_t *before, const site_t *after)
+{
+    return before->team_count > 0 || after->team_count > 0;
 }
 
 /* --- columns ----------------------------------------------------------- */
@@ -242,7 +264,7 @@ static void put_charges (struct table *t, const struct line *before,
     mpz_t difference;
 
     report_put_hours (t->report, AT_HOURS, before->seconds);
-    if (!mpq_equal (t->all[BEFORE].seconds, t->all[AFTER].seconds)
+    if (!mpq_equal (t->side[BEFORE]->all.seconds, t->side[AFTER]->all.seconds)
         || !mpq_equal (before->seconds, after->seconds))
         report_put_hours (t->report, AT_HOURS_AFTER, after->seconds);
     if (t->cpus) {
@@ -282,12 +304,12 @@ static void begin_row (struct table *t, const char *kind, const char *name)
 }
 
 /* A section: the lines of both sides, and their sum. */
-static void add_lines (struct table *t, cube_t *const side[SIDES],
-                       const char *kind,
+static void add_lines (struct table *t, cube_t *before_lines,
+                       cube_t *after_lines, const char *kind,
                        void (*put) (struct table *, const struct line *,
                                     const struct line *))
 {
-    cube_t *lines = cube_difference (side[AFTER], side[BEFORE], true);
+    cube_t *lines = cube_difference (after_lines, before_lines, true);
 
     for (size_t i = 0; i < cube_count (lines); i++) {
         const struct line *line = cube_row (lines, i);
@@ -297,7 +319,7 @@ static void add_lines (struct table *t, cube_t *const side[SIDES],
         put (t, before ? before : &t->none, after ? after : &t->none);
     }
     report_section_totals (t->report);
-    put (t, &t->all[BEFORE], &t->all[AFTER]);
+    put (t, &t->side[BEFORE]->all, &t->side[AFTER]->all);
     cube_free (lines);
 }
 
@@ -382,16 +404,14 @@ static void prove_neutral (struct table *t)
                                                      "is unchanged");
     GL_AUTOFREE char *factor = exact_fraction_text (t->whatif->factor);
     GL_AUTOFREE char *decimal = exact_text (t->whatif->factor, 6);
-    mpq_t before, after;
+    mpq_srcptr before = t->side[BEFORE]->revenue,
+               after = t->side[AFTER]->revenue;
     mpz_t rounding;
 
-    mpq_inits (before, after, NULL);
     mpz_init (rounding);
-    whatif_revenue (t->whatif->before, before);
-    whatif_revenue (t->whatif->after, after);
     GL_AUTOFREE char *exact_before = exact_text (before, 10);
     GL_AUTOFREE char *exact_after = exact_text (after, 10);
-    mpz_sub (rounding, t->all[AFTER].charge, t->all[BEFORE].charge);
+    mpz_sub (rounding, t->side[AFTER]->all.charge, t->side[BEFORE]->all.charge);
     report_proof_line (proof, "published rates times", decimal);
     report_proof_line (proof, "exactly", factor);
     report_proof_line (proof, "charges before, not rounded", exact_before);
@@ -400,7 +420,6 @@ static void prove_neutral (struct table *t)
                         t->digits);
     proof->holds = mpq_equal (before, after);
     mpz_clear (rounding);
-    mpq_clears (before, after, NULL);
 }
 
 static void figure (struct table *t, const char *title, const mpz_t units)
@@ -416,13 +435,14 @@ static void add_words (struct table *t)
     mpz_t difference;
 
     mpz_init (difference);
-    mpz_sub (difference, t->all[AFTER].charge, t->all[BEFORE].charge);
-    figure (t, "Charged", t->all[BEFORE].charge);
-    figure (t, "Charged after", t->all[AFTER].charge);
+    mpz_sub (difference, t->side[AFTER]->all.charge,
+             t->side[BEFORE]->all.charge);
+    figure (t, "Charged", t->side[BEFORE]->all.charge);
+    figure (t, "Charged after", t->side[AFTER]->all.charge);
     figure (t, "Difference", difference);
     mpz_clear (difference);
-    prove_side (t, &t->all[BEFORE], "Before");
-    prove_side (t, &t->all[AFTER], "After");
+    prove_side (t, &t->side[BEFORE]->all, "Before");
+    prove_side (t, &t->side[AFTER]->all, "After");
     if (t->whatif->factor)
         prove_neutral (t);
     report_note (t->report, NOTE_INFORMATION,
@@ -438,10 +458,12 @@ static void add_sections (struct table *t)
 {
     report_section (t->report, t->by_team ? "Teams" : "Accounts",
                     "Charges before and after the change.");
-    add_lines (t, t->payers, t->by_team ? "team" : "account", put_charges);
+    add_lines (t, t->side[BEFORE]->payers, t->side[AFTER]->payers,
+               t->by_team ? "team" : "account", put_charges);
     report_section (t->report, "Pools",
                     "Recovery of the cost before and after the change.");
-    add_lines (t, t->pools, "pool", put_recovery);
+    add_lines (t, t->side[BEFORE]->pools, t->side[AFTER]->pools, "pool",
+               put_recovery);
     add_rates (t);
 }
 
@@ -449,8 +471,8 @@ report_t *whatif_report_make (const whatif_t *w)
 {
     struct table t = {.whatif = w,
                       .digits = w->query->site->currency_digits,
-                      .by_team = w->query->site->team_count > 0
-                                 || w->site_after->team_count > 0};
+                      .by_team = whatif_by_team (w->query->site, w->site_after),
+                      .side = {[BEFORE] = w->before, [AFTER] = w->after}};
 
     t.cpus
         = site_counts_cpus (w->query->site) || site_counts_cpus (w->site_after);
@@ -458,15 +480,8 @@ report_t *whatif_report_make (const whatif_t *w)
     report_parameter (t.report, "file", w->file);
     add_columns (t.report, t.cpus);
     fields_init (&fields, &t.none);
-    take_bill (&t, w->before, BEFORE);
-    take_bill (&t, w->after, AFTER);
     add_sections (&t);
     add_words (&t);
-    for (size_t side = BEFORE; side < SIDES; side++) {
-        cube_free (t.payers[side]);
-        cube_free (t.pools[side]);
-        fields_clear (&fields, &t.all[side]);
-    }
     fields_clear (&fields, &t.none);
     return t.report;
 }

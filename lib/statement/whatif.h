@@ -6,7 +6,8 @@
  * Both bills are of the same facts and months: `before` as the site's
  * configuration makes it now, whatever was closed, `after` as the other one does.
  * So that they differ by configuration alone. Every figure is a sum of a bill's
- * integers. Pure.
+ * integers. Of a bill its sums are enough: one is freed before the other is
+ * computed. Pure.
  */
 #ifndef GL_STATEMENT_WHATIF_H
 #define GL_STATEMENT_WHATIF_H
@@ -17,18 +18,29 @@
 #include "report/heading.h"
 #include "site/site.h"
 
+/* What the report says of one side. */
+typedef struct whatif_sums whatif_sums_t;
+
+/* Of the bill nothing is borrowed. `by_team`: of both sides the same, see
+ * whatif_by_team(). Yours: whatif_sums_free(), which accepts NULL. */
+whatif_sums_t *whatif_sums_new (const bill_t *bill, bool by_team);
+void whatif_sums_free (whatif_sums_t *sums);
+/* What the bill brings: charges, idle time and credits, before rounding. */
+mpq_srcptr whatif_revenue (const whatif_sums_t *sums);
+
+/* Teams are compared; else accounts, as neither site has teams. */
+bool whatif_by_team (const site_t *before, const site_t *after);
+
 typedef struct {
     const report_query_t *query; /* its site is the one before */
     const site_t *site_after;    /* rates scaled already */
     const char *file;            /* where it differs, for people */
-    const bill_t *before;
-    const bill_t *after;
-    mpq_srcptr factor; /* by which the published rates after were scaled so that the
+    const whatif_sums_t *before;
+    const whatif_sums_t *after;
+    mpq_srcptr
+        factor; /* by which the published rates after were scaled so that the
                           charges stay; NULL: they were not */
 } whatif_t;
-
-/* What a bill brings: charges, idle time and credits, before rounding. */
-void whatif_revenue (const bill_t *bill, mpq_t ret_exact);
 
 /* Every published price of the site times `factor`. */
 void whatif_scale (site_t *site, mpq_srcptr factor);

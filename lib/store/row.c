@@ -384,11 +384,13 @@ static char *make_sql (db_engine_t engine, const row_type_t *type,
         buffer_add_text (&sql, "REPLACE ");
         add_into (type, 1, "", &sql);
         break;
-    case ROW_ADD_MANY: /* FAIL: what is rolled back as a whole needs no journal
+    case ROW_ADD_MANY:
+    case ROW_ADD_SOME: /* FAIL: what is rolled back as a whole needs no journal
                         */
         buffer_add_text (&sql,
                          engine == DB_SQLITE ? "INSERT OR FAIL " : "INSERT ");
-        add_into (type, ROWS_AT_ONCE, "", &sql);
+        add_into (type, verb == ROW_ADD_MANY ? ROWS_AT_ONCE : ROWS_OF_REST, "",
+                  &sql);
         break;
     case ROW_GET:
         add_get (type, &sql);
@@ -546,26 +548,46 @@ static row_verdict_t judge (const struct row_put *put, const void *fresh,
     return order <= 0 ? ROW_STANDS : facts ? ROW_REPLACED : ROW_SEEN;
 }
 
+/* Two statements where one is enough; the type's rows come in runs of new ones and of
+ * known ones. */
+static int put_beside (store_t *store, const struct row_put *put,
+                       const void *fresh, void *stored, uint64_t *ret_differ,
+                       gl_error_t *error)
+{
+    int rc = row_get (store, put->type, put->cluster, fresh, stored, error);
+    row_verdict_t verdict
+        = rc == 1 ? judge (put, fresh, stored, ret_differ) : ROW_INSERTED;
+
+    row_release (store, put->type);
+    return rc < 0
+                   || (verdict != ROW_STANDS
+                       && row_put (store, put->type, put->cluster, fresh, error)
+                              < 0)
+               ? -1
+               : (int)verdict;
+}
+
 int row_put_better (store_t *store, const struct row_put *put,
                     const void *fresh, void *old, uint64_t *ret_differ,
                     store_counts_t *counts, gl_error_t *error)
 {
     GL_AUTOFREE void *room = old ? NULL : xcalloc (1, put->type->size);
-    void *stored = old ? old : room;
     uint64_t differ = 0;
-    int rc = row_get (store, put->type, put->cluster, fresh, stored, error);
-    row_verdict_t verdict
-        = rc == 1 ? judge (put, fresh, stored, &differ) : ROW_INSERTED;
+    int verdict = ROW_STANDS, rc = 0;
 
-    row_release (store, put->type);
-    if (rc < 0
-        || (verdict != ROW_STANDS
-            && row_put (store, put->type, put->cluster, fresh, error) < 0))
+    if (cached (store, put->type, ROW_ADD_NEW)->was_new)
+        rc = row_add_new (store, put->type, put->cluster, fresh, error);
+    if (rc >= 0)
+        verdict = rc == 1 ? ROW_INSERTED
+                          : put_beside (store, put, fresh, old ? old : room,
+                                        &differ, error);
+    if (rc < 0 || verdict < 0)
         return -1;
+    cached (store, put->type, ROW_ADD_NEW)->was_new = verdict == ROW_INSERTED;
     if (ret_differ)
         *ret_differ = differ;
     store_count (counts, verdict == ROW_INSERTED, verdict == ROW_REPLACED);
-    return (int)verdict;
+    return verdict;
 }
 
 /* --- reading -------------------------------------------------------------- */

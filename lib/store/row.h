@@ -242,12 +242,15 @@ typedef enum {
     ROW_ADD,
     ROW_ADD_NEW,
     ROW_ADD_MANY,   /* ROWS_AT_ONCE */
+    ROW_ADD_SOME,   /* ROWS_OF_REST */
     ROW_ADD_SHARED, /* behind its digest */
     ROW_PUT,
     ROW_GET,
     ROW_FIND, /* the id of a shared row, by its digest */
 } row_verb_t;
-#define ROWS_AT_ONCE 32
+/* A server is asked once for so many: it takes longer to ask than to answer. */
+#define ROWS_AT_ONCE 128
+#define ROWS_OF_REST 8
 db_statement_t *row_statement (store_t *store, const row_type_t *type,
                                row_verb_t verb, gl_error_t *error);
 

@@ -19,6 +19,7 @@ struct cluster_entry {
     bool dirty;
     bool last_known; /* whether last_job was looked up in this transaction */
     uint64_t last_job; /* no segment has a greater id */
+    int64_t last_submit; /* and none of that id was submitted later */
     struct forgetting *forgetting; /* NULL: not asked in this transaction */
     bool settled; /* in this transaction: nothing is taken as seen */
     /* in this transaction: what slurmdbd said as of then is said anew; 0: none */
@@ -39,6 +40,7 @@ struct store {
         const void *key; /* the text of the SQL, or the row type */
         unsigned verb;
         db_statement_t *st;
+        bool was_new; /* of ROW_ADD_NEW: the last row that was put was not there */
     } * statements;
     size_t statement_count;
     struct cluster_entry *clusters;

@@ -36,14 +36,16 @@ static int values_of (store_t *store, uint64_t cluster, const segment_t *s,
     return row_values (store, &segment_rows, cluster, &row, ret->value, error);
 }
 
-static int write_values (store_t *store, row_verb_t verb,
-                         const struct values *values, gl_error_t *error)
+static int write_rows (store_t *store, row_verb_t verb,
+                       const struct values *values, size_t count,
+                       gl_error_t *error)
 {
     db_statement_t *st = row_statement (store, &segment_rows, verb, error);
 
     if (!st)
         return -1;
-    bind_values (st, 0, values->value, SEGMENT_OWN);
+    for (unsigned i = 0; i < count; i++)
+        bind_values (st, i * SEGMENT_OWN, values[i].value, SEGMENT_OWN);
     return db_run (st, error);
 }
 
@@ -59,7 +61,7 @@ static int replace_segment (store_t *store, uint64_t cluster,
                    error)
         < 0)
         return -1;
-    return write_values (store, ROW_PUT, &values, error);
+    return write_rows (store, ROW_PUT, &values, 1, error);
 }
 
 /* --- the same again ------------------------------------------------------- */
@@ -352,7 +354,7 @@ static int put_new (store_t *store, struct cluster_entry *cluster,
                     const segment_t *s, const struct values *values,
                     store_counts_t *counts, gl_error_t *error)
 {
-    if (write_values (store, ROW_ADD_NEW, values, error) < 0)
+    if (write_rows (store, ROW_ADD_NEW, values, 1, error) < 0)
         return -1;
     store->known = db_affected (store->db) == 0;
     if (store->known)
@@ -365,8 +367,9 @@ static int put_new (store_t *store, struct cluster_entry *cluster,
 
 /*
  * Job ids grow: nearly all that a first sync puts is new for sure, because no
- * segment has so great an id. These wait until there are enough of them to be
- * written by one statement. Those that wait are of one cluster.
+ * segment has so great an id, or was submitted so late under it. These wait until
+ * there are enough of them to be written by one statement. Those that wait are of
+ * one cluster.
  */
 struct segment_batch {
     size_t count;
@@ -375,31 +378,26 @@ struct segment_batch {
     struct values waiting[ROWS_AT_ONCE];
 };
 
-static int write_all (store_t *store, gl_error_t *error)
-{
-    db_statement_t *st
-        = row_statement (store, &segment_rows, ROW_ADD_MANY, error);
-
-    if (!st)
-        return -1;
-    for (unsigned i = 0; i < ROWS_AT_ONCE; i++)
-        bind_values (st, i * SEGMENT_OWN, store->batch->waiting[i].value,
-                     SEGMENT_OWN);
-    return db_run (st, error);
-}
-
 int segments_flush (store_t *store, gl_error_t *error)
 {
+    static const struct {
+        row_verb_t verb;
+        size_t rows;
+    } statements[] = {{ROW_ADD_MANY, ROWS_AT_ONCE},
+                      {ROW_ADD_SOME, ROWS_OF_REST},
+                      {ROW_ADD_NEW, 1}};
     struct segment_batch *batch = store->batch;
+    size_t written = 0;
     int rc = 0;
 
-    if (!batch || batch->count == 0)
+    if (!batch)
         return 0;
-    if (batch->count == ROWS_AT_ONCE)
-        rc = write_all (store, error);
-    for (size_t i = 0;
-         batch->count < ROWS_AT_ONCE && rc == 0 && i < batch->count; i++)
-        rc = write_values (store, ROW_ADD_NEW, &batch->waiting[i], error);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (statements); i++)
+        for (; rc == 0 && batch->count - written >= statements[i].rows;
+             written += statements[i].rows)
+            rc = write_rows (store, statements[i].verb,
+                             batch->waiting + written, statements[i].rows,
+                             error);
     batch->count = 0;
     return rc;
 }
@@ -422,8 +420,16 @@ static int find_last (store_t *store, struct cluster_entry *cluster,
                < 0)
         return -1;
     cluster->last_job = (uint64_t)last;
+    cluster->last_submit = INT64_MAX;
     cluster->last_known = true;
     return 0;
+}
+
+static bool is_behind (const struct cluster_entry *cluster, const segment_t *s)
+{
+    return s->id_job > cluster->last_job
+           || (s->id_job == cluster->last_job
+               && s->time_submit > cluster->last_submit);
 }
 
 /* 1: it waits to be written. */
@@ -435,7 +441,7 @@ static int put_behind (store_t *store, struct cluster_entry *cluster,
 
     if (!cluster->last_known && find_last (store, cluster, error) < 0)
         return -1;
-    if (s->id_job <= cluster->last_job)
+    if (!is_behind (cluster, s))
         return 0;
     if (!store->batch)
         store->batch = xcalloc (1, sizeof (*store->batch));
@@ -449,6 +455,7 @@ static int put_behind (store_t *store, struct cluster_entry *cluster,
     }
     batch->waiting[batch->count++] = *values;
     cluster->last_job = s->id_job;
+    cluster->last_submit = s->time_submit;
     store->known = false;
     store_count (counts, true, true);
     if (forget_segment (store, cluster, NULL, s, false, error) < 0

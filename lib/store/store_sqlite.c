@@ -234,6 +234,9 @@ static const char settings[] = "PRAGMA synchronous = FULL;"
 /* A report reads with several connections at once, each mostly in one direction. */
 static const char reader_settings[] = "PRAGMA cache_size = -2048;";
 
+/* The rows of a month go to the ends of their tables: no page is asked for again. */
+static const char ledger_settings[] = "PRAGMA cache_size = -4096;";
+
 static int try_journal (struct sqlite_db *db, gl_error_t *error)
 {
     db_statement_t *st
@@ -302,7 +305,9 @@ static int open_handle (struct sqlite_db *db, unsigned flags, gl_error_t *error)
                           &persist);
     if (sqlite_exec (&db->base, settings, error) < 0
         || (flags & DB_READ_ONLY
-            && sqlite_exec (&db->base, reader_settings, error) < 0))
+            && sqlite_exec (&db->base, reader_settings, error) < 0)
+        || ((flags & (DB_LEDGER | DB_READ_ONLY)) == DB_LEDGER
+            && sqlite_exec (&db->base, ledger_settings, error) < 0))
         return -1;
     /* the first look into the file: is it a database? */
     if (sqlite_exec (&db->base, "SELECT count(*) FROM sqlite_schema", error)

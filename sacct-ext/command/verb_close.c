@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "command/manual.h"
 #include "command/month_set.h"
+#include "command/rollups_keep.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "month/close.h"
@@ -103,6 +104,7 @@ static int close_it (cli_t *cli, const struct request *request, int64_t now,
         return cli_fail (cli, &error);
     say_done (cli, request, &done);
     fflush (stdout);
+    rollups_keep (cli);
     anchor = (anchor_t){done.head,    "close", request->month,
                         done.version, r.who,   now};
     rc = manual_anchor (cli, &anchor);

@@ -23,7 +23,7 @@ struct request {
 /* The other configuration and what it makes of the months. */
 struct other {
     site_t *site;
-    bill_t *bill;
+    whatif_sums_t *sums;
 };
 
 /* --- the other configuration ------------------------------------------- */
@@ -49,33 +49,47 @@ static int load (cli_t *cli, const struct request *request, struct other *other)
 
 static void other_done (struct other *other)
 {
-    bill_free (other->bill);
+    whatif_sums_free (other->sums);
     site_free (other->site);
+}
+
+/* --- one side ---------------------------------------------------------- */
+
+/* The sums of the months' bill, by one of the two configurations. */
+static int sum_months (cli_t *cli, const report_query_t *query,
+                       const struct other *other, const site_t *site,
+                       whatif_sums_t **ret_sums)
+{
+    gl_error_t error;
+    bill_t *bill;
+
+    if (settled_bill (cli->store, site, query->period, NULL, &bill, &error) < 0)
+        return cli_fail (cli, &error);
+    *ret_sums = whatif_sums_new (bill, whatif_by_team (cli->site, other->site));
+    bill_free (bill);
+    return CLI_OK;
 }
 
 /* --- rates that leave the sum as it is --------------------------------- */
 
-/* The bill with the file's rates times `factor`. `scale`: how they stand. */
+/* What is billed by the file's rates times `factor`. `scale`: how they stand. */
 static int bill_at (cli_t *cli, const report_query_t *query,
                     struct other *other, mpq_t scale, mpq_srcptr factor,
                     mpq_t ret_revenue)
 {
-    gl_error_t error;
     mpq_t step;
+    int rc;
 
     mpq_init (step);
     mpq_div (step, factor, scale);
     whatif_scale (other->site, step);
     mpq_set (scale, factor);
     mpq_clear (step);
-    bill_free (other->bill);
-    other->bill = NULL;
-    if (settled_bill (cli->store, other->site, query->period, NULL,
-                      &other->bill, &error)
-        < 0)
-        return cli_fail (cli, &error);
-    whatif_revenue (other->bill, ret_revenue);
-    return CLI_OK;
+    whatif_sums_free (GL_TAKE (other->sums));
+    rc = sum_months (cli, query, other, other->site, &other->sums);
+    if (rc == CLI_OK)
+        mpq_set (ret_revenue, whatif_revenue (other->sums));
+    return rc;
 }
 
 /* Charges grow with the rates on straight lines that meet where a tier of
@@ -85,7 +99,7 @@ static int bill_at (cli_t *cli, const report_query_t *query,
 /* f0, r0 and f1, r1 are two factors and what they bring; `wanted` is asked for.
  * False: nothing is proportional to the rates, or not to rates above 0. */
 static bool secant (mpq_t f0, const mpq_t r0, const mpq_t f1, const mpq_t r1,
-                    const mpq_t wanted, mpq_t ret_next)
+                    mpq_srcptr wanted, mpq_t ret_next)
 {
     mpq_t slope, rise;
     bool found;
@@ -106,7 +120,7 @@ static bool secant (mpq_t f0, const mpq_t r0, const mpq_t f1, const mpq_t r1,
 }
 
 static int find_factor (cli_t *cli, const report_query_t *query,
-                        struct other *other, const mpq_t wanted, mpq_t factor)
+                        struct other *other, mpq_srcptr wanted, mpq_t factor)
 {
     mpq_t scale, f0, r0, r1, next;
     bool more = true;
@@ -147,53 +161,32 @@ static int find_factor (cli_t *cli, const report_query_t *query,
 
 /* --- the report -------------------------------------------------------- */
 
-static int compute (cli_t *cli, const struct request *request,
-                    const report_query_t *query, struct other *other,
-                    const bill_t *before, mpq_t factor)
-{
-    gl_error_t error;
-    mpq_t wanted;
-    int rc;
-
-    if (!request->neutral)
-        return settled_bill (cli->store, other->site, query->period, NULL,
-                             &other->bill, &error)
-                       < 0
-                   ? cli_fail (cli, &error)
-                   : CLI_OK;
-    mpq_init (wanted);
-    whatif_revenue (before, wanted);
-    rc = find_factor (cli, query, other, wanted, factor);
-    mpq_clear (wanted);
-    return rc;
-}
-
 static int compare (cli_t *cli, struct request *request,
                     const report_query_t *query, struct other *other)
 {
     whatif_t whatif
         = {.query = query, .site_after = other->site, .file = request->file};
-    bill_t *before = NULL;
-    gl_error_t error;
+    whatif_sums_t *before = NULL;
     mpq_t factor;
     int rc;
 
     mpq_init (factor);
-    rc = settled_bill (cli->store, cli->site, query->period, NULL, &before,
-                       &error)
-                 < 0
-             ? cli_fail (cli, &error)
-             : compute (cli, request, query, other, before, factor);
+    rc = sum_months (cli, query, other, cli->site, &before);
+    if (rc == CLI_OK)
+        rc = request->neutral
+                 ? find_factor (cli, query, other, whatif_revenue (before),
+                                factor)
+                 : sum_months (cli, query, other, other->site, &other->sums);
     if (rc == CLI_OK) {
         report_t *report;
         whatif.before = before;
-        whatif.after = other->bill;
+        whatif.after = other->sums;
         whatif.factor = request->neutral ? factor : NULL;
         report = whatif_report_make (&whatif);
         rc = output_report (cli, &request->output, report);
         report_free (report);
     }
-    bill_free (before);
+    whatif_sums_free (before);
     mpq_clear (factor);
     return rc;
 }

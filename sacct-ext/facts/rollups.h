@@ -40,6 +40,13 @@ int rollups_refresh (store_t *store, const site_t *site,
 
 /* --- a reader's side --------------------------------------------------- */
 
+/* Rollups of which unit of time make up a period. */
+typedef enum {
+    ROLLUPS_AS_ASKED, /* days if the query has days, else months */
+    ROLLUPS_DAYS,
+    ROLLUPS_MONTHS, /* where they are whole, else days */
+} rollups_unit_t;
+
 /* What a report is made of. */
 typedef struct {
     const report_query_t *query;
@@ -47,7 +54,7 @@ typedef struct {
     const int64_t *cuts; /* ascending; no rollup may lie on both sides of one,
                             nor of the ends of the query's period */
     size_t cut_count;
-    bool months; /* even where the query has days */
+    rollups_unit_t unit;
 } rollups_query_t;
 
 /* Whether rollups alone can tell it: whole days up to the end, to which no
@@ -56,8 +63,7 @@ typedef struct {
 bool rollups_answer (const rollups_query_t *query);
 
 /* The rollups that make up the period, of the query's clusters, by cluster, then
- * time: months where they are whole and the query has no days, else days; from
- * the store, or computed. Borrowed for the call. */
+ * time; from the store, or computed. Borrowed for the call. */
 int rollups_each (store_t *store, const rollups_query_t *query,
                   rollup_f callback, void *arg, gl_error_t *error);
 

@@ -232,7 +232,8 @@ int rollups_each (store_t *store, const rollups_query_t *query,
                   rollup_f callback, void *arg, gl_error_t *error)
 {
     const report_query_t *q = query->query;
-    bool days = !query->months && wants_days (q);
+    bool days = query->unit == ROLLUPS_DAYS
+                || (query->unit == ROLLUPS_AS_ASKED && wants_days (q));
 
     for (size_t i = 0; i < q->cluster_count; i++) {
         struct reading r = {.store = store,

@@ -146,9 +146,10 @@ int bills_finish (store_t *store, billing_t *billing, billing_pool_f each,
 static bool of_rollups (const billing_t *billing, period_t period,
                         rollups_query_t *ret_query)
 {
-    *ret_query = (rollups_query_t){.query = billing_query (billing),
-                                   .period = period,
-                                   .months = !billing_wants_days (billing)};
+    *ret_query = (rollups_query_t){
+        .query = billing_query (billing),
+        .period = period,
+        .unit = billing_wants_days (billing) ? ROLLUPS_DAYS : ROLLUPS_MONTHS};
     ret_query->cuts = billing_cuts (billing, &ret_query->cut_count);
     return !billing_wants_segments (billing) && rollups_answer (ret_query);
 }
@@ -190,8 +191,8 @@ int bills_cluster (store_t *store, const site_t *site,
     int64_t as_of;
 
     *ret_cluster = (report_cluster_t){.name = from->name, .as_of = from->as_of};
-    return carries (site) ? store_extent (store, from->name, &ret_cluster->first,
-                                          &as_of, error)
+    return carries (site) ? store_extent (store, from->name,
+                                          &ret_cluster->first, &as_of, error)
                           : 0;
 }
 
@@ -308,7 +309,8 @@ static int take_pool (const billing_t *billing, const pool_month_t *pm,
 
     if (m->of)
         billing_days_add_pool (m->of, pm);
-    return bill_take_pool (billing, pm, &m->taking, error);
+    return m->how->days_alone ? 0
+                              : bill_take_pool (billing, pm, &m->taking, error);
 }
 
 static int take_rollup_days (const rollup_t *rollup, void *arg,
@@ -338,7 +340,7 @@ static int give_days (store_t *store, const billing_t *billing,
     if (!of_rollups (billing, period, &days))
         return facts_each (store, billing_query (billing)->site, &facts,
                            take_fact_days, of, error);
-    days.months = false;
+    days.unit = ROLLUPS_DAYS;
     return rollups_each (store, &days, take_rollup_days, of, error);
 }
 
@@ -386,7 +388,8 @@ int bills_compute_part (store_t *store, const site_t *site, period_t period,
            .taking = {.bill = bill_new (), .compared = how->compared}};
 
     if (with_billing (store, site, keys, period, how, make_bill, &m, error) < 0
-        || services_add (store, site, period, m.taking.bill, error) < 0) {
+        || (!how->days_alone
+            && services_add (store, site, period, m.taking.bill, error) < 0)) {
         bill_free (m.taking.bill);
         return -1;
     }
@@ -464,7 +467,26 @@ static int add_reservations (struct pass *p, store_t *store, period_t period,
 
 static void take_slice (const capacity_slice_t *slice, void *arg)
 {
-    line_items_add_capacity (arg, slice);
+    const rollup_capacity_t capacity
+        = {.pool = slice->pool ? slice->pool->name : NULL,
+           .sum = slice->sum,
+           .reserved = slice->reserved,
+           .reserved_count = slice->reserved_count};
+
+    line_items_add_capacity (arg, slice->cluster, slice->interval.start,
+                             &capacity);
+}
+
+static int take_capacity (const rollup_t *rollup, void *arg, gl_error_t *error)
+{
+    size_t count;
+    const rollup_capacity_t *capacity = rollup_capacity (rollup, &count);
+
+    (void)error;
+    for (size_t i = 0; i < count; i++)
+        line_items_add_capacity (arg, rollup_cluster (rollup),
+                                 rollup_period (rollup).start, &capacity[i]);
+    return 0;
 }
 
 static int take_held (const fact_t *fact, void *arg, gl_error_t *error)
@@ -497,15 +519,23 @@ static int add_day (struct pass *p, store_t *store,
     return rc;
 }
 
+/* Days that are kept say what nobody used: to find it out again takes a second look
+ * at every segment. */
 static int add_capacity (struct pass *p, store_t *store,
-                         const report_query_t *report, period_t period,
+                         const billing_t *billing, period_t period,
                          gl_error_t *error)
 {
-    const zone_t *zone = report->site->zone;
+    const report_query_t *query = billing_query (billing);
+    const zone_t *zone = query->site->zone;
+    rollups_query_t days;
 
+    if (of_rollups (billing, period, &days)) {
+        days.unit = ROLLUPS_DAYS;
+        return rollups_each (store, &days, take_capacity, p->detail, error);
+    }
     for (int64_t at = period.start; at < period.end;) {
         period_t day = period_clip (zone_unit (zone, CALENDAR_DAY, at), period);
-        if (add_day (p, store, report, day, error) < 0)
+        if (add_day (p, store, query, day, error) < 0)
             return -1;
         at = day.end;
     }
@@ -546,7 +576,7 @@ static int run (struct itemizing *m, const billing_t *billing,
         && (add_reservations (p, m->store, period, error) < 0
             || add_segments (p, m->store, query->site, period, error) < 0
             || (!line_items_wants_jobs (p->detail)
-                && add_capacity (p, m->store, query, period, error) < 0)))
+                && add_capacity (p, m->store, billing, period, error) < 0)))
         return -1;
     return line_items_finish (p->detail, take_item, p, error);
 }

@@ -26,6 +26,7 @@ typedef struct {
     bool compared; /* with what its months would be under other idle policies */
     bool days;     /* with what is charged by day (BILL_DAYS) of what passes: */
     const usage_filter_t *filter; /* NULL: all */
+    bool days_alone;              /* and no other list */
 } bills_how_t;
 /* The same of a period: rows of its months that lie outside it are marked so.
  * *ret_first: with days, an instant of the first time that jobs held, whoever's that

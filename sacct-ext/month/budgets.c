@@ -11,8 +11,8 @@ struct filling {
     const budgets_query_t *query;
     budget_t **budget;
     size_t count;
-    int64_t first;          /* day with a charge of anybody; 0: none */
-    bill_t *rates;          /* the pools in the month of as-of */
+    int64_t first;      /* day with a charge of anybody; 0: none */
+    bill_t *rates;      /* the pools in the month of as-of */
     uint64_t unlimited; /* running jobs without a known time limit */
 };
 
@@ -42,20 +42,42 @@ static const struct {
     {KEY_POOL, offsetof (site_budget_t, pool)},
 };
 
-/* Passes what some budget is of; days of all else need not be told apart, which
- * is most of the lines. False: budgets are of this and that. */
-static bool make_filter (const struct filling *f, usage_filter_t *filter)
+static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
 {
+    return q->as_of - 1 >= entry->valid.start && q->as_of - 1 < entry->valid.end
+           && (!q->name || strcmp (q->name, entry->name) == 0)
+           && (!q->team || (entry->team && strcmp (q->team, entry->team) == 0));
+}
+
+/* Of the budgets that are wanted all that are of such a thing; how many are wanted. */
+static size_t take_names (const budgets_query_t *q, size_t name,
+                          text_list_t *ret_names)
+{
+    size_t wanted = 0;
+
+    ret_names->count = 0;
+    for (size_t i = 0; i < q->site->budget_count; i++) {
+        const site_budget_t *entry = &q->site->budgets[i];
+        char *of = *(char *const *)((const char *)entry + name);
+        if (!is_wanted (q, entry))
+            continue;
+        wanted++;
+        if (of)
+            ret_names->item[ret_names->count++] = of;
+    }
+    return wanted;
+}
+
+/* Days of all else need not be told apart, which is most of the lines. False: budgets
+ * are of this and that. */
+bool budgets_filter (const budgets_query_t *q, usage_filter_t *ret)
+{
+    *ret = (usage_filter_t){.label = NULL};
+    ret->values.item
+        = xcalloc (q->site->budget_count + 1, sizeof (*ret->values.item));
     for (size_t i = 0; i < GL_ARRAY_SIZE (scopes); i++) {
-        filter->key = scopes[i].key;
-        filter->values.count = 0;
-        for (size_t k = 0; k < f->count; k++) {
-            const site_budget_t *entry = f->budget[k]->budget;
-            char *name = *(char *const *)((const char *)entry + scopes[i].name);
-            if (name)
-                filter->values.item[filter->values.count++] = name;
-        }
-        if (filter->values.count == f->count)
+        ret->key = scopes[i].key;
+        if (take_names (q, scopes[i].name, &ret->values) == ret->values.count)
             return true;
     }
     return false;
@@ -158,7 +180,7 @@ static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
 {
     month_how_t how
         = {.until = f->query->as_of, .days = true, .had = f->query->month};
-    usage_filter_t filter = {.label = NULL};
+    usage_filter_t filter;
     periods_t *periods;
     int64_t start;
     int rc;
@@ -166,8 +188,7 @@ static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
     if (periods_read (store, &periods, error) < 0)
         return -1;
     how.periods = periods;
-    filter.values.item = xcalloc (f->count + 1, sizeof (*filter.values.item));
-    how.filter = make_filter (f, &filter) ? &filter : NULL;
+    how.filter = budgets_filter (f->query, &filter) ? &filter : NULL;
     rc = find_start (store, f, periods, &start, error);
     if (rc == 0)
         rc = months_each (store, f->query->site,
@@ -228,7 +249,8 @@ static bool price_of (const struct filling *f, const char *pool,
             full = &pools[i];
     if (!price->rate && (!full || !full->has_cost))
         return false;
-    mpq_set (ret, price->rate ? rate_list_price (price->rate) : full->full_rate);
+    mpq_set (ret,
+             price->rate ? rate_list_price (price->rate) : full->full_rate);
     if (!price->rule)
         return true;
     mpq_init (share);
@@ -340,15 +362,6 @@ static int add_running (store_t *store, struct filling *f,
 }
 
 /* --- all together ------------------------------------------------------ */
-
-static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
-{
-    return q->as_of - 1 >= entry->valid.start
-           && q->as_of - 1 < entry->valid.end
-           && (!q->name || strcmp (q->name, entry->name) == 0)
-           && (!q->team
-               || (entry->team && strcmp (q->team, entry->team) == 0));
-}
 
 static int fill (store_t *store, struct filling *f, gl_error_t *error)
 {

@@ -17,10 +17,14 @@ typedef struct {
     const char *name; /* this budget alone; NULL: all */
     const char *team; /* budgets of this team alone; NULL: all */
     budget_window_t window;
-    month_t *month; /* read already, with the days of the team; NULL: none */
+    month_t *month; /* read already, with the days of budgets_filter(); NULL: none */
     uint64_t *ret_unlimited; /* running jobs without a known time limit, which
                                 are in no encumbrance; may be NULL */
 } budgets_query_t;
+
+/* Days of which budgets are made, into `ret`, whose values are to be freed; false: of
+ * all. */
+bool budgets_filter (const budgets_query_t *query, usage_filter_t *ret);
 
 /* The entries in force at as-of, in the order of the configuration, computed.
  * budgets_free() them. */

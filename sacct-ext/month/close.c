@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "facts/chunks.h"
+#include "month/bills.h"
 #include "month/close.h"
 #include "month/closed_lists.h"
 #include "month/closed_site.h"
@@ -46,7 +47,8 @@ struct writing {
     chain_head_t head;
     const char *month;
     uint32_t version;
-    uint64_t lines; /* of the detail of the month */
+    uint64_t lines;                 /* of the detail of the month */
+    buffer_t list[BILL_LIST_COUNT]; /* what the closing says of each list */
 };
 
 static int add (struct writing *w, chain_kind_t kind, const buffer_t *body,
@@ -108,6 +110,68 @@ static int put_usage (const buffer_t *chunk, void *arg, gl_error_t *error)
     return add (arg, CHAIN_USAGE, chunk, error);
 }
 
+/* --- the lists --------------------------------------------------------- */
+
+/* NULL: without rows. */
+static int write_list (struct writing *w, const bill_t *bill, bill_list_t list,
+                       gl_error_t *error)
+{
+    buffer_clear (&w->list[list]);
+    return closed_list_write (w->store, w->month, w->version, bill, list,
+                              &w->list[list], error);
+}
+
+static bool is_of_days (bill_list_t list)
+{
+    return list == BILL_DAYS || list == BILL_TEAM_DAYS;
+}
+
+/* All but the days. */
+static int write_lists (struct writing *w, const bill_t *bill,
+                        gl_error_t *error)
+{
+    int rc = 0;
+
+    for (bill_list_t list = 0; list < BILL_LIST_COUNT && rc == 0; list++)
+        if (!is_of_days (list))
+            rc = write_list (w, bill, list, error);
+    return rc;
+}
+
+static int write_days (struct writing *w, const bill_t *bill, gl_error_t *error)
+{
+    return write_list (w, bill, BILL_DAYS, error) < 0
+                   || write_list (w, bill, BILL_TEAM_DAYS, error) < 0
+               ? -1
+               : 0;
+}
+
+/* Computed again for their own sake: together with the rows of the month and of its
+ * jobs they take more memory than all the rest of closing. */
+static int add_days (struct writing *w, const site_t *site, period_t month,
+                     gl_error_t *error)
+{
+    bill_t *bill;
+    int64_t first;
+    int rc;
+
+    if (bills_compute_part (w->store, site, month,
+                            &(bills_how_t){.days = true, .days_alone = true},
+                            &bill, &first, error)
+        < 0)
+        return -1;
+    bill_add_team_days (bill);
+    rc = write_days (w, bill, error);
+    bill_free (bill);
+    return rc;
+}
+
+static void writing_done (struct writing *w)
+{
+    for (size_t i = 0; i < BILL_LIST_COUNT; i++)
+        buffer_done (&w->list[i]);
+}
+
 /* --- the entry that closes --------------------------------------------- */
 
 struct closing {
@@ -137,8 +201,8 @@ static void put_checks (const close_request_t *r, buffer_t *body)
     body_put (body, "accept", r->accept);
     for (size_t i = 0; r->checks && i < r->checks->count; i++) {
         const check_t *c = &r->checks->item[i];
-        GL_AUTOFREE char *name = xasprintf ("%s.%s", check_state_word (c->state),
-                                            c->name);
+        GL_AUTOFREE char *name
+            = xasprintf ("%s.%s", check_state_word (c->state), c->name);
         if (c->state != CHECK_OK)
             body_put (body, name, c->figure);
     }
@@ -159,8 +223,7 @@ static int put_snapshot (store_t *store, const site_t *site, buffer_t *body,
 }
 
 static int add_end (struct writing *w, const struct closing *c,
-                    const char *state, period_t period, const bill_t *bill,
-                    gl_error_t *error)
+                    const char *state, period_t period, gl_error_t *error)
 {
     BUFFER_AUTO body = BUFFER_INIT;
 
@@ -175,11 +238,10 @@ static int add_end (struct writing *w, const struct closing *c,
     closed_site_put (c->site, &body);
     body_put_number (&body, "detail", (int64_t)w->lines);
     if (put_as_of (w->store, &body, error) < 0
-        || put_snapshot (w->store, c->site, &body, error) < 0
-        || closed_lists_write (w->store, w->month, w->version, bill, &body,
-                               error)
-               < 0)
+        || put_snapshot (w->store, c->site, &body, error) < 0)
         return -1;
+    for (size_t i = 0; i < BILL_LIST_COUNT; i++)
+        buffer_add (&body, w->list[i].data, w->list[i].length);
     put_checks (c->request, &body);
     return add (w, CHAIN_CLOSE, &body, error);
 }
@@ -194,10 +256,9 @@ static int check_month (store_t *store, const site_t *site,
     char open[MONTH_SIZE];
 
     if (closing)
-        return gl_error (error,
-                         "%s is closed already: version %u, by %s, hash %s",
-                         month, closing->version,
-                         closing->who ? closing->who : "?", closing->hash);
+        return gl_error (
+            error, "%s is closed already: version %u, by %s, hash %s", month,
+            closing->version, closing->who ? closing->who : "?", closing->hash);
     if (periods_open_month (store, site, periods, open, error) < 0)
         return -1;
     /* without go-live the ledger begins with the month that is closed first */
@@ -237,7 +298,9 @@ static int import_months (struct writing *w, struct closing *c,
         w->version = 1;
         if (closed_usage_write (w->store, c->site, period, put_usage, w, error)
                 < 0
-            || add_end (w, c, "imported", period, NULL, error) < 0)
+            || write_lists (w, NULL, error) < 0
+            || write_days (w, NULL, error) < 0
+            || add_end (w, c, "imported", period, error) < 0)
             return -1;
         c->done->imported++;
         periods_month_of (c->site, period.end, month);
@@ -245,15 +308,20 @@ static int import_months (struct writing *w, struct closing *c,
     return 0;
 }
 
+/* The rows of jobs go back to the bill's other rows alone. */
 static int write_month (struct writing *w, struct closing *c, month_t *m,
                         gl_error_t *error)
 {
     w->month = m->name;
     w->version = c->done->version;
+    if (write_lists (w, m->bill, error) < 0)
+        return -1;
+    bill_forget_charges (m->bill);
     if (closed_usage_write (w->store, c->site, m->period, put_usage, w, error)
             < 0
         || add_detail (w, m, error) < 0
-        || add_end (w, c, "closed", m->period, m->bill, error) < 0)
+        || add_days (w, c->site, m->period, error) < 0
+        || add_end (w, c, "closed", m->period, error) < 0)
         return -1;
     c->done->head = w->head;
     hash_text (w->head.hash, c->done->hash);
@@ -278,23 +346,22 @@ static int close_now (store_t *store, void *arg, gl_error_t *error)
     month_t *m = NULL;
     int rc = -1;
 
-    *c->done = (close_done_t){.handover
-                              = c->request->now + c->site->close.review};
+    *c->done
+        = (close_done_t){.handover = c->request->now + c->site->close.review};
     if (periods_read (store, &periods, error) < 0
         || check_month (store, c->site, periods, c->request->month, error) < 0
         || month_read (store, c->site, c->request->month,
-                       &(month_how_t){.compared = true, .days = true}, &m,
-                       error)
+                       &(month_how_t){.compared = true}, &m, error)
                < 0
         || store_chain_head (store, &w.head, error) < 0)
         goto out;
-    bill_add_team_days (m->bill);
     c->done->version = periods_versions (periods, m->name) + 1;
     count_rows (m, c->done);
     rc = import_months (&w, c, periods, error);
     if (rc == 0)
         rc = write_month (&w, c, m, error);
 out:
+    writing_done (&w);
     month_free (m);
     periods_free (periods);
     return rc;
@@ -317,7 +384,7 @@ struct deciding {
     decision_t *decision;
     close_check_f check;
     void *arg;
-    bool in_open; /* it is of the month that is open when it is written */
+    bool in_open;      /* it is of the month that is open when it is written */
     chain_head_t head; /* the entry */
 };
 

@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/cube.h"
 #include "month/closed_lists.h"
 
@@ -236,15 +237,15 @@ static int write_list (struct writing *w, const bill_t *bill, buffer_t *body,
     return rc;
 }
 
-int closed_lists_write (store_t *store, const char *month, uint32_t version,
-                        const bill_t *bill, buffer_t *body, gl_error_t *error)
+int closed_list_write (store_t *store, const char *month, uint32_t version,
+                       const bill_t *bill, bill_list_t list, buffer_t *body,
+                       gl_error_t *error)
 {
-    struct writing w
-        = {.store = store, .row = {.month = month, .version = version}};
-    int rc = 0;
+    struct writing w = {.store = store,
+                        .list = list,
+                        .row = {.month = month, .version = version}};
+    int rc = write_list (&w, bill, body, error);
 
-    for (w.list = 0; w.list < BILL_LIST_COUNT && rc == 0; w.list++)
-        rc = write_list (&w, bill, body, error);
     buffer_done (&w.row.text);
     return rc;
 }
@@ -254,6 +255,7 @@ int closed_lists_write (store_t *store, const char *month, uint32_t version,
 struct reading {
     const closing_t *closing;
     bill_list_t list;
+    const char *month; /* of which postings are wanted; NULL: all rows */
     bill_t *bill;
     uint64_t rows;
     struct digest all;
@@ -268,17 +270,30 @@ static int is_changed (const struct reading *r, gl_error_t *error)
                      r->closing->month, lists[r->list].table);
 }
 
+static bool is_wanted (const struct reading *r, const closed_row_t *row)
+{
+    const fields_t *fields = &bill_fields[r->list];
+
+    return !r->month
+           || text_same (
+               row->value[field_named (fields, "month") - fields->field],
+               r->month);
+}
+
 static int read_row (const closed_row_t *row, void *arg, gl_error_t *error)
 {
     struct reading *r = arg;
     const closed_table_t *t = table_of (r->list);
     const fields_t *fields = &bill_fields[r->list];
-    void *item = bill_append (r->bill,
-                              r->list == BILL_TEAM_DAYS ? BILL_DAYS : r->list);
+    void *item;
 
     digest_add (&r->all, row->text.data, row->text.length);
     if (row->number != ++r->rows)
         return is_changed (r, error);
+    if (!is_wanted (r, row))
+        return 0;
+    item = bill_append (r->bill,
+                        r->list == BILL_TEAM_DAYS ? BILL_DAYS : r->list);
     for (unsigned i = 0; i < t->count; i++)
         if (row->value[i]
             && !field_set (&fields->field[i], item, row->value[i],
@@ -287,19 +302,38 @@ static int read_row (const closed_row_t *row, void *arg, gl_error_t *error)
     return 0;
 }
 
+static int read_list (store_t *store, struct reading *r, gl_error_t *error)
+{
+    int rc, is;
+
+    digest_begin (&r->all);
+    rc = store_closed_each (store, table_of (r->list), r->closing->month,
+                            r->closing->version, read_row, r, error);
+    is = is_list (&r->all, r->closing, r->list, rc == 0 ? error : NULL);
+    if (rc < 0 || is < 0)
+        return -1;
+    return is && r->rows == rows_of (r->closing, r->list)
+               ? 0
+               : is_changed (r, error);
+}
+
 int closed_list_read (store_t *store, const closing_t *closing,
                       bill_list_t list, bill_t *bill, gl_error_t *error)
 {
-    struct reading r = {closing, list, bill, 0, {NULL, false}};
-    int rc, is;
+    struct reading r = {.closing = closing, .list = list, .bill = bill};
 
-    digest_begin (&r.all);
-    rc = store_closed_each (store, table_of (list), closing->month,
-                            closing->version, read_row, &r, error);
-    is = is_list (&r.all, closing, list, rc == 0 ? error : NULL);
-    if (rc < 0 || is < 0)
-        return -1;
-    return is && r.rows == rows_of (closing, list) ? 0 : is_changed (&r, error);
+    return read_list (store, &r, error);
+}
+
+int closed_postings_read (store_t *store, const closing_t *closing,
+                          const char *month, bill_t *bill, gl_error_t *error)
+{
+    struct reading r = {.closing = closing,
+                        .list = BILL_POSTINGS,
+                        .month = month,
+                        .bill = bill};
+
+    return read_list (store, &r, error);
 }
 
 /* --- checking ------------------------------------------------------------- */

@@ -153,9 +153,9 @@ int month_usage (month_t *month, const report_query_t *query,
 
 /* Its rows by job and day (ledger/line_items.h), in their order. `want` NULL:
  * all of each row. *ret_poolless: GRES-seconds on devices of no pool, which no
- * row has; may be NULL. Of a month that is not closed: two passes over its
- * segments and one over those of each day; memory holds the bill's lines and
- * the segments of a day. */
+ * row has; may be NULL. Of a month that is not closed: a pass over its segments,
+ * and where rollups cannot tell its bill and capacity one more for each of them;
+ * memory holds the bill's lines, and then the segments of a day. */
 int month_line_items (month_t *month, const line_item_want_t *want,
                       line_item_f callback, void *arg, uint64_t *ret_poolless,
                       gl_error_t *error);

@@ -406,21 +406,6 @@ int periods_usage (store_t *store, const closing_t *closing,
     return rc;
 }
 
-static int add_rows (store_t *store, const closing_t *closing,
-                     const char *month, bill_t *out, gl_error_t *error)
-{
-    bill_t *bill = bill_new ();
-    int rc = closed_list_read (store, closing, BILL_POSTINGS, bill, error);
-    size_t count;
-    const posting_t *rows = postings (bill, &count);
-
-    for (size_t i = 0; i < count && rc == 0; i++)
-        if (rows[i].month && !strcmp (rows[i].month, month))
-            bill_add_copy (out, &rows[i]);
-    bill_free (bill);
-    return rc;
-}
-
 int periods_rows (store_t *store, const periods_t *p, const char *month,
                   const char *before, bill_t *out, gl_error_t *error)
 {
@@ -428,7 +413,7 @@ int periods_rows (store_t *store, const periods_t *p, const char *month,
         const closing_t *c = &p->closings[i];
         if (!c->reopened && strcmp (c->month, month) >= 0
             && strcmp (c->month, before) < 0
-            && add_rows (store, c, month, out, error) < 0)
+            && closed_postings_read (store, c, month, out, error) < 0)
             return -1;
     }
     return 0;

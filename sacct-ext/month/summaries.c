@@ -37,15 +37,18 @@ static int64_t month_before (const report_query_t *query, size_t back)
     return at;
 }
 
-static int read_month (struct making *m, int64_t instant, month_t **ret,
-                       gl_error_t *error)
+static int read_month (struct making *m, int64_t instant, month_how_t how,
+                       month_t **ret, gl_error_t *error)
 {
-    const month_how_t how = {.periods = m->periods};
     char name[MONTH_SIZE];
 
+    how.periods = m->periods;
     periods_month_of (m->query.site, instant, name);
     return month_read (m->store, m->query.site, name, &how, ret, error);
 }
+
+/* A month before the ledger begins is not shown, and so not computed. */
+static const month_how_t of_ledger = {.billed = true};
 
 static void add_trend (struct making *m, const month_t *month)
 {
@@ -90,7 +93,9 @@ static int add_earlier (struct making *m, gl_error_t *error)
     }
     for (size_t back = TREND_MONTHS - 1; back > 1; back--) {
         month_t *month;
-        if (read_month (m, month_before (&m->query, back), &month, error) < 0)
+        if (read_month (m, month_before (&m->query, back), of_ledger, &month,
+                        error)
+            < 0)
             return -1;
         add_trend (m, month);
         month_free (month);
@@ -172,18 +177,44 @@ static int64_t as_of (const report_query_t *query)
     return known < query->period.end ? known : query->period.end;
 }
 
+static budgets_query_t ask_budgets (const struct making *m)
+{
+    return (budgets_query_t){.site = m->query.site, .as_of = as_of (&m->query)};
+}
+
+/* Of a month that is not closed its budgets are made, too, so that it is computed
+ * once: with their days. */
+static int read_now (struct making *m, month_t **ret, gl_error_t *error)
+{
+    const budgets_query_t asked = ask_budgets (m);
+    month_how_t how = {.days = asked.site->budget_count > 0};
+    usage_filter_t filter;
+    char name[MONTH_SIZE];
+    int rc;
+
+    periods_month_of (asked.site, m->query.period.start, name);
+    how.days = how.days && !periods_closing (m->periods, name);
+    if (budgets_filter (&asked, &filter))
+        how.filter = &filter;
+    rc = read_month (m, m->query.period.start, how, ret, error);
+    free (filter.values.item);
+    return rc;
+}
+
 /* Budgets are those of the closing. */
 static int make_page (struct making *m, month_t *now, const month_t *before,
                       report_t **ret_report, gl_error_t *error)
 {
     GL_AUTOFREE char *state = month_state_text (now, m->query.site->zone);
-    budgets_query_t asked = {.as_of = as_of (&m->query)};
+    budgets_query_t asked = ask_budgets (m);
     budget_t **budgets = NULL;
     size_t count = 0, rows;
 
     if (!(asked.site = month_site (now, error)))
         return -1;
     m->query.site = asked.site;
+    if (!m->how->now && month_is_provisional (now))
+        asked.month = now; /* of read_now() */
     if (asked.site->budget_count > 0
         && budgets_compute (m->store, &asked, &budgets, &count, error) < 0)
         return -1;
@@ -229,8 +260,10 @@ static int make_of_months (struct making *m, report_t **ret_report,
 
     if (m->how->now)
         return make_of (m, m->how->now, m->how->before, ret_report, error);
-    if (read_month (m, m->query.period.start, &now, error) == 0
-        && read_month (m, month_before (&m->query, 1), &before, error) == 0)
+    if (read_now (m, &now, error) == 0
+        && read_month (m, month_before (&m->query, 1), of_ledger, &before,
+                       error)
+               == 0)
         rc = make_of (m, now, before, ret_report, error);
     month_free (now);
     month_free (before);
