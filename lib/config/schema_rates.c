@@ -228,8 +228,9 @@ const schema_kind_t schema_taxes
 static const schema_key_t budget_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_budget_t, name), NULL, NULL,
      NULL, "vision-2026", "Name of the budget."},
-    {"team", VALUE_TEXT, 0, offsetof (site_budget_t, team), NULL, "teams", NULL,
-     "vision", "What it limits: one of team, project, account and pool."},
+    {"team", VALUE_TEXT, SCHEMA_ALIASES, offsetof (site_budget_t, team), NULL,
+     "teams", NULL, "vision",
+     "What it limits: one of team, project, account and pool."},
     {"project", VALUE_TEXT, 0, offsetof (site_budget_t, project), NULL, NULL,
      NULL, NULL, "A project tag."},
     {"account", VALUE_TEXT, 0, offsetof (site_budget_t, account), NULL, NULL,

@@ -516,7 +516,7 @@ typedef enum {
                               even use would have taken by then */
 } settle_unused_t;
 
-/* What a fee is paid for. */
+/* What a fee is paid for; of other rules, whom an amount is for: a team or a user. */
 typedef enum {
     SETTLE_EACH_TEAM,
     SETTLE_EACH_USER,
@@ -569,7 +569,8 @@ typedef struct {
     int64_t
         step; /* rules apply by rising step, then name; 0: that of the rule */
     text_list_t
-        teams; /* these, and below: charges that it is for; empty: all */
+        teams; /* all their names over time; these, and below: charges that
+                          it is for; empty: all */
     text_list_t classes;
     text_list_t pools;
     text_list_t partitions;
@@ -579,17 +580,19 @@ typedef struct {
     text_list_t of;  /* settle_of_words; empty: all, of a grant charges alone */
     mpq_t amount;    /* money; 0: not given */
     mpq_t gpu_hours; /* 0: not given */
+    mpq_t cpu_hours; /* of pools of CPUs; 0: not given */
     mpq_t share; /* of each charge, 0..1; 0: not given, which is all of it */
     int per;     /* settle_period_t */
-    int64_t first_months; /* from a team's first use on; 0: no end */
-    int prorated;         /* the first period by the part of it that is left */
-    int order;            /* settle_order_t */
-    int unused;           /* settle_unused_t */
-    int together;       /* one amount for all teams, instead of one for each */
-    char *payer;        /* of a sponsor: the team that pays */
+    int64_t
+        first_months; /* from the first use of a team, or user, on; 0: no end */
+    int prorated;     /* the first period by the part of it that is left */
+    int order;        /* settle_order_t */
+    int unused;       /* settle_unused_t */
+    int together;     /* one amount for all teams, instead of one for each */
+    char *payer;      /* of a sponsor: the team that pays */
     share_list_t split; /* of a split: cost objects */
-    int each;           /* settle_each_t, of a fee */
-    mpq_t quantity;     /* of a fee: so many of what it is paid for */
+    int each;       /* settle_each_t; of other rules than a fee, team or user */
+    mpq_t quantity; /* of a fee: so many of what it is paid for */
     site_deposit_t *deposits;
     size_t deposit_count;
     int refund; /* of deposits: what is left goes back when the rule ends */
@@ -609,7 +612,8 @@ typedef enum {
  * one of amount and gpu_hours is above 0. */
 typedef struct {
     char *name;
-    char *team;
+    char *team;             /* its last name */
+    text_list_t team_names; /* all that it ever has */
     char *project;
     char *account;
     char *pool;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -30,15 +31,73 @@ const site_settlement_t *balances_rule (const site_t *site, const char *name)
     return NULL;
 }
 
+bool balances_by_user (const site_t *site)
+{
+    return GL_ANY (site->settlement, site->settlement_count, it,
+                   settle_by_user (it));
+}
+
+static int by_text (const void *a, const void *b)
+{
+    return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+void balances_users (const bill_t *bill, const char *month, const char *team,
+                     text_list_t *ret_users)
+{
+    size_t count, unique = 0;
+    const posting_t *rows = postings (bill, &count);
+
+    *ret_users = (text_list_t){NULL, 0};
+    for (size_t i = 0; i < count; i++) {
+        const char *user = posting_key (&rows[i], KEY_USER);
+        if (user && rows[i].team && !strcmp (rows[i].team, team)
+            && !strcmp (rows[i].month, month)
+            && (ret_users->count == 0
+                || strcmp (ret_users->item[ret_users->count - 1], user) != 0))
+            texts_add (ret_users, user);
+    }
+    if (ret_users->count > 1)
+        qsort (ret_users->item, ret_users->count, sizeof (*ret_users->item),
+               by_text);
+    for (size_t i = 0; i < ret_users->count; i++)
+        if (unique > 0
+            && !strcmp (ret_users->item[i], ret_users->item[unique - 1]))
+            free (ret_users->item[i]);
+        else
+            ret_users->item[unique++] = ret_users->item[i];
+    ret_users->count = unique;
+}
+
+/* The team of the balance was called so earlier in the month. */
+static bool was_called (const site_t *site, const bill_balance_t *b,
+                        const char *team)
+{
+    return GL_ANY (site->teams, site->team_count, it,
+                   it->aliases.count > 0 && !strcmp (it->name, b->team)
+                       && texts_have (&it->aliases, team));
+}
+
+static bool has_share (const site_settlement_t *rule, const bill_balance_t *b,
+                       const char *team, const text_list_t *users)
+{
+    return (rule->teams.count == 0 || texts_have (&rule->teams, team))
+           && (!b->user || !users
+               || (users->count > 0
+                   && bsearch (&b->user, users->item, users->count,
+                               sizeof (*users->item), by_text)));
+}
+
 bool balances_are_of (const site_t *site, const bill_balance_t *b,
-                      const char *month, const char *team)
+                      const char *month, const char *team,
+                      const text_list_t *users)
 {
     const site_settlement_t *rule = balances_rule (site, b->rule);
 
-    return !strcmp (b->month, month) && rule && rule->rule != SETTLE_FEE
-           && (b->team
-                   ? !strcmp (b->team, team)
-                   : rule->teams.count == 0 || texts_have (&rule->teams, team));
+    if (strcmp (b->month, month) != 0 || !rule || rule->rule == SETTLE_FEE)
+        return false;
+    return b->team ? !strcmp (b->team, team) || was_called (site, b, team)
+                   : has_share (rule, b, team, users);
 }
 
 size_t balances_columns (report_t *report)
@@ -56,7 +115,7 @@ size_t balances_columns (report_t *report)
 
 static bool is_hours (const bill_balance_t *b)
 {
-    return !strcmp (b->unit, "gpu_seconds");
+    return strcmp (b->unit, "money") != 0;
 }
 
 void balances_put (report_t *report, size_t first, const site_t *site,
@@ -78,7 +137,9 @@ void balances_put (report_t *report, size_t first, const site_t *site,
 
 const char *balances_unit (const site_t *site, const bill_balance_t *b)
 {
-    return is_hours (b) ? "GPU hours" : site->currency;
+    return !is_hours (b)                      ? site->currency
+           : !strcmp (b->unit, "cpu_seconds") ? "CPU hours"
+                                              : "GPU hours";
 }
 
 char *balances_until (const bill_balance_t *b, const site_settlement_t *rule)

@@ -25,8 +25,12 @@ static const column_info_t names[] = {
     {"rule", "Rule", COLUMN_TEXT, true, false,
      "The name of the rule in the configuration."},
 };
+static const column_info_t user
+    = {"user", "User", COLUMN_TEXT,
+       true,   false,  "Of a rule for each user: whose balance it is."};
 
 struct columns {
+    size_t user; /* 0: no rule is for each user */
     size_t amounts;
     size_t unit;
     size_t until;
@@ -43,11 +47,15 @@ static size_t add_column (report_t *report, const char *name, const char *title,
     return at;
 }
 
-static struct columns add_columns (report_t *report)
+static struct columns add_columns (report_t *report, const site_t *site)
 {
-    struct columns at;
+    struct columns at = {0};
 
     report_columns (report, names, GL_ARRAY_SIZE (names));
+    if (balances_by_user (site)) {
+        report_columns (report, &user, 1);
+        at.user = GL_ARRAY_SIZE (names);
+    }
     at.amounts = balances_columns (report);
     at.unit = add_column (report, "unit", "Unit", COLUMN_TEXT,
                           "Of the amounts: the currency, or GPU hours.");
@@ -72,6 +80,8 @@ static void put_balance (report_t *report, const struct columns *at,
     report_row (report);
     report_put_text (report, AT_TEAM, b->team);
     report_put_text (report, AT_RULE, b->rule);
+    if (at->user)
+        report_put_text (report, at->user, b->user);
     balances_put (report, at->amounts, site, b);
     report_put_text (report, at->unit, balances_unit (site, b));
     report_put_text (report, at->until, until);
@@ -83,12 +93,14 @@ static void put_balance (report_t *report, const struct columns *at,
 }
 
 static bool is_asked (const struct request *r, const month_t *m,
-                      const site_t *site, const bill_balance_t *b)
+                      const site_t *site, const bill_balance_t *b,
+                      const text_list_t *users)
 {
     return balances_are_of (site, b, m->name,
                             r->team   ? r->team
                             : b->team ? b->team
-                                      : "")
+                                      : "",
+                            r->team ? users : NULL)
            || (!r->team && !b->team && balances_rule (site, b->rule));
 }
 
@@ -100,6 +112,7 @@ static int show (cli_t *cli, struct request *r, month_t *m)
     const site_t *site = month_site (m, &error);
     const bill_balance_t *list;
     struct columns columns;
+    text_list_t users = {NULL, 0};
     size_t count;
     int rc;
 
@@ -113,14 +126,17 @@ static int show (cli_t *cli, struct request *r, month_t *m)
                       month_is_provisional (m) ? "not closed"
                                                : month_state_word (m->state));
     r->team = month_team (m, site, cli->site, r->team);
-    columns = add_columns (report);
+    columns = add_columns (report, site);
+    if (r->team && balances_by_user (site))
+        balances_users (m->bill, m->name, r->team, &users);
     for (size_t i = 0; i < count; i++)
-        if (is_asked (r, m, site, &list[i]))
+        if (is_asked (r, m, site, &list[i], &users))
             put_balance (report, &columns, site, &list[i], m->period.end);
     if (site->settlement_count == 0)
         report_note (report, NOTE_INFORMATION,
                      "The configuration has no rules of settlement.");
     rc = output_report (cli, &r->output, report);
+    texts_clear (&users);
     report_free (report);
     return rc;
 }

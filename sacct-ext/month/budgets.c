@@ -11,8 +11,8 @@ struct filling {
     const budgets_query_t *query;
     budget_t **budget;
     size_t count;
-    int64_t first;          /* day with a charge of anybody; 0: none */
-    bill_t *rates;          /* the pools in the month of as-of */
+    int64_t first;      /* day with a charge of anybody; 0: none */
+    bill_t *rates;      /* the pools in the month of as-of */
     uint64_t unlimited; /* running jobs without a known time limit */
 };
 
@@ -43,7 +43,8 @@ static const struct {
 };
 
 /* Passes what some budget is of; days of all else need not be told apart, which
- * is most of the lines. False: budgets are of this and that. */
+ * is most of the lines. False: budgets are of this and that, or of a team with more
+ * than one name. */
 static bool make_filter (const struct filling *f, usage_filter_t *filter)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (scopes); i++) {
@@ -52,7 +53,8 @@ static bool make_filter (const struct filling *f, usage_filter_t *filter)
         for (size_t k = 0; k < f->count; k++) {
             const site_budget_t *entry = f->budget[k]->budget;
             char *name = *(char *const *)((const char *)entry + scopes[i].name);
-            if (name)
+            if (name
+                && (scopes[i].key != KEY_TEAM || entry->team_names.count == 1))
                 filter->values.item[filter->values.count++] = name;
         }
         if (filter->values.count == f->count)
@@ -228,7 +230,8 @@ static bool price_of (const struct filling *f, const char *pool,
             full = &pools[i];
     if (!price->rate && (!full || !full->has_cost))
         return false;
-    mpq_set (ret, price->rate ? rate_list_price (price->rate) : full->full_rate);
+    mpq_set (ret,
+             price->rate ? rate_list_price (price->rate) : full->full_rate);
     if (!price->rule)
         return true;
     mpq_init (share);
@@ -343,11 +346,10 @@ static int add_running (store_t *store, struct filling *f,
 
 static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
 {
-    return q->as_of - 1 >= entry->valid.start
-           && q->as_of - 1 < entry->valid.end
+    return q->as_of - 1 >= entry->valid.start && q->as_of - 1 < entry->valid.end
            && (!q->name || strcmp (q->name, entry->name) == 0)
            && (!q->team
-               || (entry->team && strcmp (q->team, entry->team) == 0));
+               || (entry->team && texts_have (&entry->team_names, q->team)));
 }
 
 static int fill (store_t *store, struct filling *f, gl_error_t *error)
