@@ -325,7 +325,7 @@ typedef struct {
 } site_cost_t;
 
 /* The price of what a team takes beyond a threshold within the fiscal year; or of a
- * CPU or GB of a job that has more than so many of them for each GPU. */
+ * CPU or GB of a job that has more than so many of them (steps_by_t). */
 typedef struct {
     mpq_t above;        /* in units of the rate's tiers_by; or CPUs, or GB */
     mpq_t per_gpu_hour; /* or of a CPU, or of a GB */
@@ -349,6 +349,12 @@ typedef enum {
     GB_BINARY,  /* 2^30 bytes, as Slurm's G */
     GB_DECIMAL, /* 10^9 bytes */
 } gb_t;
+
+/* What steps of CPUs and memory count. */
+typedef enum {
+    STEPS_BY_UNIT, /* for each GPU, or CPU of a pool of CPUs */
+    STEPS_BY_JOB,  /* of the job, beyond what is included */
+} steps_by_t;
 
 /* A published price. A pool without a rate in force is charged at full cost. Of
  * several that hold the one applies that rate_card_price() finds. */
@@ -375,6 +381,7 @@ typedef struct {
     size_t cpu_step_count;
     site_tier_t *gb_steps;
     size_t gb_step_count;
+    steps_by_t steps_by;
     mpq_t minimum; /* of an ended job, in money or GPU-hours; 0: none */
     mpq_t minimum_gpu_hours;
     int64_t

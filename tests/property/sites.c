@@ -256,7 +256,9 @@ static void make_rates (made_t *m, chance_t *c, const char *const bill[3])
             snprintf (own, sizeof (own),
                       i == 2 ? ", per_gb_hour: 0.003"
                              : ", per_cpu_hour: 0.05, per_gb_hour: 0.004%s",
-                      PICK (c, "", ", gb: decimal", ", included_cpus: 4"));
+                      PICK (c, "", ", gb: decimal", ", included_cpus: 4",
+                            ", included_gb: 2, steps_by: job, gb_steps: "
+                            "[{above: 8, per_gb_hour: 0.02}]"));
         if (shared && i < 2)
             snprintf (tiers, sizeof (tiers),
                       ", tiers_by: spend, tiers_pools: [big, old], tiers: "
