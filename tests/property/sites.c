@@ -240,7 +240,7 @@ static void make_rates (made_t *m, chance_t *c, const char *const bill[3])
     unsigned unit = 1 + below (c, 3);
 
     for (size_t i = 0; i < 3; i++) {
-        char price[24], own[80] = "", tiers[200] = "", day[11];
+        char price[24], own[160] = "", tiers[200] = "", day[11];
         const char *hour = i == 2 ? "per_cpu_hour" : "per_gpu_hour";
         part_t *rate;
         if (!bill[i])
