@@ -396,6 +396,7 @@ CREATE TABLE IF NOT EXISTS closed_balance (
     expired MEDIUMBLOB,
     closing MEDIUMBLOB,
     rolled_over MEDIUMBLOB,
+    user MEDIUMBLOB,
     hash BINARY(32) NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;

@@ -169,6 +169,7 @@ CREATE TABLE closed_balance (
     expired TEXT,
     closing TEXT,
     rolled_over TEXT,
+    user TEXT,
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;

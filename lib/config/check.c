@@ -26,8 +26,8 @@ void check_add_entry (check_list_t *list, check_entry_t entry)
 
 void check_add_reference (check_list_t *list, check_reference_t reference)
 {
-    list->reference =
-        grow (list->reference, list->reference_count, sizeof (reference));
+    list->reference
+        = grow (list->reference, list->reference_count, sizeof (reference));
     list->reference[list->reference_count++] = reference;
 }
 
@@ -56,8 +56,8 @@ static int by_name_and_start (const void *a, const void *b)
     int order = by_name (a, b);
 
     return order ? order
-                 : (x->valid.start > y->valid.start) -
-                       (x->valid.start < y->valid.start);
+                 : (x->valid.start > y->valid.start)
+                       - (x->valid.start < y->valid.start);
 }
 
 static int check_duplicates (const check_list_t *list, gl_error_t *error)
@@ -107,13 +107,14 @@ static int check_days_between (const site_t *site, const check_list_t *list,
             continue;
         date_of (site->zone, a->valid.end, to);
         date_of (site->zone, b->valid.start, from);
-        return gl_error (error,
-                         "%s:%d: '%s' in `%s` leaves out %s, between `to` of the "
-                         "entry before (%s:%d) and `from` of this one: `to` is the "
-                         "first day on which an entry no longer holds, so write "
-                         "'to: %s' there",
-                         b->place.file, b->place.line, b->identity,
-                         b->kind->name, to, a->place.file, a->place.line, from);
+        return gl_error (
+            error,
+            "%s:%d: '%s' in `%s` leaves out %s, between `to` of the "
+            "entry before (%s:%d) and `from` of this one: `to` is the "
+            "first day on which an entry no longer holds, so write "
+            "'to: %s' there",
+            b->place.file, b->place.line, b->identity, b->kind->name, to,
+            a->place.file, a->place.line, from);
     }
     return 0;
 }
@@ -156,15 +157,24 @@ static bool needs_list (const schema_kind_t *kind)
            && strcmp (kind->name, "funds") != 0;
 }
 
-static int check_references (const check_list_t *list, gl_error_t *error)
+static bool is_alias (const site_t *site, const check_reference_t *ref)
+{
+    return ref->aliases
+           && GL_ANY (site->teams, site->team_count, it,
+                      texts_have (&it->aliases, ref->name));
+}
+
+static int check_references (const site_t *site, const check_list_t *list,
+                             gl_error_t *error)
 {
     for (size_t i = 0; i < list->reference_count; i++) {
         const check_reference_t *ref = &list->reference[i];
         check_entry_t wanted = {.kind = ref->kind, .identity = ref->name};
         char known[300];
         if (bsearch (&wanted, list->entry, list->entry_count, sizeof (wanted),
-                     by_name) ||
-            (!needs_list (ref->kind) && !any_of_kind (list, ref->kind)))
+                     by_name)
+            || (!needs_list (ref->kind) && !any_of_kind (list, ref->kind))
+            || is_alias (site, ref))
             continue;
         list_names (list, ref->kind, known, sizeof (known));
         return gl_error (error, "%s:%d: `%s`: '%s' is not in `%s`; %s%s",
@@ -189,9 +199,11 @@ static int check_layout (const site_t *site, const site_pool_t *pool,
     if (pool->gpus_per_node > MIG_GPUS_MAX)
         return gl_error (error, "%s:%d: `gpus_per_node`: more than %d",
                          pool->place.file, pool->place.line, MIG_GPUS_MAX);
-    if (pool->layout &&
-        mig_layout (&table, pool->gpu, pool->layout, (int)pool->gpus_per_node,
-                    pool->mig_weight, &sum, NULL, NULL, error) < 0)
+    if (pool->layout
+        && mig_layout (&table, pool->gpu, pool->layout,
+                       (int)pool->gpus_per_node, pool->mig_weight, &sum, NULL,
+                       NULL, error)
+               < 0)
         return gl_error_prefix (error, "%s:%d: `layout`", pool->place.file,
                                 pool->place.line);
     return 0;
@@ -227,8 +239,7 @@ static int check_bill (const site_t *site, const site_pool_t *pool,
 
     if (lacks)
         return gl_error (error, "%s:%d: `bill` of pool '%s' needs %s",
-                         pool->place.file, pool->place.line, pool->name,
-                         lacks);
+                         pool->place.file, pool->place.line, pool->name, lacks);
     return 0;
 }
 
@@ -321,8 +332,8 @@ static int add_claims (struct claims *claims, const site_pool_t *pool,
         rc = gl_error (error, "%s:%d: `nodes`: more than %d nodes in all pools",
                        pool->place.file, pool->place.line, NODELIST_MAX);
     while (rc == 0 && (node = nodelist_next (nodes))) {
-        claims->claim =
-            grow (claims->claim, claims->count, sizeof (*claims->claim));
+        claims->claim
+            = grow (claims->claim, claims->count, sizeof (*claims->claim));
         claims->claim[claims->count++] = (struct claim){xstrdup (node), pool};
     }
     nodelist_close (nodes);
@@ -394,8 +405,8 @@ static int check_pools (const site_t *site, gl_error_t *error)
 
 static int check_budget (const site_budget_t *b, gl_error_t *error)
 {
-    int scopes = (b->team != NULL) + (b->project != NULL)
-                 + (b->account != NULL) + (b->pool != NULL);
+    int scopes = (b->team != NULL) + (b->project != NULL) + (b->account != NULL)
+                 + (b->pool != NULL);
     int amounts = (mpq_sgn (b->amount) > 0) + (mpq_sgn (b->gpu_hours) > 0);
 
     if (scopes != 1)
@@ -433,11 +444,11 @@ static int check_go_live (const site_t *site, gl_error_t *error)
 {
     if (site->go_live.year == 0 || site->go_live.day == 1)
         return 0;
-    return gl_error (error,
-                     "ledger: `go_live` is %04d-%02d-%02d: months are billed as "
-                     "a whole, write the first day of one",
-                     site->go_live.year, site->go_live.month,
-                     site->go_live.day);
+    return gl_error (
+        error,
+        "ledger: `go_live` is %04d-%02d-%02d: months are billed as "
+        "a whole, write the first day of one",
+        site->go_live.year, site->go_live.month, site->go_live.day);
 }
 
 static int check_analyses (const site_t *site, gl_error_t *error)
@@ -515,7 +526,8 @@ static int check_name (const char *name, const place_t *place,
     if (strcmp (name, ABSENT) != 0)
         return 0;
     return gl_error (error,
-                     "%s:%d: '" ABSENT "' in `%s` is what reports call all that "
+                     "%s:%d: '" ABSENT
+                     "' in `%s` is what reports call all that "
                      "belongs to none; give it another name",
                      place->file, place->line, section);
 }
@@ -547,7 +559,8 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
                by_name_and_start);
     if (check_duplicates (list, error) < 0
         || check_days_between (site, list, error) < 0
-        || check_references (list, error) < 0 || check_pools (site, error) < 0
+        || check_references (site, list, error) < 0
+        || check_pools (site, error) < 0
         || check_teams (site, error) < 0 || check_names (site, error) < 0
         || check_book (site, error) < 0 || check_go_live (site, error) < 0
         || check_budgets (site, error) < 0 || check_prices (site, error) < 0

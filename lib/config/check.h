@@ -23,6 +23,7 @@ typedef struct {
     const schema_kind_t *kind;
     char *name;
     const char *key; /* where it is used */
+    bool aliases;    /* of teams: an alias will do */
     place_t place;
 } check_reference_t;
 
@@ -45,6 +46,9 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error);
 int check_teams (const site_t *site, gl_error_t *error);
 /* Fills teams from `institutions`; before check_site(). */
 int institutions_apply (site_t *site, gl_error_t *error);
+/* Once the site is checked: rules and budgets have all names that their teams ever
+ * have. */
+void team_names_apply (site_t *site);
 /* Part of it: assets, power, costs. */
 int check_book (const site_t *site, gl_error_t *error);
 /* Part of it: rates, tiers, QOS, entitlements. */

@@ -145,6 +145,11 @@ static int check_weights (const site_t *site, const site_rate_t *rate,
 {
     bool own = rate_has_weights (rate);
 
+    if (rate->steps_by == STEPS_BY_JOB && rate->cpu_step_count == 0
+        && rate->gb_step_count == 0)
+        return rate_error (rate, error,
+                           "`steps_by` is for a rate with `cpu_steps` or "
+                           "`gb_steps`; remove it");
     if (rate->cpu_step_count > 0 && site_pool_of_cpus (site, rate->pool))
         return rate_error (rate, error,
                            "`cpu_steps`: the pool counts CPUs; give larger "

@@ -25,6 +25,7 @@ static const struct {
     }
     KEY (amount, IS_NUMBER, PERIODS, RULE (FEE) | RULE (MINIMUM) | RULE (CAP)),
     KEY (gpu_hours, IS_NUMBER, COVERS, 0),
+    KEY (cpu_hours, IS_NUMBER, COVERS, 0),
     KEY (share, IS_NUMBER, COVERS | RULE (WAIVER), 0),
     KEY (per, IS_WORD, PERIODS, 0),
     KEY (first_months, IS_COUNT, COVERS | RULE (WAIVER), 0),
@@ -36,7 +37,7 @@ static const struct {
     KEY (payer, IS_TEXT, RULE (SPONSOR), RULE (SPONSOR)),
     {"split", IS_LIST, offsetof (site_settlement_t, split.count), RULE (SPLIT),
      RULE (SPLIT)},
-    KEY (each, IS_WORD, RULE (FEE), 0),
+    KEY (each, IS_WORD, RULE (FEE) | COVERS | RULE (CAP) | RULE (WAIVER), 0),
     {"deposits", IS_LIST, offsetof (site_settlement_t, deposit_count),
      RULE (PREPAID), RULE (PREPAID)},
     KEY (refund, IS_WORD, RULE (PREPAID), 0),
@@ -92,18 +93,21 @@ static int check_keys (const site_settlement_t *rule, gl_error_t *error)
 static int check_amounts (const site_settlement_t *rule, gl_error_t *error)
 {
     bool money = mpq_sgn (rule->amount) > 0;
-    bool hours = mpq_sgn (rule->gpu_hours) > 0;
+    bool of_gpus = mpq_sgn (rule->gpu_hours) > 0;
+    bool of_cpus = mpq_sgn (rule->cpu_hours) > 0;
+    bool hours = of_gpus || of_cpus;
 
-    if (money && hours)
+    if (money + of_gpus + of_cpus > 1)
         return gl_error (error,
                          "%s:%d: rule '%s' has two amounts; give one of "
-                         "`amount` and `gpu_hours`",
+                         "`amount`, `gpu_hours` and `cpu_hours`",
                          rule->place.file, rule->place.line, rule->name);
     if (rule->rule == SETTLE_GRANT && !money && !hours)
-        return gl_error (error,
-                         "%s:%d: grant '%s' needs `amount` or `gpu_hours`; "
-                         "charges that are not billed at all are a waiver",
-                         rule->place.file, rule->place.line, rule->name);
+        return gl_error (
+            error,
+            "%s:%d: grant '%s' needs `amount`, `gpu_hours` or "
+            "`cpu_hours`; charges that are not billed at all are a waiver",
+            rule->place.file, rule->place.line, rule->name);
     if (!money && !hours && rule->unused != SETTLE_EXPIRES)
         return gl_error (error,
                          "%s:%d: rule '%s' has no amount that `unused` could "
@@ -115,7 +119,34 @@ static int check_amounts (const site_settlement_t *rule, gl_error_t *error)
             "%s:%d: rule '%s': `unused: expire_evenly` needs `per: "
             "year`",
             rule->place.file, rule->place.line, rule->name);
-    if (rule->each != SETTLE_EACH_TEAM && rule->each != SETTLE_EACH_NODE
+    return 0;
+}
+
+/* A fee is counted; amounts of other rules are for a team or a user. */
+static int check_each (const site_settlement_t *rule, gl_error_t *error)
+{
+    bool fee = rule->rule == SETTLE_FEE;
+
+    if (!fee && rule->each > SETTLE_EACH_USER)
+        return gl_error (error,
+                         "%s:%d: rule '%s': `each` of a %s is team or user; "
+                         "projects, accounts and nodes are counted by a fee",
+                         rule->place.file, rule->place.line, rule->name,
+                         rule_names[rule->rule]);
+    if (rule->rule == SETTLE_WAIVER && rule->each == SETTLE_EACH_USER
+        && rule->first_months == 0)
+        return gl_error (error,
+                         "%s:%d: waiver '%s': `each: user` has a meaning with "
+                         "`first_months` only; remove it",
+                         rule->place.file, rule->place.line, rule->name);
+    if (rule->rule == SETTLE_SPONSOR && rule->each == SETTLE_EACH_USER
+        && mpq_sgn (rule->amount) == 0 && mpq_sgn (rule->gpu_hours) == 0
+        && mpq_sgn (rule->cpu_hours) == 0 && rule->first_months == 0)
+        return gl_error (error,
+                         "%s:%d: sponsor '%s': `each: user` has a meaning with "
+                         "an amount or `first_months` only; remove it",
+                         rule->place.file, rule->place.line, rule->name);
+    if (fee && rule->each != SETTLE_EACH_TEAM && rule->each != SETTLE_EACH_NODE
         && rule->per != SETTLE_MONTH)
         return gl_error (error,
                          "%s:%d: fee '%s': users, projects and accounts are "
@@ -123,6 +154,30 @@ static int check_amounts (const site_settlement_t *rule, gl_error_t *error)
                          "`quantity`",
                          rule->place.file, rule->place.line, rule->name);
     return 0;
+}
+
+/* Hours of GPUs are in pools of GPUs, those of CPUs in pools of CPUs. */
+static int check_hours (const site_t *site, const site_settlement_t *rule,
+                        gl_error_t *error)
+{
+    bool of_cpus = mpq_sgn (rule->cpu_hours) > 0;
+
+    if (!of_cpus && mpq_sgn (rule->gpu_hours) == 0)
+        return 0;
+    for (size_t i = 0; i < site->pool_count; i++) {
+        const site_pool_t *pool = &site->pools[i];
+        if (of_cpus == (pool->resource == RESOURCE_CPU)
+            && (rule->pools.count == 0
+                || texts_have (&rule->pools, pool->name)))
+            return 0;
+    }
+    return gl_error (error,
+                     "%s:%d: rule '%s' counts %s-hours, but none of its pools "
+                     "counts %sPUs; add a pool with `resource: %s` or write "
+                     "`%s_hours`",
+                     rule->place.file, rule->place.line, rule->name,
+                     of_cpus ? "CPU" : "GPU", of_cpus ? "C" : "G",
+                     of_cpus ? "cpu" : "gpu", of_cpus ? "gpu" : "cpu");
 }
 
 static int check_of (const site_settlement_t *rule, gl_error_t *error)
@@ -224,7 +279,9 @@ int check_settlement (const site_t *site, gl_error_t *error)
     for (size_t i = 0; i < site->settlement_count; i++) {
         const site_settlement_t *rule = &site->settlement[i];
         if (check_keys (rule, error) < 0 || check_amounts (rule, error) < 0
-            || check_of (rule, error) < 0 || check_split (rule, error) < 0
+            || check_each (rule, error) < 0
+            || check_hours (site, rule, error) < 0 || check_of (rule, error) < 0
+            || check_split (rule, error) < 0
             || check_deposits (site, rule, error) < 0
             || check_same_name (site, rule, error) < 0)
             return -1;

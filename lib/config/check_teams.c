@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "config/check.h"
+#include "site/project.h"
 
 /* ---- accounts and names ---- */
 
@@ -315,4 +316,25 @@ int institutions_apply (site_t *site, gl_error_t *error)
     }
     free (rules);
     return rc;
+}
+
+/* --- names ------------------------------------------------------------------- */
+
+void team_names_apply (site_t *site)
+{
+    static const period_t always = {SITE_ALWAYS_START, SITE_ALWAYS_END};
+
+    for (size_t i = 0; i < site->settlement_count; i++)
+        team_add_names (site, &site->settlement[i].teams);
+    for (size_t i = 0; i < site->budget_count; i++) {
+        site_budget_t *budget = &site->budgets[i];
+        char *last;
+        if (!budget->team)
+            continue;
+        texts_add (&budget->team_names, budget->team);
+        team_add_names (site, &budget->team_names);
+        last = xstrdup (team_last_name (site, budget->team, always));
+        free (budget->team);
+        budget->team = last;
+    }
 }

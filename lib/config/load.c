@@ -75,6 +75,7 @@ static void refer (const struct cursor *at, const schema_key_t *key,
         return;
     reference.kind = schema_kind (key->refers);
     reference.name = xstrdup (name);
+    reference.aliases = key->flags & SCHEMA_ALIASES;
     check_add_reference (&at->loader->list, reference);
 }
 
@@ -506,9 +507,11 @@ static int read_documents (struct loader *loader)
         if (read_kind (loader, kinds[i]) < 0)
             return -1;
     }
-    return institutions_apply (loader->site, loader->error) < 0
-               ? -1
-               : check_site (loader->site, &loader->list, loader->error);
+    if (institutions_apply (loader->site, loader->error) < 0
+        || check_site (loader->site, &loader->list, loader->error) < 0)
+        return -1;
+    team_names_apply (loader->site);
+    return 0;
 }
 
 static int add_document (struct loader *loader, const char *name,

@@ -29,8 +29,8 @@ typedef enum {
     VALUE_DATE,         /* civil_t: 2024-03-01                          */
     VALUE_FROM,         /* the start of a period_t: 2024-03-01          */
     VALUE_TO,           /* its end, exclusive                           */
-    VALUE_START,    /* as VALUE_FROM, with a time: 2024-03-01 14:00 */
-    VALUE_END,      /* its end, exclusive                           */
+    VALUE_START,        /* as VALUE_FROM, with a time: 2024-03-01 14:00 */
+    VALUE_END,          /* its end, exclusive                           */
     VALUE_SPAN,         /* int, months: 5y, 18m                         */
     VALUE_MONTH,        /* int, 1 to 12: 07-01, the first day of it     */
     VALUE_ZONE,         /* zone_t *                                     */
@@ -49,14 +49,15 @@ typedef enum {
 } value_type_t;
 
 enum {
-    SCHEMA_REQUIRED = 1, /* must be given                           */
-    SCHEMA_IDENTITY = 2, /* with its likes: names the entry         */
-    SCHEMA_POSITIVE = 4, /* a number above 0 (else 0 and up)        */
-    SCHEMA_TO_ONE = 8,   /* at most 1                               */
+    SCHEMA_REQUIRED = 1,  /* must be given                           */
+    SCHEMA_IDENTITY = 2,  /* with its likes: names the entry         */
+    SCHEMA_POSITIVE = 4,  /* a number above 0 (else 0 and up)        */
+    SCHEMA_TO_ONE = 8,    /* at most 1                               */
     SCHEMA_FROM_ONE = 16, /* at least 1                             */
-    SCHEMA_NAMES = 32,   /* of VALUE_SHARES: a list of names will do  */
-    SCHEMA_SIGNED = 128, /* of VALUE_RATIO: from -1 on                  */
-    SCHEMA_YES_NO = 64,  /* of VALUE_RATIO: yes and no are 100% and 0 */
+    SCHEMA_NAMES = 32,    /* of VALUE_SHARES: a list of names will do  */
+    SCHEMA_SIGNED = 128,  /* of VALUE_RATIO: from -1 on                  */
+    SCHEMA_YES_NO = 64,   /* of VALUE_RATIO: yes and no are 100% and 0 */
+    SCHEMA_ALIASES = 256, /* of a reference to teams: an alias will do   */
 };
 
 typedef struct {

@@ -7,6 +7,8 @@ static const schema_word_t tiers_words[]
     = {{"gpu_hours", TIERS_BY_GPU_HOURS}, {"spend", TIERS_BY_SPEND}, {NULL, 0}};
 static const schema_word_t gb_words[]
     = {{"binary", GB_BINARY}, {"decimal", GB_DECIMAL}, {NULL, 0}};
+static const schema_word_t steps_words[]
+    = {{"unit", STEPS_BY_UNIT}, {"job", STEPS_BY_JOB}, {NULL, 0}};
 static const schema_word_t round_words[] = {{"job", ROUND_BY_JOB},
                                             {"account", ROUND_BY_ACCOUNT},
                                             {"month", ROUND_BY_MONTH},
@@ -30,7 +32,8 @@ const schema_kind_t schema_rate_tiers
 
 static const schema_key_t cpu_step_keys[] = {
     {"above", VALUE_DECIMAL, REQUIRED, offsetof (site_tier_t, above), NULL,
-     NULL, NULL, "48", "Number of CPUs for each GPU of the job."},
+     NULL, NULL, "48",
+     "Number of CPUs for each GPU of the job, or what steps_by says."},
     {"per_cpu_hour", VALUE_DECIMAL, REQUIRED,
      offsetof (site_tier_t, per_gpu_hour), NULL, NULL, NULL, "0.20",
      "Price of a CPU-hour of a job with more."},
@@ -42,7 +45,8 @@ const schema_kind_t schema_rate_cpu_steps = NESTED_KIND (
 
 static const schema_key_t gb_step_keys[] = {
     {"above", VALUE_DECIMAL, REQUIRED, offsetof (site_tier_t, above), NULL,
-     NULL, NULL, "384", "GB of memory for each GPU of the job."},
+     NULL, NULL, "384",
+     "GB of memory for each GPU of the job, or what steps_by says."},
     {"per_gb_hour", VALUE_DECIMAL, REQUIRED,
      offsetof (site_tier_t, per_gpu_hour), NULL, NULL, NULL, "0.020",
      "Price of a GB for an hour of a job with more."},
@@ -105,6 +109,11 @@ static const schema_key_t rate_keys[] = {
     {"gb_steps", VALUE_ENTRIES, 0, 0, NULL, "rates.gb_steps", NULL, NULL,
      "The same of memory, by GB for each GPU (of a pool of CPUs: for each "
      "CPU)."},
+    {"steps_by", VALUE_WORD, 0, offsetof (site_rate_t, steps_by), steps_words,
+     NULL, "unit", NULL,
+     "What the thresholds of steps count: CPUs and GB for each GPU, or for "
+     "each CPU of a pool of CPUs (unit); or all that the job has beyond the "
+     "included ones (job). Default unit."},
     {"minimum", VALUE_DECIMAL, 0, offsetof (site_rate_t, minimum), NULL, NULL,
      "0", NULL,
      "Least list price of an ended job, in money. What it adds lies where the "
@@ -228,8 +237,9 @@ const schema_kind_t schema_taxes
 static const schema_key_t budget_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_budget_t, name), NULL, NULL,
      NULL, "vision-2026", "Name of the budget."},
-    {"team", VALUE_TEXT, 0, offsetof (site_budget_t, team), NULL, "teams", NULL,
-     "vision", "What it limits: one of team, project, account and pool."},
+    {"team", VALUE_TEXT, SCHEMA_ALIASES, offsetof (site_budget_t, team), NULL,
+     "teams", NULL, "vision",
+     "What it limits: one of team, project, account and pool."},
     {"project", VALUE_TEXT, 0, offsetof (site_budget_t, project), NULL, NULL,
      NULL, NULL, "A project tag."},
     {"account", VALUE_TEXT, 0, offsetof (site_budget_t, account), NULL, NULL,

@@ -40,8 +40,9 @@ static const schema_key_t deposit_keys[] = {
      NULL, "2026-07-01", "Day on which the money was paid in."},
     {"amount", VALUE_DECIMAL, REQUIRED | POSITIVE,
      offsetof (site_deposit_t, amount), NULL, NULL, NULL, "20000", "How much."},
-    {"team", VALUE_TEXT, REQUIRED, offsetof (site_deposit_t, team), NULL,
-     "teams", NULL, "vision", "Team that paid it."},
+    {"team", VALUE_TEXT, REQUIRED | SCHEMA_ALIASES,
+     offsetof (site_deposit_t, team), NULL, "teams", NULL, "vision",
+     "Team that paid it."},
 };
 
 const schema_kind_t schema_deposits = NESTED_KIND (
@@ -57,8 +58,8 @@ static const schema_key_t keys[] = {
     {"step", VALUE_COUNT, 0, AT (step), NULL, NULL, NULL, NULL,
      "Rules apply by rising step, then by name. Default: waiver 10, fee 20, "
      "minimum 30, cap 40, grant 50, sponsor 60, prepaid 70, split 80."},
-    {"teams", VALUE_LIST, 0, AT (teams), NULL, "teams", NULL, "[vision]",
-     "Teams whose charges it is for. Default every team."},
+    {"teams", VALUE_LIST, SCHEMA_ALIASES, AT (teams), NULL, "teams", NULL,
+     "[vision]", "Teams whose charges it is for. Default every team."},
     {"classes", VALUE_LIST, 0, AT (classes), NULL, NULL, NULL, NULL,
      "Teams of these classes only. Default every class."},
     {"pools", VALUE_LIST, 0, AT (pools), NULL, "pools", NULL, NULL,
@@ -82,13 +83,18 @@ static const schema_key_t keys[] = {
     {"gpu_hours", VALUE_DECIMAL, POSITIVE, AT (gpu_hours), NULL, NULL, NULL,
      NULL,
      "GPU-hours that a grant or sponsor pays at most, instead of amount."},
+    {"cpu_hours", VALUE_DECIMAL, POSITIVE, AT (cpu_hours), NULL, NULL, NULL,
+     NULL,
+     "CPU-hours in pools with resource: cpu that a grant or sponsor pays at "
+     "most, instead of amount."},
     {"share", VALUE_RATIO, POSITIVE | SCHEMA_TO_ONE, AT (share), NULL, NULL,
      NULL, NULL, "Share of the charges that it pays. Default 100%."},
     {"per", VALUE_WORD, 0, AT (per), per_words, NULL, "month", "month",
      "Period of the amount: month, quarter or year of the fiscal year, or "
      "once. Default month."},
     {"first_months", VALUE_COUNT, 0, AT (first_months), NULL, NULL, NULL, NULL,
-     "Only so many months for each team, from its first use on."},
+     "Only so many months for each team (or user, with each: user), from its "
+     "first use on."},
     {"prorated", VALUE_WORD, 0, AT (prorated), schema_truth_words, NULL, "no",
      "no",
      "The first period counts by the months of it that are left; a month, by "
@@ -107,17 +113,18 @@ static const schema_key_t keys[] = {
      "expire."},
     {"together", VALUE_WORD, 0, AT (together), schema_truth_words, NULL, "no",
      "no",
-     "One amount for all teams together, instead of one for each. Default "
-     "no."},
-    {"payer", VALUE_TEXT, 0, AT (payer), NULL, "teams", NULL, NULL,
+     "One amount for all teams together, instead of one for each; with each: "
+     "user, one for each user in all teams. Default no."},
+    {"payer", VALUE_TEXT, SCHEMA_ALIASES, AT (payer), NULL, "teams", NULL, NULL,
      "Team that pays, of a sponsor: a college, a grant office, a department."},
     {"split", VALUE_FUNDING, 0, AT (split), NULL, NULL, NULL, NULL,
      "Cost objects and their shares of a team's charges, 100% in all."},
     {"each", VALUE_WORD, 0, AT (each), each_words, NULL, "team", "team",
      "What a fee is paid for: each team; or each user, project or account "
      "that used GPUs in the month; or each node of the team's entitlements in "
-     "GPUs, on the first day of the month in which the fee is charged. Default "
-     "team."},
+     "GPUs, on the first day of the month in which the fee is charged. Of a "
+     "grant, sponsor, cap or waiver: each team, or each user of a team, has "
+     "the amount. Default team."},
     {"quantity", VALUE_DECIMAL, POSITIVE, AT (quantity), NULL, NULL, "1", "1",
      "The fee times so many, such as nodes or students. Default 1."},
     {"deposits", VALUE_ENTRIES, 0, 0, NULL, "settlement.deposits", NULL, NULL,

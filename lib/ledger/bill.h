@@ -197,16 +197,17 @@ typedef struct {
     char *month;
     char *rule;   /* its name */
     char *team;   /* NULL: one balance for all teams */
-    char *unit;   /* "money", or "gpu_seconds" */
+    char *unit;   /* "money", "gpu_seconds" or "cpu_seconds" */
     char *period; /* the first month of the period that the amount is for */
-    char *since; /* the month of the team's first use under the rule; NULL: none
-                     yet */
+    char *since; /* the month of the first use under the rule; NULL: none yet */
     mpq_t opening;
     mpq_t added;
     mpq_t used;
     mpq_t expired; /* or paid back */
     mpq_t closing;
     mpq_t rolled_over; /* of closing: left from the period before */
+    char *
+        user; /* of the team, or of all of them; NULL: it is not for each user */
 } bill_balance_t;
 
 /* It has a price: its hours have the value of what was paid. */

@@ -146,6 +146,7 @@ static const field_t balance_fields[] = {
     BALANCE (EXACT, opening), BALANCE (EXACT, added),
     BALANCE (EXACT, used),    BALANCE (EXACT, expired),
     BALANCE (EXACT, closing), BALANCE (EXACT, rolled_over),
+    BALANCE (TEXT, user),
 };
 
 static const field_t team_day_fields[] = {

@@ -47,6 +47,11 @@ const char *settle_remainder_word (const char *word)
     return NULL;
 }
 
+bool settle_by_user (const site_settlement_t *rule)
+{
+    return rule->rule != SETTLE_FEE && rule->each == SETTLE_EACH_USER;
+}
+
 /* --- which rules ---------------------------------------------------------- */
 
 bool settlement_applies (const site_t *site, period_t period)
@@ -138,7 +143,7 @@ static int settle_cover (struct settling *s, const struct payer *p,
     int rc;
 
     if (has_amount (s->rule) || s->rule->first_months > 0) {
-        b = balance_begin (s, p->team, p->count > 0);
+        b = balance_begin (s, p, p->count > 0);
         if (!b || !balance_is_active (s, b))
             return 0;
         if (has_amount (s->rule))
@@ -158,7 +163,7 @@ static int settle_cover (struct settling *s, const struct payer *p,
 static int settle_cap (struct settling *s, const struct payer *p,
                        gl_error_t *error)
 {
-    bill_balance_t *b = balance_begin (s, p->team, p->count > 0);
+    bill_balance_t *b = balance_begin (s, p, p->count > 0);
     struct limit limit;
     mpq_t amount, seconds;
     mpz_t due, paid;
@@ -192,7 +197,7 @@ static int settle_cap (struct settling *s, const struct payer *p,
 static int settle_minimum (struct settling *s, const struct payer *p,
                            gl_error_t *error)
 {
-    bill_balance_t *b = balance_begin (s, p->team, true);
+    bill_balance_t *b = balance_begin (s, p, true);
     mpq_t amount, seconds;
     mpz_t due;
 
@@ -229,8 +234,8 @@ static void count_nodes (const struct settling *s, const char *team,
     for (size_t i = 0; i < site->entitlement_count; i++) {
         const site_entitlement_t *e = &site->entitlements[i];
         const site_pool_t *pool = site_pool_at (site, e->pool, s->part.start);
-        if (strcmp (e->team, team) != 0 || !pool || pool->gpus_per_node == 0
-            || !period_has (e->valid, s->part.start)
+        if (strcmp (settlement_team_name (s, e->team), team) != 0 || !pool
+            || pool->gpus_per_node == 0 || !period_has (e->valid, s->part.start)
             || !settlement_has (&s->rule->pools, e->pool))
             continue;
         exact_set_i64 (nodes, 1, pool->gpus_per_node);
@@ -271,7 +276,7 @@ static void count_each (const struct settling *s, const struct payer *p,
 static int settle_fee (struct settling *s, const struct payer *p,
                        gl_error_t *error)
 {
-    bill_balance_t *b = balance_of_month (s, p->team);
+    bill_balance_t *b = balance_of_month (s, p);
     mpq_t amount, count, before;
     mpz_t units;
 
@@ -280,7 +285,7 @@ static int settle_fee (struct settling *s, const struct payer *p,
     mpz_init (units);
     if (b)
         mpq_set (before, b->added);
-    b = balance_begin (s, p->team, true);
+    b = balance_begin (s, p, true);
     mpq_sub (amount, b->added, before);
     mpq_swap (b->added, before);
     count_each (s, p, count);
@@ -320,7 +325,7 @@ static void take_deposits (struct settling *s, bill_balance_t *b, bool first)
         settlement_of_units (s, units, amount);
         mpq_add (b->added, b->added, amount);
         if (now)
-            settlement_add_fee (s, d->team, units);
+            settlement_add_fee (s, settlement_team_name (s, d->team), units);
     }
     mpz_clear (units);
     mpq_clear (amount);
@@ -352,7 +357,9 @@ static int give_back (struct settling *s, bill_balance_t *b, gl_error_t *error)
     for (size_t i = 0; i < count; i++) {
         mpz_neg (units[i], units[i]);
         if (rc == 0)
-            settlement_add_fee (s, s->rule->deposits[i].team, units[i]);
+            settlement_add_fee (
+                s, settlement_team_name (s, s->rule->deposits[i].team),
+                units[i]);
         mpq_clear (part[i]);
         mpz_clear (units[i]);
     }
@@ -366,9 +373,9 @@ static int give_back (struct settling *s, bill_balance_t *b, gl_error_t *error)
 static int settle_prepaid (struct settling *s, const struct payer *p,
                            gl_error_t *error)
 {
-    bool begun = balance_of_month (s, NULL);
-    bool first = !begun && !balance_of_last (s, NULL);
-    bill_balance_t *b = balance_begin (s, NULL, true);
+    bool begun = balance_of_month (s, p);
+    bool first = !begun && !balance_of_last (s, p);
+    bill_balance_t *b = balance_begin (s, p, true);
     struct limit limit;
     mpq_t amount;
     mpz_t paid;
@@ -449,17 +456,13 @@ static const settle_f settle_by[SETTLE_KIND_COUNT] = {
 static int apply (struct settling *s, gl_error_t *error)
 {
     settle_f settle = settle_by[s->rule->rule];
-    bool together = s->rule->together || s->rule->rule == SETTLE_PREPAID;
     bool *chosen = settlement_teams (s);
     int rc = settlement_select (s, chosen, error);
 
     if (rc == 0)
-        settlement_order (s, together);
-    for (size_t i = 0; i < s->team_count && rc == 0; i++) {
-        const struct payer p = settlement_payer (s, i, together);
-        if (together ? i == 0 : chosen[i])
-            rc = settle (s, &p, error);
-    }
+        settlement_payers (s, chosen);
+    for (size_t i = 0; rc == 0 && i < s->payer_count; i++)
+        rc = settle (s, &s->payer[i], error);
     free (chosen);
     return rc;
 }
@@ -478,6 +481,7 @@ static int apply_all (struct settling *s, gl_error_t *error)
     qsort (rule, count, sizeof (*rule), by_step);
     for (size_t i = 0; i < count && rc == 0; i++) {
         s->again = i > 0 && !strcmp (rule[i]->name, rule[i - 1]->name);
+        s->begun = s->again ? s->begun : 0;
         s->rule = rule[i];
         s->part = period_clip (rule[i]->valid, s->how->period);
         rc = apply (s, error);
@@ -496,14 +500,13 @@ int bill_settle (bill_t *bill, const settlement_t *how, gl_error_t *error)
     if (!settlement_applies (how->site, how->period))
         return 0;
     settlement_begin (&s);
-    s.earlier = settlement_month (settlement_month_number (how->month) - 1);
+    balances_index (&s);
     s.out = settlement_rows ();
     rc = apply_all (&s, error);
     if (rc == 0)
         settlement_write (&s);
     settlement_clear (&s);
     cube_free (s.out);
-    free (s.earlier);
     bill_sort (bill);
     return rc;
 }

@@ -24,13 +24,17 @@
  * (`counterparty`: a team, a cost object, or absent: the site).
  *
  * A rule with an amount for a period has a balance for each team (or one for all
- * teams together), in the list BILL_BALANCES:
+ * teams together; with `each: user` one for each user, too), in the list
+ * BILL_BALANCES:
  *
  *   opening + added = used + expired + closing
  *
  * where the opening balance is the closing balance of the month before. What is
  * paid of a charge is rounded once for each team, half to even, and shared so that
  * the parts add up.
+ *
+ * A team that was renamed (site/project.h) is one team: its balance goes on under the
+ * name that it has last in the month.
  *
  * A rule that begins or ends within the month is for the charges of its days, and a
  * rule with classes for the days on which a team has one of them: the caller
@@ -73,6 +77,9 @@ bool settlement_remembers (const site_t *site, period_t period);
  * the bill is then of no use. */
 int bill_settle (bill_t *bill, const settlement_t *settlement,
                  gl_error_t *error);
+
+/* The rule treats each user of a team by itself. */
+bool settle_by_user (const site_settlement_t *rule);
 
 /* "grant" of SETTLE_GRANT: `what` of its rows. NULL past the last. */
 const char *settle_kind_word (unsigned kind);

@@ -67,53 +67,125 @@ static bool goes_on (const struct settling *s, const char *team)
                            (period_t){s->part.end, s->how->period.end});
 }
 
-static bool is_balance (const bill_balance_t *b, const char *month,
-                        const char *rule, const char *team)
+/* --- finding balances ------------------------------------------------------- */
+
+static int by_rule (const void *a, const void *b)
 {
-    return !strcmp (b->month, month) && !strcmp (b->rule, rule)
-           && !b->team == !team && (!team || !strcmp (b->team, team));
+    const struct last *x = a, *y = b;
+    int order = strcmp (x->rule, y->rule);
+
+    if (order == 0)
+        order = text_compare (x->team, y->team);
+    return order ? order : text_compare (x->user, y->user);
 }
 
-static bill_balance_t *find_balance (const bill_t *bill, const char *month,
-                                     const char *rule, const char *team)
+void balances_index (struct settling *s)
 {
-    size_t count = 0;
-    const bill_balance_t *list = bill ? bill_balances (bill, &count) : NULL;
-
-    for (size_t i = 0; i < count; i++)
-        if (is_balance (&list[i], month, rule, team))
-            return (bill_balance_t *)&list[i];
-    return NULL;
-}
-
-/* Of the rule, in this month: an entry of its name applied already. */
-bill_balance_t *balance_of_month (const struct settling *s, const char *team)
-{
-    return s->again ? find_balance (s->bill, s->how->month, s->rule->name, team)
-                    : NULL;
-}
-
-/* And in the month before. Both months have their balances in one order: the next
- * one mostly lies behind the last. */
-const bill_balance_t *balance_of_last (struct settling *s, const char *team)
-{
+    GL_AUTOFREE char *earlier
+        = settlement_month (settlement_month_number (s->how->month) - 1);
     size_t count = 0;
     const bill_balance_t *list
         = s->how->before ? bill_balances (s->how->before, &count) : NULL;
 
+    s->last = xcalloc (count + 1, sizeof (*s->last));
     for (size_t i = 0; i < count; i++) {
-        size_t at = (s->last + i) % count;
-        if (!is_balance (&list[at], s->earlier, s->rule->name, team))
+        const bill_balance_t *b = &list[i];
+        if (strcmp (b->month, earlier) != 0)
             continue;
-        s->last = at;
-        return &list[at];
+        s->last[s->last_count++] = (struct last){
+            .rule = b->rule,
+            .team = b->team ? settlement_team_name (s, b->team) : NULL,
+            .user = b->user,
+            .at = i};
+    }
+    if (s->last_count > 1)
+        qsort (s->last, s->last_count, sizeof (*s->last), by_rule);
+}
+
+/* The first one that is not before the key. */
+static size_t lower_bound (const struct settling *s, const struct last *key)
+{
+    size_t low = 0, high = s->last_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_rule (&s->last[middle], key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct last *balances_of_last (const struct settling *s, const char *team,
+                                     size_t *ret_count)
+{
+    const struct last key = {.rule = s->rule->name, .team = team};
+    size_t first = lower_bound (s, &key), end = first;
+
+    while (end < s->last_count && !strcmp (s->last[end].rule, key.rule)
+           && text_same (s->last[end].team, team))
+        end++;
+    *ret_count = end - first;
+    return s->last + first;
+}
+
+/* Of two teams that are one now, both have a balance: those from *ret_count on. */
+static const struct last *last_of (const struct settling *s,
+                                   const struct payer *p, size_t *ret_count)
+{
+    const struct last key
+        = {.rule = s->rule->name, .team = p->team, .user = p->user};
+    size_t first = lower_bound (s, &key), end = first;
+
+    while (end < s->last_count && by_rule (&s->last[end], &key) == 0)
+        end++;
+    *ret_count = end - first;
+    return s->last + first;
+}
+
+static const bill_balance_t *last_at (const struct settling *s,
+                                      const struct last *last)
+{
+    size_t count;
+
+    return &bill_balances (s->how->before, &count)[last->at];
+}
+
+const bill_balance_t *balance_of_last (const struct settling *s,
+                                       const struct payer *p)
+{
+    size_t count;
+    const struct last *last = last_of (s, p, &count);
+
+    return count > 0 ? last_at (s, last) : NULL;
+}
+
+/* Entries of a name have their payers in one order: the next one mostly lies behind
+ * the last. */
+bill_balance_t *balance_of_month (struct settling *s, const struct payer *p)
+{
+    size_t count = 0;
+    const bill_balance_t *list = bill_balances (s->bill, &count);
+
+    for (size_t i = 0; s->again && i < count; i++) {
+        size_t at = (s->begun + i) % count;
+        if (strcmp (list[at].rule, s->rule->name) != 0
+            || strcmp (list[at].month, s->how->month) != 0
+            || !text_same (list[at].team, p->team)
+            || !text_same (list[at].user, p->user))
+            continue;
+        s->begun = at;
+        return (bill_balance_t *)&list[at];
     }
     return NULL;
 }
 
+/* --- amounts ---------------------------------------------------------------- */
+
 bool settlement_counts_hours (const site_settlement_t *rule)
 {
-    return mpq_sgn (rule->gpu_hours) > 0;
+    return mpq_sgn (rule->gpu_hours) > 0 || mpq_sgn (rule->cpu_hours) > 0;
 }
 
 /* Money is rounded to what can be paid. */
@@ -169,7 +241,8 @@ void settlement_amount (const struct settling *s, bool first, mpq_t ret_amount)
     if (settlement_counts_hours (s->rule)) {
         mpq_init (scale);
         mpq_set_ui (scale, hour, 1);
-        mpq_mul (ret_amount, s->rule->gpu_hours, scale);
+        mpq_add (ret_amount, s->rule->gpu_hours, s->rule->cpu_hours);
+        mpq_mul (ret_amount, ret_amount, scale);
         mpq_clear (scale);
     } else
         mpq_set (ret_amount, s->rule->amount);
@@ -178,7 +251,7 @@ void settlement_amount (const struct settling *s, bool first, mpq_t ret_amount)
     round_amount (s, ret_amount);
 }
 
-/* The month counts, of the first ones of a team. */
+/* The month counts, of the first ones of a team or user. */
 bool balance_is_active (const struct settling *s, const bill_balance_t *b)
 {
     return s->rule->first_months == 0
@@ -224,13 +297,47 @@ static void add_earlier (struct settling *s, bill_balance_t *b)
     }
 }
 
-/* The balance of the month, begun from the last one; NULL: the team has none, as
- * it never used anything. Valid until the next. */
-bill_balance_t *balance_begin (struct settling *s, const char *team, bool used)
+static const char *unit_of (const site_settlement_t *rule)
 {
-    const bill_balance_t *last = balance_of_last (s, team);
-    bill_balance_t *b = balance_of_month (s, team);
-    GL_AUTOFREE char *period = NULL;
+    return mpq_sgn (rule->cpu_hours) > 0   ? "cpu_seconds"
+           : mpq_sgn (rule->gpu_hours) > 0 ? "gpu_seconds"
+                                           : "money";
+}
+
+/* Of a user who uses nothing any more, once nothing of the last balance matters to
+ * a later month: sites have many users, and balances of each would be kept for ever. */
+static bool is_forgotten (const struct settling *s, const bill_balance_t *last,
+                          const char *period)
+{
+    return settle_by_user (s->rule) && s->rule->first_months == 0
+           && !s->rule->prorated && mpq_sgn (last->closing) == 0 && last->period
+           && strcmp (last->period, period) != 0
+           && s->rule->unused == SETTLE_EXPIRES;
+}
+
+/* What is left of last month. */
+static void open_balance (const struct settling *s, const struct payer *p,
+                          bill_balance_t *b)
+{
+    size_t count;
+    const struct last *last = last_of (s, p, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const bill_balance_t *of = last_at (s, &last[i]);
+        mpq_add (b->opening, b->opening, of->closing);
+        mpq_add (b->rolled_over, b->rolled_over, of->rolled_over);
+    }
+}
+
+bill_balance_t *balance_begin (struct settling *s, const struct payer *p,
+                               bool used)
+{
+    const bill_balance_t *last = balance_of_last (s, p);
+    bill_balance_t *b = balance_of_month (s, p);
+    GL_AUTOFREE char *period
+        = s->rule->per == SETTLE_ONCE
+              ? xstrdup ("once")
+              : settlement_month (period_start (s->how, s->rule));
     bool first = !last || !last->period;
 
     if (b) {
@@ -238,25 +345,19 @@ bill_balance_t *balance_begin (struct settling *s, const char *team, bool used)
             add_part (s, s->rule, b);
         return b;
     }
-    if (!last && !used)
+    if (!used && (!last || is_forgotten (s, last, period)))
         return NULL;
     b = bill_append (s->bill, BILL_BALANCES);
     b->month = xstrdup (s->how->month);
     b->rule = xstrdup (s->rule->name);
-    b->team = xstrdup (team);
-    last = balance_of_last (s, team); /* it may lie in the same list */
-    b->unit
-        = xstrdup (settlement_counts_hours (s->rule) ? "gpu_seconds" : "money");
+    b->team = xstrdup (p->team);
+    b->user = xstrdup (p->user);
+    last = balance_of_last (s, p); /* it may lie in the same list */
+    b->unit = xstrdup (unit_of (s->rule));
     b->since = last && last->since ? xstrdup (last->since)
                : used              ? xstrdup (s->how->month)
                                    : NULL;
-    if (last) {
-        mpq_set (b->opening, last->closing);
-        mpq_set (b->rolled_over, last->rolled_over);
-    }
-    period = s->rule->per == SETTLE_ONCE
-                 ? xstrdup ("once")
-                 : settlement_month (period_start (s->how, s->rule));
+    open_balance (s, p, b);
     if (balance_is_active (s, b)
         && (first || strcmp (last->period, period) != 0)
         && s->rule->rule != SETTLE_PREPAID)

@@ -33,7 +33,7 @@ static bool is_settled (const posting_t *row, const char *month)
            && !row->reason && of_row (row) != SETTLE_OF_COUNT;
 }
 
-/* Into groups; GPU-seconds of idle time are no job's. */
+/* Into groups; the time of idle time is no job's. */
 static void group (const bill_t *bill, const char *month, cube_t **cubes)
 {
     size_t count;
@@ -46,8 +46,10 @@ static void group (const bill_t *bill, const char *month, cube_t **cubes)
         if (!is_settled (&rows[i], month))
             continue;
         to = cube_add (cubes[of_row (&rows[i])], &rows[i]);
-        if (rows[i].kind != BILL_CHARGE)
-            mpq_sub (to->gpu_seconds, to->gpu_seconds, rows[i].gpu_seconds);
+        if (rows[i].kind == BILL_CHARGE)
+            continue;
+        mpq_sub (to->gpu_seconds, to->gpu_seconds, rows[i].gpu_seconds);
+        mpq_sub (to->cpu_seconds, to->cpu_seconds, rows[i].cpu_seconds);
     }
 }
 
@@ -73,25 +75,33 @@ static void add_cells (struct settling *s, settle_of_t of)
     for (size_t i = 0; i < cube_count (cube); i++) {
         const posting_t *row = cube_row (cube, i);
         struct cell *c;
-        if (mpz_sgn (row->charge_units) <= 0 && mpq_sgn (row->gpu_seconds) <= 0)
+        if (mpz_sgn (row->charge_units) <= 0
+            && mpq_sgn (posting_seconds (row)) <= 0)
             continue;
         c = new_cell (s);
         c->key = row;
         c->of = of;
+        c->of_cpus = mpq_sgn (row->cpu_seconds) > 0;
         if (mpz_sgn (row->charge_units) > 0)
             mpz_set (c->left, row->charge_units);
-        mpq_set (c->seconds, row->gpu_seconds);
+        mpq_set (c->seconds, posting_seconds (row));
         mpq_set_z (c->price, c->left);
         if (mpq_sgn (c->seconds) > 0)
             mpq_div (c->price, c->price, c->seconds);
     }
 }
 
-/* Without time a charge has no price of an hour, and comes last. */
+/* An hour of a CPU is another thing than one of a GPU: those come behind. Without
+ * time a charge has no price of an hour, and comes last. */
+static int rank (const struct cell *c)
+{
+    return mpq_sgn (c->seconds) <= 0 ? 2 : c->of_cpus ? 1 : 0;
+}
+
 static int dearest_first (const void *a, const void *b)
 {
     const struct cell *x = a, *y = b;
-    int order = (mpq_sgn (y->seconds) > 0) - (mpq_sgn (x->seconds) > 0);
+    int order = rank (x) - rank (y);
 
     if (order == 0)
         order = mpq_cmp (y->price, x->price);
@@ -105,12 +115,64 @@ static int by_text (const void *a, const void *b)
     return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
 
-static size_t team_index (const struct settling *s, const char *name)
+static size_t name_index (const struct settling *s, const char *name)
 {
     char **found
         = bsearch (&name, s->team, s->team_count, sizeof (*s->team), by_text);
 
-    return (size_t)(found - s->team);
+    return found ? (size_t)(found - s->team) : s->team_count;
+}
+
+/* Names at the end of the month count: a balance goes on under the name that the team
+ * has then. */
+static const char *last_name (const struct settling *s, const char *name)
+{
+    period_t month = s->how->period;
+
+    return team_last_name (s->how->site, name,
+                           (period_t){month.start, month.end + 1});
+}
+
+size_t settlement_team (const struct settling *s, const char *name)
+{
+    size_t at = name_index (s, name);
+
+    if (at == s->team_count)
+        at = name_index (s, last_name (s, name));
+    return at < s->team_count ? s->same[at] : at;
+}
+
+const char *settlement_team_name (const struct settling *s, const char *name)
+{
+    size_t at = settlement_team (s, name);
+
+    return at < s->team_count ? s->named[at] : name;
+}
+
+/* Of a team that was renamed, all names are those of one payer. */
+static void join_names (struct settling *s)
+{
+    const site_t *site = s->how->site;
+    int64_t *start = xcalloc (s->team_count + 1, sizeof (*start));
+
+    s->same = xcalloc (s->team_count + 1, sizeof (*s->same));
+    s->named = xcalloc (s->team_count + 1, sizeof (*s->named));
+    s->site_team = xcalloc (site->team_count + 1, sizeof (*s->site_team));
+    for (size_t i = 0; i < s->team_count; i++) {
+        s->same[i] = name_index (s, last_name (s, s->team[i]));
+        s->named[i] = s->team[i];
+        start[i] = INT64_MIN;
+    }
+    for (size_t i = 0; i < site->team_count; i++) {
+        const site_team_t *team = &site->teams[i];
+        size_t at = s->site_team[i] = s->same[name_index (s, team->name)];
+        if (!period_overlaps (team->valid, s->how->period)
+            || team->valid.start < start[at])
+            continue;
+        s->named[at] = team->name;
+        start[at] = team->valid.start;
+    }
+    free (start);
 }
 
 /* Each once. The texts are of the cells and the site. */
@@ -129,8 +191,9 @@ static void list_teams (struct settling *s)
     for (size_t i = 0; i < count; i++)
         if (i == 0 || strcmp (s->team[i], s->team[s->team_count - 1]) != 0)
             s->team[s->team_count++] = s->team[i];
+    join_names (s);
     for (size_t i = 0; i < s->count; i++)
-        s->cell[i].team = team_index (s, s->cell[i].key->team);
+        s->cell[i].team = settlement_team (s, s->cell[i].key->team);
     s->first = xcalloc (s->team_count + 2, sizeof (*s->first));
 }
 
@@ -157,7 +220,7 @@ void settlement_add_charge (struct settling *s, settle_of_t of,
     c = new_cell (s);
     c->key = c->own = own;
     c->of = of;
-    c->team = team_index (s, team);
+    c->team = settlement_team (s, team);
     mpz_set (c->left, units);
 }
 
@@ -183,8 +246,13 @@ void settlement_clear (struct settling *s)
     }
     free (s->cell);
     free (s->team);
+    free (s->same);
+    free (s->named);
+    free (s->site_team);
     free (s->member);
     free (s->first);
+    free (s->payer);
+    free (s->last);
     for (size_t i = 0; i < SETTLE_OF_FEES; i++)
         cube_free (s->cubes[i]);
 }
@@ -197,16 +265,27 @@ bool settlement_is_team (const struct settling *s,
 {
     const site_t *site = s->how->site;
 
+    size_t place = settlement_team (s, name);
+
     if (!settlement_has (&rule->teams, name)
-        || (rule->payer && !strcmp (rule->payer, name)))
+        || (rule->payer && settlement_team (s, rule->payer) == place))
         return false;
     for (size_t i = 0; i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];
-        if (!strcmp (team->name, name) && period_overlaps (team->valid, part)
+        if (s->site_team[i] == place && period_overlaps (team->valid, part)
             && settlement_has (&rule->classes, team->class))
             return true;
     }
     return false;
+}
+
+/* Hours are of GPUs or of CPUs, and an amount for each user is for charges that have
+ * one. */
+static bool counts (const site_settlement_t *rule, const struct cell *c)
+{
+    return (!settlement_counts_hours (rule)
+            || c->of_cpus == (mpq_sgn (rule->cpu_hours) > 0))
+           && (!settle_by_user (rule) || posting_key (c->key, KEY_USER));
 }
 
 static bool is_for (const site_settlement_t *rule, const struct cell *c)
@@ -216,7 +295,7 @@ static bool is_for (const site_settlement_t *rule, const struct cell *c)
                   ? texts_have (&rule->of, settle_of_words[c->of])
                   : c->of == SETTLE_OF_CHARGES || rule->rule != SETTLE_GRANT;
 
-    return of && settlement_has (&rule->pools, key->pool)
+    return of && counts (rule, c) && settlement_has (&rule->pools, key->pool)
            && settlement_has (&rule->accounts, posting_key (key, KEY_ACCOUNT))
            && settlement_has (&rule->projects, posting_key (key, KEY_PROJECT))
            && settlement_has (&rule->qos, posting_key (key, KEY_QOS))
@@ -247,8 +326,7 @@ static void clip_cell (struct cell *c, cube_t *const *cubes, bool to_end)
         mpz_set (c->due, in->charge_units);
     if (mpz_sgn (c->due) < 0)
         mpz_set_ui (c->due, 0);
-    if (mpq_cmp (in->gpu_seconds, c->due_seconds) < 0)
-        mpq_set (c->due_seconds, in->gpu_seconds);
+    settlement_least (c->due_seconds, posting_seconds (in));
 }
 
 static int clip_cells (struct settling *s, gl_error_t *error)
@@ -293,8 +371,7 @@ static int64_t next_change (const struct settling *s, const bool *chosen,
         const site_team_t *team = &site->teams[i];
         const int64_t ends[] = {team->valid.start, team->valid.end};
         for (size_t k = 0; k < GL_ARRAY_SIZE (ends); k++)
-            if (ends[k] > from && ends[k] < next
-                && chosen[team_index (s, team->name)]
+            if (ends[k] > from && ends[k] < next && chosen[s->site_team[i]]
                 && is_for_on (s, team->name, ends[k])
                        != is_for_on (s, team->name, ends[k] - 1))
                 next = ends[k];
@@ -321,7 +398,7 @@ static int take_part (struct settling *s, struct clip *clip, period_t period,
         clip->at_end[i] = to_end;
         if (in) {
             mpz_add (clip->units[i], clip->units[i], in->charge_units);
-            mpq_add (clip->seconds[i], clip->seconds[i], in->gpu_seconds);
+            mpq_add (clip->seconds[i], clip->seconds[i], posting_seconds (in));
         }
     }
     for (size_t i = 0; i < SETTLE_OF_FEES; i++)
@@ -338,8 +415,7 @@ static void clip_to (struct cell *c, const struct clip *clip, size_t i)
         mpz_set (c->due, clip->units[i]);
     if (mpz_sgn (c->due) < 0)
         mpz_set_ui (c->due, 0);
-    if (mpq_cmp (clip->seconds[i], c->due_seconds) < 0)
-        mpq_set (c->due_seconds, clip->seconds[i]);
+    settlement_least (c->due_seconds, clip->seconds[i]);
 }
 
 static int clip_by_class (struct settling *s, const bool *chosen,
@@ -378,7 +454,8 @@ bool *settlement_teams (const struct settling *s)
     bool *chosen = xcalloc (s->team_count + 1, sizeof (*chosen));
 
     for (size_t i = 0; i < s->team_count; i++)
-        chosen[i] = settlement_is_team (s, s->rule, s->part, s->team[i]);
+        chosen[i] = s->same[i] == i
+                    && settlement_is_team (s, s->rule, s->part, s->team[i]);
     return chosen;
 }
 
@@ -407,7 +484,7 @@ static bool is_due (const struct cell *c)
 }
 
 /* Due cells, team by team; the teams' order within `first` is their own. */
-void settlement_order (struct settling *s, bool together)
+static void order_members (struct settling *s, bool together)
 {
     bool reversed = s->rule->order == SETTLE_CHEAPEST;
     size_t *next = xcalloc (s->team_count + 2, sizeof (*next));
@@ -429,12 +506,76 @@ void settlement_order (struct settling *s, bool together)
     free (next);
 }
 
-struct payer settlement_payer (const struct settling *s, size_t team,
-                               bool together)
+static void add_payer (struct settling *s, struct payer p)
 {
-    return (struct payer){.team = together ? NULL : s->team[team],
-                          .member = s->member + s->first[team],
-                          .count = s->first[team + 1] - s->first[team]};
+    if ((s->payer_count & (s->payer_count - 1)) == 0)
+        s->payer = xreallocarray (
+            s->payer, s->payer_count ? s->payer_count * 2 : 1, sizeof (p));
+    s->payer[s->payer_count++] = p;
+}
+
+/* A due cell of a user, or last month's balance. */
+struct of_user {
+    const char *user;
+    size_t at; /* in the order in which the rule pays */
+    size_t cell;
+};
+#define NO_CHARGE SIZE_MAX
+
+static int by_user (const void *a, const void *b)
+{
+    const struct of_user *x = a, *y = b;
+    int order = strcmp (x->user, y->user);
+
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+/* A payer for each user with due charges or a balance of last month, by name. */
+static void add_users (struct settling *s, const struct payer *team)
+{
+    size_t last_count, at = (size_t)(team->member - s->member), count = 0;
+    const struct last *last = balances_of_last (s, team->team, &last_count);
+    struct of_user *list
+        = xcalloc (team->count + last_count + 1, sizeof (*list));
+
+    for (; count < team->count; count++)
+        list[count] = (struct of_user){
+            posting_key (s->cell[team->member[count]].key, KEY_USER), count,
+            team->member[count]};
+    for (size_t i = 0; i < last_count; i++)
+        if (last[i].user)
+            list[count++] = (struct of_user){last[i].user, NO_CHARGE, 0};
+    if (count > 1)
+        qsort (list, count, sizeof (*list), by_user);
+    for (size_t i = 0, end; i < count; i = end) {
+        struct payer p = {
+            .team = team->team, .user = list[i].user, .member = s->member + at};
+        for (end = i; end < count && !strcmp (list[end].user, p.user); end++)
+            if (list[end].at != NO_CHARGE)
+                s->member[at + p.count++] = list[end].cell;
+        at += p.count;
+        add_payer (s, p);
+    }
+    free (list);
+}
+
+void settlement_payers (struct settling *s, const bool *chosen)
+{
+    bool together = settlement_together (s->rule);
+
+    order_members (s, together);
+    s->payer_count = 0;
+    for (size_t i = 0; i < s->team_count; i++) {
+        const struct payer p = {.team = together ? NULL : s->named[i],
+                                .member = s->member + s->first[i],
+                                .count = s->first[i + 1] - s->first[i]};
+        if (together ? i > 0 : !chosen[i])
+            continue;
+        if (settle_by_user (s->rule))
+            add_users (s, &p);
+        else
+            add_payer (s, p);
+    }
 }
 
 void settlement_due (const struct settling *s, const struct payer *p,

@@ -6,7 +6,7 @@
 
 /* --- rows ----------------------------------------------------------------- */
 
-static const char out_keys[] = "kind,month,pool,team,account,project,what,"
+static const char out_keys[] = "kind,month,pool,team,account,user,project,what,"
                                "reference,counterparty,cost_object";
 
 cube_t *settlement_rows (void)
@@ -27,6 +27,7 @@ void settlement_add_row (struct settling *s, const struct side *side,
     row.pool = (char *)side->pool;
     row.team = (char *)side->team;
     *posting_key_at (&row, KEY_ACCOUNT) = (char *)side->account;
+    *posting_key_at (&row, KEY_USER) = (char *)side->user;
     *posting_key_at (&row, KEY_PROJECT) = (char *)side->project;
     row.what = (char *)(side->team ? settle_kind_word ((unsigned)rule->rule)
                                    : settlement_site_side (rule->rule));
@@ -41,6 +42,7 @@ void settlement_add_row (struct settling *s, const struct side *side,
     row.month = row.pool = row.team = row.what = row.reference = NULL;
     row.counterparty = row.cost_object = NULL;
     *posting_key_at (&row, KEY_ACCOUNT) = NULL;
+    *posting_key_at (&row, KEY_USER) = NULL;
     *posting_key_at (&row, KEY_PROJECT) = NULL;
     posting_clear (&row);
 }
@@ -49,12 +51,16 @@ void settlement_add_row (struct settling *s, const struct side *side,
 static void add_pair (struct settling *s, const struct cell *c,
                       const mpz_t units)
 {
-    const char *payer = s->rule->payer;
-    const struct side from = {.team = c->key->team,
-                              .pool = c->key->pool,
-                              .account = posting_key (c->key, KEY_ACCOUNT),
-                              .project = posting_key (c->key, KEY_PROJECT),
-                              .counterparty = payer};
+    const char *payer
+        = s->rule->payer ? settlement_team_name (s, s->rule->payer) : NULL;
+    bool by_user = settle_by_user (s->rule);
+    const struct side from
+        = {.team = c->key->team,
+           .pool = c->key->pool,
+           .account = posting_key (c->key, KEY_ACCOUNT),
+           .user = by_user ? posting_key (c->key, KEY_USER) : NULL,
+           .project = posting_key (c->key, KEY_PROJECT),
+           .counterparty = payer};
     const struct side to = {.team = payer,
                             .pool = c->key->pool,
                             .counterparty = payer ? c->key->team : NULL};
@@ -152,12 +158,12 @@ static size_t pay_parts (const struct settling *s, const struct payer *p,
         if (!limit->hours && !limit->money)
             continue;
         mpq_set (covered, c->due_seconds);
-        if (even) {
+        if (limit->hours && mpq_sgn (covered) == 0)
+            mpq_set_ui (part[i], 0, 1);
+        else if (even) {
             mpq_mul (part[i], part[i], ratio);
             mpq_mul (covered, covered, ratio);
-        } else if (mpq_sgn (covered) == 0)
-            mpq_set_ui (part[i], 0, 1);
-        else if (mpq_cmp (covered, left) > 0) {
+        } else if (mpq_cmp (covered, left) > 0) {
             mpq_div (covered, left, c->due_seconds);
             mpq_mul (part[i], part[i], covered);
             mpq_set (covered, left);
@@ -228,7 +234,8 @@ static void settle_paid (struct settling *s, const struct payer *p)
         add_pair (s, &s->cell[at], paid);
         take_off (&s->cell[at], paid);
         if (s->rule->payer)
-            settlement_add_charge (s, SETTLE_OF_SPONSORED, s->rule->payer,
+            settlement_add_charge (s, SETTLE_OF_SPONSORED,
+                                   settlement_team_name (s, s->rule->payer),
                                    s->cell[at].key->pool, paid);
     }
     mpz_clear (paid);

@@ -16,15 +16,32 @@
 struct cell {
     const posting_t *key; /* of a cube, or `own` */
     posting_t *own;
-    size_t team;
+    size_t team; /* its place in settling.team */
     settle_of_t of;
+    bool of_cpus; /* its pool counts CPUs */
     mpz_t left;
-    mpq_t seconds; /* GPU-seconds of jobs in it */
+    mpq_t seconds; /* of jobs in it: of GPUs, or of CPUs */
     mpq_t price;   /* of a second, before any rule */
     /* Of the rule at work: what it is for, and what it pays of that. */
     mpz_t due;
     mpq_t due_seconds;
     mpz_t paid;
+};
+
+/* A payer of the rule: a team, a user of it, or all teams together. */
+struct payer {
+    const char *team; /* NULL: all */
+    const char *user; /* NULL: all */
+    const size_t *member;
+    size_t count;
+};
+
+/* A balance of the month before. Texts of the balance and of settling.team. */
+struct last {
+    const char *rule;
+    const char *team;
+    const char *user;
+    size_t at; /* in the list of how->before */
 };
 
 struct settling {
@@ -33,8 +50,13 @@ struct settling {
     cube_t *cubes[SETTLE_OF_FEES]; /* by settle_of_t; the cells' keys */
     struct cell *cell; /* the dearest first; then those that rules add */
     size_t count;
-    cube_t *out; /* the rows */
-    char **team; /* of the cells and of the site, by name */
+    cube_t *out;  /* the rows */
+    char **team;  /* of the cells and of the site, by name */
+    size_t *same; /* of each the place that stands for its team: names of one
+                     team have one place */
+    const char **
+        named; /* of such a place: what the team is called in the month, last */
+    size_t *site_team; /* the places of site->teams */
     size_t team_count;
     const site_settlement_t *rule; /* at work */
     period_t part;                 /* of the month, in which it is in force */
@@ -42,17 +64,18 @@ struct settling {
      * i from first[i] on; where teams are taken together, of all from first[0]. */
     size_t *member;
     size_t *first;
-    char *earlier; /* the month before */
-    bool again;    /* the last rule has the same name: its balances go on */
-    size_t last;   /* place in how->before that the last balance was found at */
+    struct payer *payer;
+    size_t payer_count;
+    struct last *last; /* by rule, team and user */
+    size_t last_count;
+    bool again;   /* the last rule has the same name: its balances go on */
+    size_t begun; /* place in the bill at which the last balance was found */
 };
 
-/* A payer of the rule: a team, or all of them. */
-struct payer {
-    const char *team; /* NULL: all */
-    const size_t *member;
-    size_t count;
-};
+static inline bool settlement_together (const site_settlement_t *rule)
+{
+    return rule->together || rule->rule == SETTLE_PREPAID;
+}
 
 /* An empty list has every name. */
 static inline bool settlement_has (const text_list_t *list, const char *name)
@@ -62,27 +85,32 @@ static inline bool settlement_has (const text_list_t *list, const char *name)
 
 /* --- settlement_charges.c --- */
 
-/* The cells of the bill, and the teams. */
+/* The cells of the bill, and the teams: a team that was renamed is one. */
 void settlement_begin (struct settling *s);
 void settlement_clear (struct settling *s);
 /* A charge that a rule made: a fee, or what a sponsor pays. */
 void settlement_add_charge (struct settling *s, settle_of_t of,
                             const char *team, const char *pool,
                             const mpz_t units);
+/* The place in `team` of the name that a team so called has last; team_count:
+ * there is no such team. */
+size_t settlement_team (const struct settling *s, const char *name);
+/* That name; the given one if there is no such team. */
+const char *settlement_team_name (const struct settling *s, const char *name);
 /* The rule is for the team, in the part of a month. */
 bool settlement_is_team (const struct settling *s,
                          const site_settlement_t *rule, period_t part,
                          const char *name);
-/* The teams that the rule is for, by their index. Yours to free. */
+/* The teams that the rule is for, by their place: true at the last name of each.
+ * Yours to free. */
 bool *settlement_teams (const struct settling *s);
 /* `due` of each cell: what is unpaid, where the rule is for it. */
 int settlement_select (struct settling *s, const bool *chosen,
                        gl_error_t *error);
-/* Then: due cells in the order in which the rule pays them. */
-void settlement_order (struct settling *s, bool together);
-struct payer settlement_payer (const struct settling *s, size_t team,
-                               bool together);
-/* The sum; of the GPU-seconds too, where these are asked for. */
+/* Then: the payers of the rule, by team and user, with their due cells in the order in
+ * which the rule pays them. */
+void settlement_payers (struct settling *s, const bool *chosen);
+/* The sum; of the seconds too, where these are asked for. */
 void settlement_due (const struct settling *s, const struct payer *p,
                      mpz_t ret_due, mpq_ptr ret_seconds);
 
@@ -101,6 +129,7 @@ struct side {
     const char *team; /* NULL: the site's, a remainder */
     const char *pool;
     const char *account;
+    const char *user;
     const char *project;
     const char *counterparty;
     const char *cost_object;
@@ -147,12 +176,19 @@ void settlement_of_units (const struct settling *s, const mpz_t units,
                           mpq_t amount);
 /* Of the rule at work: where an entry of its name applied in this month already,
  * and that of the month before; NULL: none. */
-bill_balance_t *balance_of_month (const struct settling *s, const char *team);
-const bill_balance_t *balance_of_last (struct settling *s, const char *team);
-/* That of the month, begun from the last one; NULL: the team has none, as it never
- * used anything. Valid until the next. */
-bill_balance_t *balance_begin (struct settling *s, const char *team, bool used);
-/* The month counts, of the first ones of a team. */
+bill_balance_t *balance_of_month (struct settling *s, const struct payer *p);
+const bill_balance_t *balance_of_last (const struct settling *s,
+                                       const struct payer *p);
+/* Those of the month before, into their order; and of the rule and the team (NULL: all
+ * together) the first one, and how many. */
+void balances_index (struct settling *s);
+const struct last *balances_of_last (const struct settling *s, const char *team,
+                                     size_t *ret_count);
+/* That of the month, begun from the last one; NULL: there is none, as nothing was used
+ * yet, or nothing of it is left to know. Valid until the next. */
+bill_balance_t *balance_begin (struct settling *s, const struct payer *p,
+                               bool used);
+/* The month counts, of the first ones of a team or user. */
 bool balance_is_active (const struct settling *s, const bill_balance_t *b);
 void balance_left (const bill_balance_t *b, mpq_t ret_amount);
 void balance_use (bill_balance_t *b, mpq_srcptr amount);

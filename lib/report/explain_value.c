@@ -163,7 +163,10 @@ static bool same_line (const posting_t *row, const posting_t *line)
            && same_text (posting_key (row, KEY_ACCOUNT),
                          posting_key (line, KEY_ACCOUNT))
            && same_text (posting_key (row, KEY_PROJECT),
-                         posting_key (line, KEY_PROJECT));
+                         posting_key (line, KEY_PROJECT))
+           && (!posting_key (row, KEY_USER)
+               || same_text (posting_key (row, KEY_USER),
+                             posting_key (line, KEY_USER)));
 }
 
 static bool has_step (const explain_segment_t *segment, size_t count,
@@ -192,10 +195,13 @@ static void add_settlement (explain_segment_t *segment, const posting_t *row,
                                                         : "paid for",
                       row->counterparty ? row->counterparty : "the site");
     explain_line (step, COLUMN_MONEY, "amount",
-                  row->pool ? "amount of that rule for all jobs of the "
-                              "account and project"
-                            : "amount of that rule for all services of the "
-                              "account and project",
+                  posting_key (row, KEY_USER)
+                      ? "amount of that rule for all jobs of the user in the "
+                        "account and project"
+                  : row->pool ? "amount of that rule for all jobs of the "
+                                "account and project"
+                              : "amount of that rule for all services of the "
+                                "account and project",
                   exact_units_text (row->charge_units, digits));
 }
 

@@ -205,6 +205,40 @@ const char *team_current_name (const site_t *site, const char *name)
     return last ? last->name : NULL;
 }
 
+const char *team_last_name (const site_t *site, const char *name,
+                            period_t period)
+{
+    for (size_t i = 0; i < site->team_count; i++) {
+        const site_team_t *last = NULL;
+        for (size_t k = 0; k < site->team_count; k++) {
+            const site_team_t *team = &site->teams[k];
+            if (period_overlaps (team->valid, period)
+                && team_is_called (team, name)
+                && (!last || team->valid.start > last->valid.start))
+                last = team;
+        }
+        if (!last || !strcmp (last->name, name))
+            break;
+        name = last->name;
+    }
+    return name;
+}
+
+void team_add_names (const site_t *site, text_list_t *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        for (size_t k = 0; k < site->team_count; k++) {
+            const site_team_t *team = &site->teams[k];
+            if (team->aliases.count == 0
+                || !team_is_called (team, names->item[i]))
+                continue;
+            texts_add_new (names, team->name);
+            for (size_t a = 0; a < team->aliases.count; a++)
+                texts_add_new (names, team->aliases.item[a]);
+        }
+    }
+}
+
 const site_team_t *team_of_account (const site_t *site,
                                     const accounts_t *accounts,
                                     const char *cluster, const char *account,

@@ -294,8 +294,8 @@ static void free_settlement (site_settlement_t *rule)
     free (rule->name);
     free (rule->payer);
     free (rule->note);
-    mpq_clears (rule->amount, rule->gpu_hours, rule->share, rule->quantity,
-                rule->low_balance, NULL);
+    mpq_clears (rule->amount, rule->gpu_hours, rule->cpu_hours, rule->share,
+                rule->quantity, rule->low_balance, NULL);
 }
 
 static void free_outage (site_outage_t *outage)
@@ -316,6 +316,7 @@ static void free_budget (site_budget_t *budget)
 {
     free (budget->name);
     free (budget->team);
+    texts_clear (&budget->team_names);
     free (budget->project);
     free (budget->account);
     free (budget->pool);

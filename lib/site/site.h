@@ -325,7 +325,7 @@ typedef struct {
 } site_cost_t;
 
 /* The price of what a team takes beyond a threshold within the fiscal year; or of a
- * CPU or GB of a job that has more than so many of them for each GPU. */
+ * CPU or GB of a job that has more than so many of them (steps_by_t). */
 typedef struct {
     mpq_t above;        /* in units of the rate's tiers_by; or CPUs, or GB */
     mpq_t per_gpu_hour; /* or of a CPU, or of a GB */
@@ -349,6 +349,12 @@ typedef enum {
     GB_BINARY,  /* 2^30 bytes, as Slurm's G */
     GB_DECIMAL, /* 10^9 bytes */
 } gb_t;
+
+/* What steps of CPUs and memory count. */
+typedef enum {
+    STEPS_BY_UNIT, /* for each GPU, or CPU of a pool of CPUs */
+    STEPS_BY_JOB,  /* of the job, beyond what is included */
+} steps_by_t;
 
 /* A published price. A pool without a rate in force is charged at full cost. Of
  * several that hold the one applies that rate_card_price() finds. */
@@ -375,6 +381,7 @@ typedef struct {
     size_t cpu_step_count;
     site_tier_t *gb_steps;
     size_t gb_step_count;
+    steps_by_t steps_by;
     mpq_t minimum; /* of an ended job, in money or GPU-hours; 0: none */
     mpq_t minimum_gpu_hours;
     int64_t
@@ -516,7 +523,7 @@ typedef enum {
                               even use would have taken by then */
 } settle_unused_t;
 
-/* What a fee is paid for. */
+/* What a fee is paid for; of other rules, whom an amount is for: a team or a user. */
 typedef enum {
     SETTLE_EACH_TEAM,
     SETTLE_EACH_USER,
@@ -569,7 +576,8 @@ typedef struct {
     int64_t
         step; /* rules apply by rising step, then name; 0: that of the rule */
     text_list_t
-        teams; /* these, and below: charges that it is for; empty: all */
+        teams; /* all their names over time; these, and below: charges that
+                          it is for; empty: all */
     text_list_t classes;
     text_list_t pools;
     text_list_t partitions;
@@ -579,17 +587,19 @@ typedef struct {
     text_list_t of;  /* settle_of_words; empty: all, of a grant charges alone */
     mpq_t amount;    /* money; 0: not given */
     mpq_t gpu_hours; /* 0: not given */
+    mpq_t cpu_hours; /* of pools of CPUs; 0: not given */
     mpq_t share; /* of each charge, 0..1; 0: not given, which is all of it */
     int per;     /* settle_period_t */
-    int64_t first_months; /* from a team's first use on; 0: no end */
-    int prorated;         /* the first period by the part of it that is left */
-    int order;            /* settle_order_t */
-    int unused;           /* settle_unused_t */
-    int together;       /* one amount for all teams, instead of one for each */
-    char *payer;        /* of a sponsor: the team that pays */
+    int64_t
+        first_months; /* from the first use of a team, or user, on; 0: no end */
+    int prorated;     /* the first period by the part of it that is left */
+    int order;        /* settle_order_t */
+    int unused;       /* settle_unused_t */
+    int together;     /* one amount for all teams, instead of one for each */
+    char *payer;      /* of a sponsor: the team that pays */
     share_list_t split; /* of a split: cost objects */
-    int each;           /* settle_each_t, of a fee */
-    mpq_t quantity;     /* of a fee: so many of what it is paid for */
+    int each;       /* settle_each_t; of other rules than a fee, team or user */
+    mpq_t quantity; /* of a fee: so many of what it is paid for */
     site_deposit_t *deposits;
     size_t deposit_count;
     int refund; /* of deposits: what is left goes back when the rule ends */
@@ -609,7 +619,8 @@ typedef enum {
  * one of amount and gpu_hours is above 0. */
 typedef struct {
     char *name;
-    char *team;
+    char *team;             /* its last name */
+    text_list_t team_names; /* all that it ever has */
     char *project;
     char *account;
     char *pool;

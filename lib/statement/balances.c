@@ -1,10 +1,13 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "ledger/settlement.h"
+#include "site/project.h"
 #include "statement/balances.h"
+#include "statement/budget_report.h"
 
 static const struct {
     const char *name, *title, *help;
@@ -30,15 +33,73 @@ const site_settlement_t *balances_rule (const site_t *site, const char *name)
     return NULL;
 }
 
+bool balances_by_user (const site_t *site)
+{
+    return GL_ANY (site->settlement, site->settlement_count, it,
+                   settle_by_user (it));
+}
+
+static int by_text (const void *a, const void *b)
+{
+    return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+void balances_users (const bill_t *bill, const char *month, const char *team,
+                     text_list_t *ret_users)
+{
+    size_t count, unique = 0;
+    const posting_t *rows = postings (bill, &count);
+
+    *ret_users = (text_list_t){NULL, 0};
+    for (size_t i = 0; i < count; i++) {
+        const char *user = posting_key (&rows[i], KEY_USER);
+        if (user && rows[i].team && !strcmp (rows[i].team, team)
+            && !strcmp (rows[i].month, month)
+            && (ret_users->count == 0
+                || strcmp (ret_users->item[ret_users->count - 1], user) != 0))
+            texts_add (ret_users, user);
+    }
+    if (ret_users->count > 1)
+        qsort (ret_users->item, ret_users->count, sizeof (*ret_users->item),
+               by_text);
+    for (size_t i = 0; i < ret_users->count; i++)
+        if (unique > 0
+            && !strcmp (ret_users->item[i], ret_users->item[unique - 1]))
+            free (ret_users->item[i]);
+        else
+            ret_users->item[unique++] = ret_users->item[i];
+    ret_users->count = unique;
+}
+
+/* The team of the balance was called so earlier in the month. */
+static bool was_called (const site_t *site, const bill_balance_t *b,
+                        const char *team)
+{
+    return GL_ANY (site->teams, site->team_count, it,
+                   it->aliases.count > 0 && !strcmp (it->name, b->team)
+                       && texts_have (&it->aliases, team));
+}
+
+static bool has_share (const site_settlement_t *rule, const bill_balance_t *b,
+                       const char *team, const text_list_t *users)
+{
+    return (rule->teams.count == 0 || texts_have (&rule->teams, team))
+           && (!b->user || !users
+               || (users->count > 0
+                   && bsearch (&b->user, users->item, users->count,
+                               sizeof (*users->item), by_text)));
+}
+
 bool balances_are_of (const site_t *site, const bill_balance_t *b,
-                      const char *month, const char *team)
+                      const char *month, const char *team,
+                      const text_list_t *users)
 {
     const site_settlement_t *rule = balances_rule (site, b->rule);
 
-    return !strcmp (b->month, month) && rule && rule->rule != SETTLE_FEE
-           && (b->team
-                   ? !strcmp (b->team, team)
-                   : rule->teams.count == 0 || texts_have (&rule->teams, team));
+    if (strcmp (b->month, month) != 0 || !rule || rule->rule == SETTLE_FEE)
+        return false;
+    return b->team ? !strcmp (b->team, team) || was_called (site, b, team)
+                   : has_share (rule, b, team, users);
 }
 
 size_t balances_columns (report_t *report)
@@ -56,7 +117,7 @@ size_t balances_columns (report_t *report)
 
 static bool is_hours (const bill_balance_t *b)
 {
-    return !strcmp (b->unit, "gpu_seconds");
+    return strcmp (b->unit, "money") != 0;
 }
 
 void balances_put (report_t *report, size_t first, const site_t *site,
@@ -78,7 +139,9 @@ void balances_put (report_t *report, size_t first, const site_t *site,
 
 const char *balances_unit (const site_t *site, const bill_balance_t *b)
 {
-    return is_hours (b) ? "GPU hours" : site->currency;
+    return !is_hours (b)                      ? site->currency
+           : !strcmp (b->unit, "cpu_seconds") ? "CPU hours"
+                                              : "GPU hours";
 }
 
 char *balances_until (const bill_balance_t *b, const site_settlement_t *rule)
@@ -94,6 +157,19 @@ char *balances_until (const bill_balance_t *b, const site_settlement_t *rule)
     return xasprintf ("%04d-%02d", civil.year, civil.month);
 }
 
+/* Of all entries of the rule: its balance is one. */
+static void deposits_before (const site_t *site, const char *name, int64_t end,
+                             mpq_t ret_sum)
+{
+    for (size_t k = 0; k < site->settlement_count; k++) {
+        const site_settlement_t *rule = &site->settlement[k];
+        for (size_t i = 0;
+             i < rule->deposit_count && !strcmp (rule->name, name); i++)
+            if (zone_instant (site->zone, &rule->deposits[i].on) < end)
+                mpq_add (ret_sum, ret_sum, rule->deposits[i].amount);
+    }
+}
+
 bool balances_low (const site_t *site, const bill_balance_t *b,
                    const site_settlement_t *rule, int64_t end)
 {
@@ -101,11 +177,83 @@ bool balances_low (const site_t *site, const bill_balance_t *b,
     bool low;
 
     mpq_init (least);
-    for (size_t i = 0; i < rule->deposit_count; i++)
-        if (zone_instant (site->zone, &rule->deposits[i].on) < end)
-            mpq_add (least, least, rule->deposits[i].amount);
+    deposits_before (site, rule->name, end, least);
     mpq_mul (least, least, rule->low_balance);
     low = mpq_cmp (b->closing, least) < 0;
     mpq_clear (least);
     return low;
+}
+
+/* --- mail ---------------------------------------------------------------- */
+
+static void add_address (const site_t *site, const char *name, period_t month,
+                         text_list_t *to)
+{
+    const site_team_t *team = team_within (site, name, month);
+
+    if (team && team->email)
+        texts_add_new (to, team->email);
+}
+
+/* "ada@x.org, bob@x.org", yours to free; NULL: no team has an address. */
+static char *addresses (const site_t *site, const char *name, period_t month)
+{
+    text_list_t to = {NULL, 0};
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    for (size_t k = 0; k < site->settlement_count; k++) {
+        const site_settlement_t *rule = &site->settlement[k];
+        if (strcmp (rule->name, name) != 0)
+            continue;
+        for (size_t i = 0; i < rule->teams.count; i++)
+            add_address (site, rule->teams.item[i], month, &to);
+        for (size_t i = 0; i < rule->deposit_count; i++)
+            add_address (site, rule->deposits[i].team, month, &to);
+    }
+    for (size_t i = 0; i < to.count; i++)
+        buffer_printf (&text, "%s%s", i ? ", " : "", to.item[i]);
+    texts_clear (&to);
+    return text.length ? xstrdup (buffer_text (&text)) : NULL;
+}
+
+static void add_money (buffer_t *out, const site_t *site, const char *label,
+                       mpq_srcptr amount)
+{
+    GL_AUTOFREE char *text = exact_text (amount, site->currency_digits);
+    GL_AUTOFREE char *line = xasprintf ("%s %s", text, site->currency);
+
+    budget_mail_line (out, label, line);
+}
+
+void balances_mail (const site_t *site, const bill_balance_t *b,
+                    const site_settlement_t *rule, period_t month,
+                    int64_t as_of, buffer_t *out)
+{
+    GL_AUTOFREE char *to = addresses (site, rule->name, month);
+    GL_AUTOFREE char *left = exact_text (b->closing, site->currency_digits);
+    GL_AUTOFREE char *subject = xasprintf ("GPU balance %s is low: %s %s left",
+                                           rule->name, left, site->currency);
+    char stamp[ZONE_STAMP_SIZE];
+    mpq_t paid;
+
+    mpq_init (paid);
+    deposits_before (site, rule->name, month.end, paid);
+    budget_mail_head (out, as_of, to, subject);
+    budget_mail_line (out, "Alert", "low balance of prepaid money");
+    budget_mail_line (out, "Of", rule->name);
+    budget_mail_line (out, "Month", b->month);
+    budget_mail_line (out, "As of", zone_stamp (site->zone, as_of, stamp));
+    buffer_add_char (out, '\n');
+    add_money (out, site, "Paid in", paid);
+    add_money (out, site, "Opening", b->opening);
+    add_money (out, site, "Added", b->added);
+    add_money (out, site, "Used", b->used);
+    add_money (out, site, "Left", b->closing);
+    mpq_mul (paid, paid, rule->low_balance);
+    add_money (out, site, "Low below", paid);
+    mpq_clear (paid);
+    buffer_printf (out,
+                   "\nWhat is above the balance is billed to the teams. For "
+                   "details, run gpuledger balance --month %s.\n\n",
+                   b->month);
 }

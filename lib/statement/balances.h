@@ -15,9 +15,17 @@
 /* The rule of that name; NULL: there is none. */
 const site_settlement_t *balances_rule (const site_t *site, const char *name);
 
-/* The balance is the team's, or one that it shares: fees have none. */
+/* A rule of the site has a balance for each user. */
+bool balances_by_user (const site_t *site);
+/* The users with rows of the team in the month, sorted, for texts_clear(). */
+void balances_users (const bill_t *bill, const char *month, const char *team,
+                     text_list_t *ret_users);
+/* The balance is the team's, or one that it shares: fees have none. `users`: sorted;
+ * of balances that teams share, one of another user is not the team's. NULL: any
+ * user. */
 bool balances_are_of (const site_t *site, const bill_balance_t *balance,
-                      const char *month, const char *team);
+                      const char *month, const char *team,
+                      const text_list_t *users);
 
 /* Adds the columns opening, added, used, expired and left; returns the first. */
 size_t balances_columns (report_t *report);
@@ -35,5 +43,11 @@ char *balances_until (const bill_balance_t *balance,
  * `end`. */
 bool balances_low (const site_t *site, const bill_balance_t *balance,
                    const site_settlement_t *rule, int64_t end);
+
+/* Appended: a mail in mbox form (statement/budget_report.h) about a low balance, to the
+ * teams of the rule and those who paid money in. `as_of`: up to where facts tell. */
+void balances_mail (const site_t *site, const bill_balance_t *balance,
+                    const site_settlement_t *rule, period_t month,
+                    int64_t as_of, buffer_t *out);
 
 #endif /* !GL_STATEMENT_BALANCES_H */

@@ -136,7 +136,10 @@ static bool same (const char *wanted, const char *text)
 bool budget_takes (const budget_t *b, const char *team, const char *project,
                    const char *account, const char *pool)
 {
-    return same (b->budget->team, team) && same (b->budget->project, project)
+    const site_budget_t *entry = b->budget;
+
+    return (!entry->team || (team && texts_have (&entry->team_names, team)))
+           && same (b->budget->project, project)
            && same (b->budget->account, account)
            && same (b->budget->pool, pool);
 }

@@ -293,7 +293,7 @@ static void add_clean (buffer_t *out, const char *text)
                                   : *text);
 }
 
-static void add_line (buffer_t *out, const char *label, const char *value)
+void budget_mail_line (buffer_t *out, const char *label, const char *value)
 {
     if (value) {
         buffer_printf (out, "%-14s ", label);
@@ -311,7 +311,7 @@ static void add_amount (buffer_t *out, const site_t *site, const budget_t *b,
         = xasprintf ("%s %s (%s %%)", text, budget_unit (b, site), percent);
 
     if (known)
-        add_line (out, label, line);
+        budget_mail_line (out, label, line);
 }
 
 /* --- heads of a mail --------------------------------------------------- */
@@ -424,17 +424,13 @@ static void add_from (buffer_t *out, int64_t instant)
                    c.minute, c.second, c.year);
 }
 
-static void add_head (buffer_t *out, const budget_t *b)
+void budget_mail_head (buffer_t *out, int64_t instant, const char *to,
+                       const char *subject)
 {
-    GL_AUTOFREE char *summary = budget_summary (b);
-    GL_AUTOFREE char *subject
-        = xasprintf ("GPU budget %s, %s: %s", b->budget->name, b->period_name,
-                     summary);
-
-    add_from (out, b->as_of);
-    if (b->budget->owner) {
+    add_from (out, instant);
+    if (to) {
         buffer_add_text (out, "To: ");
-        add_owner (out, b->budget->owner);
+        add_owner (out, to);
         buffer_add_char (out, '\n');
     }
     buffer_add_text (out, "Subject: ");
@@ -465,13 +461,16 @@ void budget_mail (const site_t *site, const budget_t *b,
 {
     GL_AUTOFREE char *told = alert_text (alert);
     GL_AUTOFREE char *scope = budget_scope (b->budget);
+    GL_AUTOFREE char *summary = budget_summary (b);
+    GL_AUTOFREE char *subject = xasprintf (
+        "GPU budget %s, %s: %s", b->budget->name, b->period_name, summary);
     char stamp[ZONE_STAMP_SIZE], day[ZONE_STAMP_SIZE];
 
-    add_head (out, b);
-    add_line (out, "Alert", told);
-    add_line (out, "Of", scope);
-    add_line (out, "Period", b->period_name);
-    add_line (out, "As of", zone_stamp (site->zone, b->as_of, stamp));
+    budget_mail_head (out, b->as_of, b->budget->owner, subject);
+    budget_mail_line (out, "Alert", told);
+    budget_mail_line (out, "Of", scope);
+    budget_mail_line (out, "Period", b->period_name);
+    budget_mail_line (out, "As of", zone_stamp (site->zone, b->as_of, stamp));
     buffer_add_char (out, '\n');
     add_amount (out, site, b, "Budget", true, b->amount);
     add_amount (out, site, b, "Spent", b->known, b->spent);
@@ -483,9 +482,9 @@ void budget_mail (const site_t *site, const budget_t *b,
     add_amount (out, site, b, "  at least", b->low.known, b->low.value);
     add_amount (out, site, b, "  at most", b->high.known, b->high.value);
     if (b->exhausted)
-        add_line (out, "Exhausted on",
-                  zone_unit_name (site->zone, CALENDAR_DAY, b->exhausted,
-                                  day));
+        budget_mail_line (
+            out, "Exhausted on",
+            zone_unit_name (site->zone, CALENDAR_DAY, b->exhausted, day));
     add_contributors (out, site, b);
     buffer_add_text (out, "\nFor details, run gpuledger report chargeback. "
                           "For options, see 'gpuledger budget --help'.\n\n");

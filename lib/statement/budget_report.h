@@ -40,4 +40,10 @@ char *budget_summary (const budget_t *budget);
 void budget_mail (const site_t *site, const budget_t *budget,
                   const budget_alert_t *alert, buffer_t *out);
 
+/* The head of such a mail (`to` NULL: to nobody), and a line of its body, for other
+ * alerts. */
+void budget_mail_head (buffer_t *out, int64_t instant, const char *to,
+                       const char *subject);
+void budget_mail_line (buffer_t *out, const char *label, const char *value);
+
 #endif /* !GL_STATEMENT_BUDGET_REPORT_H */

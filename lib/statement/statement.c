@@ -128,13 +128,30 @@ static void add_service_columns (page_t *page)
     order[at + 2] = page->unit_price;
 }
 
+/* Of rules for each user, behind the name; a page with jobs has one. */
+static void add_user_column (page_t *page)
+{
+    report_t *report = page->report;
+    size_t *order = report->order, at = 0;
+
+    page->user = report_column (report, "user", "User", COLUMN_TEXT, true);
+    while (order[at] != AT_NAME)
+        at++;
+    memmove (&order[at + 2], &order[at + 1],
+             (report->order_count - 2 - at) * sizeof (*order));
+    order[at + 1] = page->user;
+}
+
 static void add_columns (page_t *page)
 {
     bool jobs = page->s->list != NULL;
 
     report_columns (page->report, columns, jobs ? AT_COUNT : AT_OF);
+    page->user = jobs ? AT_USER : 0;
     if (jobs)
         order_columns (page->report);
+    else if (balances_by_user (page->s->site))
+        add_user_column (page);
     if (cube_find (page->kinds, &(group_t){.kind = BILL_SERVICE}))
         add_service_columns (page);
     if (site_counts_cpus (page->s->query->site))

@@ -190,6 +190,22 @@ static void put_idle_account (page_t *page, const posting_t *row)
     report_put_text (page->report, AT_REASON, reason);
 }
 
+/* Of a rule or balance for each user. */
+static void put_user (page_t *page, const char *user)
+{
+    if (page->user)
+        report_put_text (page->report, page->user, user);
+}
+
+/* A row of a rule, or the correction of one. */
+static bool settles (const posting_t *row)
+{
+    static const char word[] = "settlement:";
+
+    return row->kind == BILL_SETTLEMENT
+           || (row->origin && !strncmp (row->origin, word, strlen (word)));
+}
+
 /* Of a rule: what it does, who has the other side, and why. */
 static void put_settlement (page_t *page, const posting_t *row)
 {
@@ -198,6 +214,8 @@ static void put_settlement (page_t *page, const posting_t *row)
     const char *note = rule ? rule->note : NULL;
     BUFFER_AUTO reason = BUFFER_INIT;
 
+    if (settles (row))
+        put_user (page, posting_key (row, KEY_USER));
     if (row->kind != BILL_SETTLEMENT)
         return;
     report_put_text (page->report, AT_NAME, settle_kind_title (row->what));
@@ -342,6 +360,7 @@ static void put_balance (page_t *page, const bill_balance_t *b, size_t number)
 
     statement_begin_line (page, "balances", 'L', number, line);
     report_put_text (page->report, AT_NAME, b->rule);
+    put_user (page, b->user);
     report_put_text (page->report, AT_MONTH, until);
     report_put_text (page->report, AT_UNIT, balances_unit (site, b));
     balances_put (page->report, page->balances, site, b);
@@ -355,10 +374,13 @@ void statement_balance_lines (page_t *page)
 {
     size_t count, number = 0;
     const bill_balance_t *list = bill_balances (page->s->bill, &count);
+    text_list_t users = {NULL, 0};
 
+    if (page->user && page->s->team)
+        balances_users (page->s->bill, page->s->month, page->s->team, &users);
     for (size_t i = 0; i < count && page->balances && page->s->team; i++) {
         if (!balances_are_of (page->s->site, &list[i], page->s->month,
-                              page->s->team))
+                              page->s->team, &users))
             continue;
         if (number == 0)
             report_section (page->report, "Balances",
@@ -366,6 +388,7 @@ void statement_balance_lines (page_t *page)
                             "is the last month of the period.");
         put_balance (page, &list[i], ++number);
     }
+    texts_clear (&users);
 }
 
 /* --- budgets ----------------------------------------------------------- */

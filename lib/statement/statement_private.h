@@ -75,8 +75,10 @@ typedef struct {
     group_t sum;   /* all of it */
     bool priced;
     size_t cpu_hours; /* their column; 0: the site counts no CPUs */
-    size_t balances; /* the first of their columns; 0: there are no rules */
-    size_t quantity; /* columns of services, where the page has any: 0 is none */
+    size_t user;      /* the column of users; 0: there is none */
+    size_t balances;  /* the first of their columns; 0: there are no rules */
+    size_t
+        quantity; /* columns of services, where the page has any: 0 is none */
     size_t unit;
     size_t unit_price;
     variance_t variance;

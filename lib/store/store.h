@@ -163,14 +163,20 @@ typedef struct {
 int store_put_account (store_t *store, const store_account_t *account,
                        int64_t observed_at, store_counts_t *counts,
                        gl_error_t *error);
-/* Every account of any cluster that a job or the tree of accounts ever had, each
- * once. Borrowed for the call. */
+/* Names that jobs of any cluster ever had; accounts of Slurm's tree and reservations of
+ * slurmdbd, too. */
+typedef enum {
+    STORE_NAME_ACCOUNT,
+    STORE_NAME_USER,
+    STORE_NAME_QOS,
+    STORE_NAME_PARTITION,
+    STORE_NAME_RESERVATION,
+    STORE_NAME_COUNT,
+} store_name_t;
+/* Each once, in order. Borrowed for the call. */
 typedef void (*store_name_f) (const char *name, void *arg);
-int store_each_account (store_t *store, store_name_f callback, void *arg,
-                        gl_error_t *error);
-/* Every user that a job ever had, likewise. */
-int store_each_user (store_t *store, store_name_f callback, void *arg,
-                     gl_error_t *error);
+int store_each_name (store_t *store, store_name_t kind, store_name_f callback,
+                     void *arg, gl_error_t *error);
 
 /* A record of a node, verbatim, with its fields for matching (docs/formats). */
 #define STORE_KEY_SIZE 16

@@ -263,32 +263,29 @@ int store_put_account (store_t *store, const store_account_t *a,
                : 0;
 }
 
-static int each_name (store_t *store, const char *sql, store_name_f callback,
-                      void *arg, gl_error_t *error)
+#define NAMES_OF_JOBS(column)                             \
+    "SELECT DISTINCT " column " FROM party WHERE " column \
+    " IS NOT NULL ORDER BY 1"
+
+int store_each_name (store_t *store, store_name_t kind, store_name_f callback,
+                     void *arg, gl_error_t *error)
 {
-    db_statement_t *st = store_prepare (store, sql, error);
+    static const char *const sql[STORE_NAME_COUNT]
+        = {[STORE_NAME_ACCOUNT]
+           = "SELECT account FROM party WHERE account IS NOT NULL "
+             "UNION SELECT name FROM account ORDER BY 1",
+           [STORE_NAME_USER] = NAMES_OF_JOBS ("user_name"),
+           [STORE_NAME_QOS] = NAMES_OF_JOBS ("qos"),
+           [STORE_NAME_PARTITION] = NAMES_OF_JOBS ("partition_name"),
+           [STORE_NAME_RESERVATION]
+           = "SELECT reservation FROM party WHERE reservation IS NOT NULL "
+             "UNION SELECT value FROM text JOIN reservation "
+             "ON reservation.name = text.id ORDER BY 1"};
+    db_statement_t *st = store_prepare (store, sql[kind], error);
     int rc = -1;
 
     while (st && (rc = db_step (st, error)) == 1)
         callback (db_column_text (st, 0), arg);
     db_reset (st);
     return rc;
-}
-
-int store_each_account (store_t *store, store_name_f callback, void *arg,
-                        gl_error_t *error)
-{
-    return each_name (store,
-                      "SELECT account FROM party WHERE account IS NOT NULL "
-                      "UNION SELECT name FROM account ORDER BY 1",
-                      callback, arg, error);
-}
-
-int store_each_user (store_t *store, store_name_f callback, void *arg,
-                     gl_error_t *error)
-{
-    return each_name (store,
-                      "SELECT DISTINCT user_name FROM party "
-                      "WHERE user_name IS NOT NULL ORDER BY 1",
-                      callback, arg, error);
 }

@@ -40,20 +40,32 @@ struct weight {
     mpq_srcptr of_one; /* a CPU, or a unit of memory */
     mpq_srcptr free;   /* of each GPU; NULL: none */
     int64_t num, den;  /* units in what is counted: CPUs, MB */
-    const site_tier_t *steps; /* of_one, above so many of each GPU */
+    const site_tier_t *steps; /* of_one, above so many */
     size_t step_count;
+    steps_by_t by;
 };
 
-static mpq_srcptr weight_of_one (const struct weight *weight, mpq_srcptr gpus,
-                                 mpq_srcptr value)
+/* A job's GPUs: of the pool, and of all pools. */
+struct job_gpus {
+    mpq_srcptr here, all;
+};
+
+/* The part of a threshold of the job that its share in the pool is compared with; or
+ * the threshold of each GPU, of all of them. */
+static mpq_srcptr weight_of_one (const struct weight *weight,
+                                 const struct job_gpus *gpus, mpq_srcptr value,
+                                 mpq_srcptr beyond)
 {
+    bool by_job = weight->by == STEPS_BY_JOB && mpq_sgn (gpus->all) > 0;
     mpq_srcptr of_one = weight->of_one;
     mpq_t above;
 
     mpq_init (above);
     for (size_t i = 0; i < weight->step_count; i++) {
-        mpq_mul (above, weight->steps[i].above, gpus);
-        if (mpq_cmp (value, above) > 0)
+        mpq_mul (above, weight->steps[i].above, gpus->here);
+        if (by_job)
+            mpq_div (above, above, gpus->all);
+        if (mpq_cmp (by_job ? beyond : value, above) > 0)
             of_one = weight->steps[i].per_gpu_hour;
     }
     mpq_clear (above);
@@ -62,34 +74,33 @@ static mpq_srcptr weight_of_one (const struct weight *weight, mpq_srcptr gpus,
 
 /* (amount - free) x weight / weight of a GPU, added to the units or instead of them
  * if larger. */
-static void take_weighted (mpq_ptr units, bool added, mpq_srcptr gpus,
-                           mpq_srcptr amount, const struct weight *weight,
-                           mpq_srcptr gpu_weight)
+static void take_weighted (mpq_ptr units, bool added,
+                           const struct job_gpus *gpus, mpq_srcptr amount,
+                           const struct weight *weight, mpq_srcptr gpu_weight)
 {
-    mpq_srcptr of_one;
-    mpq_t value, free;
+    mpq_t value, beyond, free;
 
     if (!amount || mpq_sgn (gpu_weight) == 0)
         return;
-    mpq_inits (value, free, NULL);
+    mpq_inits (value, beyond, free, NULL);
     exact_add_scaled (value, amount, weight->num, weight->den);
-    of_one = weight_of_one (weight, gpus, value);
+    mpq_set (beyond, value);
     if (weight->free) {
-        mpq_mul (free, weight->free, gpus);
-        mpq_sub (value, value, free);
+        mpq_mul (free, weight->free, gpus->here);
+        mpq_sub (beyond, value, free);
     }
-    mpq_mul (value, value, of_one);
-    mpq_div (value, value, gpu_weight);
+    mpq_mul (free, beyond, weight_of_one (weight, gpus, value, beyond));
+    mpq_div (value, free, gpu_weight);
     if (added && mpq_sgn (value) > 0)
         mpq_add (units, units, value);
     else if (!added)
         take_larger (units, value);
-    mpq_clears (value, free, NULL);
+    mpq_clears (value, beyond, free, NULL);
 }
 
 static void weigh_job (const site_pool_t *pool, const site_rate_t *rate,
-                       mpq_srcptr gpus, mpq_srcptr cpus, mpq_srcptr memory_mb,
-                       mpq_ptr units)
+                       const struct job_gpus *gpus, mpq_srcptr cpus,
+                       mpq_srcptr memory_mb, mpq_ptr units)
 {
     bool own = rate && rate_has_weights (rate);
     bool decimal = own && rate->gb == GB_DECIMAL;
@@ -98,13 +109,15 @@ static void weigh_job (const site_pool_t *pool, const site_rate_t *rate,
                          1,
                          1,
                          own ? rate->cpu_steps : NULL,
-                         own ? rate->cpu_step_count : 0};
+                         own ? rate->cpu_step_count : 0,
+                         own ? rate->steps_by : STEPS_BY_UNIT};
     struct weight memory = {own ? rate->per_gb_hour : pool->memory_weight,
                             own ? rate->included_gb : NULL,
                             decimal ? BYTES_PER_MB : 1,
                             decimal ? BYTES_PER_GB : MB_PER_GIB,
                             own ? rate->gb_steps : NULL,
-                            own ? rate->gb_step_count : 0};
+                            own ? rate->gb_step_count : 0,
+                            own ? rate->steps_by : STEPS_BY_UNIT};
     mpq_srcptr gpu = own ? rate->per_gpu_hour : pool->gpu_weight;
 
     take_weighted (units, pool->bill != BILL_MAX, gpus, cpus, &cpu, gpu);
@@ -113,15 +126,16 @@ static void weigh_job (const site_pool_t *pool, const site_rate_t *rate,
 }
 
 void billable_units (const site_pool_t *pool, const site_rate_t *rate,
-                     mpq_srcptr gpus, mpq_srcptr cpus, mpq_srcptr memory_mb,
-                     mpq_ptr ret_units)
+                     mpq_srcptr gpus, mpq_srcptr all, mpq_srcptr cpus,
+                     mpq_srcptr memory_mb, mpq_ptr ret_units)
 {
     mpq_set (ret_units, gpus);
     if (pool->bill == BILL_DOMINANT) {
         take_rounded (ret_units, cpus, pool->cpus_per_gpu);
         take_rounded (ret_units, memory_mb, pool->memory_per_gpu);
     } else if (pool->bill != BILL_GPUS)
-        weigh_job (pool, rate, gpus, cpus, memory_mb, ret_units);
+        weigh_job (pool, rate, &(struct job_gpus){gpus, all}, cpus, memory_mb,
+                   ret_units);
 }
 
 /* --- seconds ----------------------------------------------------------- */
@@ -355,7 +369,7 @@ void billable_part_units (const billable_part_t *part, mpq_ptr ret_units)
         mpq_set (ret_units, part->gpus);
     else
         billable_units (
-            part->pool, part->rate, part->gpus,
+            part->pool, part->rate, part->gpus, all,
             of_cpus ? NULL : share_of (cpus, part->cpus, part->gpus, all),
             share_of (memory, part->memory_mb, part->gpus, all), ret_units);
     reprice (part, ret_units);

@@ -52,10 +52,10 @@ bool billable_needs_segments (const site_t *site);
 bool billable_is_credited (const site_t *site, const segment_t *segment);
 
 /* GPUs (priced), CPUs and MB of memory in a pool -> units; NULL: not known. `rate`
- * may bring weights of its own. */
+ * may bring weights of its own. `all`: the GPUs of the job in all pools. */
 void billable_units (const site_pool_t *pool, const site_rate_t *rate,
-                     mpq_srcptr gpus, mpq_srcptr cpus, mpq_srcptr memory_mb,
-                     mpq_ptr ret_units);
+                     mpq_srcptr gpus, mpq_srcptr all, mpq_srcptr cpus,
+                     mpq_srcptr memory_mb, mpq_ptr ret_units);
 
 /* What a job has in a pool, and at which rates: that of its line, and its own; NULL:
  * full cost. */

@@ -165,6 +165,8 @@ static void add_rate (buffer_t *out, const site_t *site,
             add_number (out, numbers[i]);
     add_steps (out, rate->cpu_steps, rate->cpu_step_count);
     add_steps (out, rate->gb_steps, rate->gb_step_count);
+    if (rate->steps_by == STEPS_BY_JOB)
+        buffer_add_text (out, " job");
     add_period (out, period_clip (rate->valid, span));
     buffer_add_char (out, '\n');
 }

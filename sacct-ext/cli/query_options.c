@@ -468,9 +468,9 @@ static int seek_known (cli_t *cli, store_t *store, key_id_t key,
 {
     struct seek seek = {.nearest = {.word = text}};
     gl_error_t error;
-    int rc = key == KEY_USER
-                 ? store_each_user (store, seek_name, &seek, &error)
-                 : store_each_account (store, seek_name, &seek, &error);
+    int rc = store_each_name (
+        store, key == KEY_USER ? STORE_NAME_USER : STORE_NAME_ACCOUNT,
+        seek_name, &seek, &error);
 
     if (rc == 0 && !seek.found && seek.name)
         cli_warn (cli,

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
+#include "cli/sent.h"
 #include "command/verb.h"
 #include "ledger/settlement.h"
 #include "month/month.h"
@@ -14,6 +15,9 @@ struct request {
     query_options_t options;
     output_t output;
     const char *team; /* NULL: all */
+    bool mail;
+    bool dry_run;
+    const char *sent; /* file of the alerts that were sent */
 };
 
 /* Amounts come behind the names, as a narrow screen shows the first columns. */
@@ -25,8 +29,12 @@ static const column_info_t names[] = {
     {"rule", "Rule", COLUMN_TEXT, true, false,
      "The name of the rule in the configuration."},
 };
+static const column_info_t user
+    = {"user", "User", COLUMN_TEXT,
+       true,   false,  "Of a rule for each user: whose balance it is."};
 
 struct columns {
+    size_t user; /* 0: no rule is for each user */
     size_t amounts;
     size_t unit;
     size_t until;
@@ -43,11 +51,15 @@ static size_t add_column (report_t *report, const char *name, const char *title,
     return at;
 }
 
-static struct columns add_columns (report_t *report)
+static struct columns add_columns (report_t *report, const site_t *site)
 {
-    struct columns at;
+    struct columns at = {0};
 
     report_columns (report, names, GL_ARRAY_SIZE (names));
+    if (balances_by_user (site)) {
+        report_columns (report, &user, 1);
+        at.user = GL_ARRAY_SIZE (names);
+    }
     at.amounts = balances_columns (report);
     at.unit = add_column (report, "unit", "Unit", COLUMN_TEXT,
                           "Unit of the amounts: the currency, or GPU hours.");
@@ -72,6 +84,8 @@ static void put_balance (report_t *report, const struct columns *at,
     report_row (report);
     report_put_text (report, AT_TEAM, b->team);
     report_put_text (report, AT_RULE, b->rule);
+    if (at->user)
+        report_put_text (report, at->user, b->user);
     balances_put (report, at->amounts, site, b);
     report_put_text (report, at->unit, balances_unit (site, b));
     report_put_text (report, at->until, until);
@@ -83,14 +97,78 @@ static void put_balance (report_t *report, const struct columns *at,
 }
 
 static bool is_asked (const struct request *r, const month_t *m,
-                      const site_t *site, const bill_balance_t *b)
+                      const site_t *site, const bill_balance_t *b,
+                      const text_list_t *users)
 {
     return balances_are_of (site, b, m->name,
                             r->team   ? r->team
                             : b->team ? b->team
-                                      : "")
+                                      : "",
+                            r->team ? users : NULL)
            || (!r->team && !b->team && balances_rule (site, b->rule));
 }
+
+/* --- mail of low balances -------------------------------------------------- */
+
+/* For the file of alerts, instead of a period: a balance goes on. */
+#define BALANCE_PERIOD "balance"
+#define BALANCE_LOW "low"
+
+/* Each crossing once: a balance that is not low any more may be so again. */
+static bool is_news (buffer_t *sent, const char *rule, bool low)
+{
+    if (low)
+        return sent_is_new (sent, rule, BALANCE_PERIOD, BALANCE_LOW);
+    sent_forget (sent, rule, BALANCE_PERIOD, BALANCE_LOW);
+    return false;
+}
+
+static void add_mails (const struct request *r, const month_t *m,
+                       const site_t *site, int64_t as_of, buffer_t *sent,
+                       buffer_t *out)
+{
+    size_t count;
+    const bill_balance_t *list = bill_balances (m->bill, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        const bill_balance_t *b = &list[i];
+        const site_settlement_t *rule = balances_rule (site, b->rule);
+        bool low;
+        if (!rule || mpq_sgn (rule->low_balance) == 0
+            || !is_asked (r, m, site, b, NULL))
+            continue;
+        low = balances_low (site, b, rule, as_of);
+        if (r->sent ? is_news (sent, b->rule, low) : low)
+            balances_mail (site, b, rule, m->period, as_of, out);
+    }
+}
+
+/* The file is written only after the mails. */
+static int send_mails (cli_t *cli, struct request *r, month_t *m, int64_t as_of)
+{
+    gl_error_t error;
+    const site_t *site = month_site (m, &error);
+    BUFFER_AUTO sent = BUFFER_INIT;
+    BUFFER_AUTO text = BUFFER_INIT;
+    BUFFER_AUTO mail = BUFFER_INIT;
+    int rc;
+
+    if (!site)
+        return cli_fail (cli, &error);
+    rc = r->sent ? sent_read (cli, r->sent, &sent) : CLI_OK;
+    if (rc != CLI_OK)
+        return rc;
+    r->team = month_team (m, site, cli->site, r->team);
+    add_mails (r, m, site, as_of < m->period.end ? as_of : m->period.end, &sent,
+               &text);
+    render_readable_text (&mail, buffer_text (&text), false, " ");
+    rc = output_bytes (cli, &r->output, buffer_text (&mail), mail.length);
+    if (rc == CLI_OK && r->sent && !r->dry_run)
+        rc = sent_write (cli, r->sent, &sent);
+    return rc == CLI_OK && text.length > 0 ? CLI_LOOK : rc;
+}
+
+/* --- the table -------------------------------------------------------------- */
 
 static int show (cli_t *cli, struct request *r, month_t *m)
 {
@@ -100,6 +178,7 @@ static int show (cli_t *cli, struct request *r, month_t *m)
     const site_t *site = month_site (m, &error);
     const bill_balance_t *list;
     struct columns columns;
+    text_list_t users = {NULL, 0};
     size_t count;
     int rc;
 
@@ -113,14 +192,17 @@ static int show (cli_t *cli, struct request *r, month_t *m)
                       month_is_provisional (m) ? "not closed"
                                                : month_state_word (m->state));
     r->team = month_team (m, site, cli->site, r->team);
-    columns = add_columns (report);
+    columns = add_columns (report, site);
+    if (r->team && balances_by_user (site))
+        balances_users (m->bill, m->name, r->team, &users);
     for (size_t i = 0; i < count; i++)
-        if (is_asked (r, m, site, &list[i]))
+        if (is_asked (r, m, site, &list[i], &users))
             put_balance (report, &columns, site, &list[i], m->period.end);
     if (site->settlement_count == 0)
         report_note (report, NOTE_INFORMATION,
                      "The configuration has no rules of settlement.");
     rc = output_report (cli, &r->output, report);
+    texts_clear (&users);
     report_free (report);
     return rc;
 }
@@ -142,6 +224,9 @@ static int print_balances (cli_t *cli, struct request *r)
     r->options.of_bills = true;
     rc = query_options_resolve (cli, &r->options, cli->site, store, "team",
                                 &query);
+    if (rc == CLI_OK && r->mail && !r->options.month)
+        query.period = zone_unit (cli->site->zone, CALENDAR_MONTH,
+                                  report_as_of (&query) - 1);
     if (rc == CLI_OK)
         rc = query_month_single (cli, &r->options, &query, "a balance");
     if (rc != CLI_OK)
@@ -149,9 +234,22 @@ static int print_balances (cli_t *cli, struct request *r)
     periods_month_of (cli->site, query.period.start, name);
     if (month_read (store, cli->site, name, NULL, &m, &error) < 0)
         return cli_fail (cli, &error);
-    rc = show (cli, r, m);
+    rc = r->mail ? send_mails (cli, r, m, report_as_of (&query))
+                 : show (cli, r, m);
     month_free (m);
     return rc;
+}
+
+static int check (cli_t *cli, const struct request *r)
+{
+    if (r->mail && output_formed (&r->output))
+        return cli_usage (cli, "--mail is a form of output of its own");
+    if (!r->mail && (r->sent || r->dry_run))
+        return cli_usage (cli, "%s needs --mail",
+                          r->sent ? "--once" : "--dry-run");
+    if (r->sent && !*r->sent)
+        return cli_usage (cli, "--once needs the name of a file");
+    return CLI_OK;
 }
 
 static int run (cli_t *cli, int argc, char **argv)
@@ -166,7 +264,9 @@ static int run (cli_t *cli, int argc, char **argv)
                         argv[optind + 1]);
     else {
         request.team = optind < argc ? argv[optind] : NULL;
-        rc = print_balances (cli, &request);
+        rc = check (cli, &request);
+        if (rc == CLI_OK)
+            rc = print_balances (cli, &request);
     }
     query_options_done (&request.options);
     return rc;
@@ -177,6 +277,16 @@ static const cli_option_t options[] = {
      "a calendar month, or last (default: last, the last one that is\n"
      "complete)",
      CLI_AT (struct request, options.month)},
+    {0, "mail", NULL,
+     "instead of the table: a mail for each balance below its\nlow_balance, in "
+     "mbox form; of the current month, without --month",
+     CLI_AT (struct request, mail)},
+    {0, "once", "FILE",
+     "send a mail once until the balance is no longer low: FILE\nrecords it",
+     CLI_AT (struct request, sent)},
+    {0, "dry-run", NULL,
+     "print the mails, and leave the file of --once as it is",
+     CLI_AT (struct request, dry_run)},
     CLI_GROUP (output_options, struct request, output),
     {0},
 };
@@ -188,7 +298,8 @@ const verb_t verb_balance = {
     .summary = "what is left of grants, prepaid money and caps",
     .help = "Shows, for each rule of settlement with an amount, what a team "
             "had at the beginning of the month, what was added, used and "
-            "expired, and what is left.",
+            "expired, and what is left. With --mail the exit code is 3 if "
+            "there is a mail to send.",
     .options = options,
     .example = "gpuledger balance vision --month 2026-10",
 };

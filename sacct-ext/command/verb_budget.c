@@ -1,5 +1,4 @@
 /* gpuledger budget: what is spent, what will be, and who is to be told. */
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/timespec.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
+#include "cli/sent.h"
 #include "command/verb.h"
 #include "ledger/bill.h"
 #include "month/budget_limits.h"
@@ -24,65 +24,15 @@ struct request {
     const char *window_word; /* --window */
     budget_window_t window;
     bool mail;
-    const char *told;   /* file of what people have been told */
+    const char *told;   /* file of the alerts that were sent */
     const char *limits; /* file for the submit filter */
 };
 
-/* --- what people have been told ---------------------------------------- */
+/* --- which alerts are new ------------------------------------------------ */
 
-/*
- * A text file, a line for each: NAME TAB PERIOD TAB PERCENT, percent being the
- * threshold, or "forecast"; NAME as in the canonical text of a bill. Lines of
- * periods that are over stay.
- */
-#define TOLD_HEAD "gpuledger-alerts 1\n"
-#define TOLD_MAX (16 * 1024 * 1024)
-
-static int read_told (cli_t *cli, const char *path, buffer_t *text)
+static bool is_news (buffer_t *sent, const budget_t *b, const char *what)
 {
-    FILE *file = fopen (path, "re");
-    size_t n;
-
-    if (!file && errno == ENOENT) {
-        buffer_add_text (text, TOLD_HEAD);
-        return CLI_OK;
-    }
-    if (!file)
-        return cli_failf (cli, "cannot read %s: %s", path, strerror (errno));
-    do {
-        char *at = buffer_reserve (text, 65536);
-        n = fread (at, 1, 65536, file);
-        text->length += n;
-    } while (n > 0 && text->length < TOLD_MAX);
-    fclose (file);
-    buffer_add_text (text, "");
-    if (strncmp (buffer_text (text), TOLD_HEAD, strlen (TOLD_HEAD)) != 0
-        || text->length >= TOLD_MAX
-        || buffer_text (text)[text->length - 1] != '\n')
-        return cli_failf (cli,
-                          "%s is not a file of sent alerts, or is cut off: "
-                          "remove it, and all alerts are sent again",
-                          path);
-    return CLI_OK;
-}
-
-static void told_line (const budget_t *b, const char *what, buffer_t *out)
-{
-    buffer_add_char (out, '\n');
-    buffer_add_escaped (out, b->budget->name, strlen (b->budget->name));
-    buffer_printf (out, "\t%s\t%s\n", b->period_name, what);
-}
-
-/* True the first time; then it stands in the text. */
-static bool is_news (buffer_t *text, const budget_t *b, const char *what)
-{
-    BUFFER_AUTO line = BUFFER_INIT;
-
-    told_line (b, what, &line);
-    if (strstr (buffer_text (text), buffer_text (&line)))
-        return false;
-    buffer_add (text, line.data + 1, line.length - 1);
-    return true;
+    return sent_is_new (sent, b->budget->name, b->period_name, what);
 }
 
 /* Of a threshold those below it are told along with it. */
@@ -158,10 +108,9 @@ static int tell (cli_t *cli, const struct request *request,
                  size_t count, uint64_t unlimited)
 {
     budget_alert_t *alerts = xcalloc (count + 1, sizeof (*alerts));
-    const output_t state = {.file = request->told};
     BUFFER_AUTO told = BUFFER_INIT;
     bool news = false;
-    int rc = request->told ? read_told (cli, request->told, &told) : CLI_OK;
+    int rc = request->told ? sent_read (cli, request->told, &told) : CLI_OK;
 
     for (size_t i = 0; i < count && rc == CLI_OK; i++) {
         alerts[i] = budget_alert (budgets[i]);
@@ -177,7 +126,7 @@ static int tell (cli_t *cli, const struct request *request,
                  : print_report (cli, request, query, budgets, alerts, count,
                                  unlimited);
     if (rc == CLI_OK && request->told)
-        rc = output_bytes (cli, &state, told.data, told.length);
+        rc = sent_write (cli, request->told, &told);
     free (alerts);
     return rc == CLI_OK && news ? CLI_LOOK : rc;
 }

@@ -138,39 +138,53 @@ static void add_tiers (buffer_t *out, const site_rate_t *rate)
     }
 }
 
-static void add_steps (buffer_t *out, const site_tier_t *steps, size_t count,
-                       const char *unit)
+/* "for each GPU", "for each CPU". */
+static const char *each_of (const site_t *site, const site_rate_t *rate)
+{
+    return site_pool_of_cpus (site, rate->pool) ? "CPU" : "GPU";
+}
+
+static void add_steps (buffer_t *out, const site_t *site,
+                       const site_rate_t *rate, const site_tier_t *steps,
+                       size_t count, const char *unit)
 {
     for (size_t i = 0; i < count; i++) {
         GL_AUTOFREE char *above = exact_shortest (steps[i].above);
         GL_AUTOFREE char *price
             = exact_text (steps[i].per_gpu_hour, RATE_DIGITS);
-        GL_AUTOFREE char *text = xasprintf (
-            "%s a %s-hour above %s for each GPU", price, unit, above);
+        GL_AUTOFREE char *text
+            = rate->steps_by == STEPS_BY_JOB
+                  ? xasprintf ("%s a %s-hour of a job with over %s beyond",
+                               price, unit, above)
+                  : xasprintf ("%s a %s-hour above %s for each %s", price, unit,
+                               above, each_of (site, rate));
         add_term (out, text);
     }
 }
 
 /* CPUs and GB of each GPU that cost nothing. */
-static void add_included (buffer_t *out, mpq_srcptr included, const char *unit)
+static void add_included (buffer_t *out, mpq_srcptr included, const char *unit,
+                          const char *each)
 {
     GL_AUTOFREE char *amount = exact_shortest (included);
     GL_AUTOFREE char *text
-        = xasprintf ("%s %s for each GPU included", amount, unit);
+        = xasprintf ("%s %s for each %s included", amount, unit, each);
 
     if (mpq_sgn (included) > 0)
         add_term (out, text);
 }
 
-static void put_terms (report_t *report, const site_rate_t *rate)
+static void put_terms (report_t *report, const site_t *site,
+                       const site_rate_t *rate)
 {
     BUFFER_AUTO terms = BUFFER_INIT;
 
     add_tiers (&terms, rate);
-    add_included (&terms, rate->included_cpus, "CPUs");
-    add_included (&terms, rate->included_gb, "GB");
-    add_steps (&terms, rate->cpu_steps, rate->cpu_step_count, "CPU");
-    add_steps (&terms, rate->gb_steps, rate->gb_step_count, "GB");
+    add_included (&terms, rate->included_cpus, "CPUs", each_of (site, rate));
+    add_included (&terms, rate->included_gb, "GB", each_of (site, rate));
+    add_steps (&terms, site, rate, rate->cpu_steps, rate->cpu_step_count,
+               "CPU");
+    add_steps (&terms, site, rate, rate->gb_steps, rate->gb_step_count, "GB");
     if (mpq_sgn (rate->minimum) > 0) {
         GL_AUTOFREE char *least = exact_shortest (rate->minimum);
         GL_AUTOFREE char *text = xasprintf ("at least %s a job", least);
@@ -210,7 +224,7 @@ static void put_rate (report_t *report, const site_t *site,
     put_price (report, AT_CPU, rate->per_cpu_hour);
     put_price (report, AT_GB, rate->per_gb_hour);
     report_put_text (report, AT_CURRENCY, site->currency);
-    put_terms (report, rate);
+    put_terms (report, site, rate);
     report_put_text (report, AT_APPROVED, rate->approved_by);
 }
 

@@ -6,6 +6,7 @@
 #include "doctor/doctor_private.h"
 #include "facts/facts.h"
 #include "facts/unowned.h"
+#include "facts/unseen.h"
 #include "gres/tres.h"
 #include "site/account.h"
 #include "site/project.h"
@@ -114,6 +115,43 @@ doctor_state_t doctor_look_teams (doctor_t *d, buffer_t *finding)
     else if (names.count)
         state = doctor_say (finding, DOCTOR_WARN,
                             "no job and no association has: %s",
+                            buffer_text (&names.text));
+    else
+        state = doctor_say (finding, DOCTOR_OK, "all of them");
+    buffer_done (&names.text);
+    return state;
+}
+
+static void say_unseen (const char *sentence, const char *nearest, void *arg)
+{
+    GL_AUTOFREE char *text
+        = nearest ? xasprintf ("%s, did you mean '%s'?", sentence, nearest)
+                  : xstrdup (sentence);
+
+    doctor_add_name (arg, text);
+}
+
+doctor_state_t doctor_look_names (doctor_t *d, buffer_t *finding)
+{
+    doctor_names_t names = {BUFFER_INIT, 0};
+    doctor_state_t state;
+    gl_error_t error;
+    size_t count;
+
+    DOCTOR_NEED_STORE (d, finding);
+    if (!d->cli->site)
+        return doctor_say (finding, DOCTOR_SKIPPED,
+                           "there is no configuration");
+    if (unseen_each (d->cli->store, d->cli->site,
+                     (period_t){d->now, d->now + 1}, say_unseen, &names, &count,
+                     &error)
+        < 0)
+        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+    else if (count == 0)
+        state = doctor_say (finding, DOCTOR_SKIPPED,
+                            "none are named, or the store has no job yet");
+    else if (names.count)
+        state = doctor_say (finding, DOCTOR_WARN, "no job ever had: %s",
                             buffer_text (&names.text));
     else
         state = doctor_say (finding, DOCTOR_OK, "all of them");

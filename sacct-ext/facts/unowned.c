@@ -184,7 +184,8 @@ int unowned_each_unseen (store_t *store, const site_t *site, int64_t instant,
                          gl_error_t *error)
 {
     text_list_t known = {NULL, 0};
-    int rc = store_each_account (store, add_known, &known, error);
+    int rc
+        = store_each_name (store, STORE_NAME_ACCOUNT, add_known, &known, error);
 
     for (size_t i = 0; rc == 0 && known.count && i < site->team_count; i++) {
         const site_team_t *team = &site->teams[i];

@@ -558,7 +558,8 @@ static int read_file (struct reading *r, gl_error_t *error)
 
 static int know_accounts (struct reading *r, gl_error_t *error)
 {
-    return store_each_account (r->options->store, keep_name, r, error);
+    return store_each_name (r->options->store, STORE_NAME_ACCOUNT, keep_name, r,
+                            error);
 }
 
 static void done (struct reading *r)

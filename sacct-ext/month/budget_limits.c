@@ -100,12 +100,12 @@ static int by_name (const void *a, const void *b)
 }
 
 /* As the configuration lists them. */
-static void add_listed (const struct writing *w, const char *team,
+static void add_listed (const struct writing *w, const text_list_t *team,
                         struct names *names)
 {
     for (size_t i = 0; i < w->site->team_count; i++) {
         const site_team_t *t = &w->site->teams[i];
-        if (strcmp (t->name, team) != 0 || w->as_of < t->valid.start
+        if (!texts_have (team, t->name) || w->as_of < t->valid.start
             || w->as_of >= t->valid.end)
             continue;
         for (size_t k = 0; k < t->accounts.count; k++) {
@@ -117,7 +117,7 @@ static void add_listed (const struct writing *w, const char *team,
 
 /* What lies below them, as the last sync read the accounts. */
 static int add_below (store_t *store, const struct writing *w,
-                      const accounts_t *accounts, const char *team,
+                      const accounts_t *accounts, const text_list_t *team,
                       struct names *names, gl_error_t *error)
 {
     store_iter_t *iter = store_iter_open (store, STORE_ACCOUNTS, NULL, error);
@@ -127,7 +127,7 @@ static int add_below (store_t *store, const struct writing *w,
     while (iter && (more = store_iter_next (iter, &account, error)) > 0) {
         const site_team_t *owner = team_of_account (
             w->site, accounts, account.cluster, account.name, w->as_of);
-        if (owner && strcmp (owner->name, team) == 0)
+        if (owner && texts_have (team, owner->name))
             add_name (names, account.name);
     }
     store_iter_close (iter);
@@ -154,8 +154,8 @@ static int add_team (store_t *store, struct writing *w,
     struct names names = {NULL, 0};
     int rc;
 
-    add_listed (w, b->budget->team, &names);
-    rc = add_below (store, w, accounts, b->budget->team, &names, error);
+    add_listed (w, &b->budget->team_names, &names);
+    rc = add_below (store, w, accounts, &b->budget->team_names, &names, error);
     add_names (w, b, "account", &names);
     return rc;
 }

@@ -46,11 +46,13 @@ static bool is_wanted (const budgets_query_t *q, const site_budget_t *entry)
 {
     return q->as_of - 1 >= entry->valid.start && q->as_of - 1 < entry->valid.end
            && (!q->name || strcmp (q->name, entry->name) == 0)
-           && (!q->team || (entry->team && strcmp (q->team, entry->team) == 0));
+           && (!q->team
+               || (entry->team && texts_have (&entry->team_names, q->team)));
 }
 
-/* Of the budgets that are wanted all that are of such a thing; how many are wanted. */
-static size_t take_names (const budgets_query_t *q, size_t name,
+/* Of the budgets that are wanted all that are of such a thing, and of a team only if it has
+ * one name; how many are wanted. */
+static size_t take_names (const budgets_query_t *q, key_id_t key, size_t name,
                           text_list_t *ret_names)
 {
     size_t wanted = 0;
@@ -62,7 +64,7 @@ static size_t take_names (const budgets_query_t *q, size_t name,
         if (!is_wanted (q, entry))
             continue;
         wanted++;
-        if (of)
+        if (of && (key != KEY_TEAM || entry->team_names.count == 1))
             ret_names->item[ret_names->count++] = of;
     }
     return wanted;
@@ -77,7 +79,8 @@ bool budgets_filter (const budgets_query_t *q, usage_filter_t *ret)
         = xcalloc (q->site->budget_count + 1, sizeof (*ret->values.item));
     for (size_t i = 0; i < GL_ARRAY_SIZE (scopes); i++) {
         ret->key = scopes[i].key;
-        if (take_names (q, scopes[i].name, &ret->values) == ret->values.count)
+        if (take_names (q, scopes[i].key, scopes[i].name, &ret->values)
+            == ret->values.count)
             return true;
     }
     return false;

@@ -9,6 +9,7 @@
 #include "facts/facts.h"
 #include "facts/rollups.h"
 #include "facts/unowned.h"
+#include "facts/unseen.h"
 #include "month/balance_due.h"
 #include "month/close.h"
 #include "report/report.h"
@@ -548,6 +549,34 @@ static int check_coverage (struct checking *c, gl_error_t *error)
     return rc;
 }
 
+/* --- names in prices and rules ------------------------------------------ */
+
+/* A name without a likeness may be newer than its first job. */
+static void take_unseen (const char *sentence, const char *nearest, void *arg)
+{
+    struct checking *c = arg;
+
+    found (c->checks, nearest ? CHECK_LOOK : CHECK_UNKNOWN, "names",
+           nearest ? xasprintf ("no job ever had %s; did you mean '%s'?",
+                                sentence, nearest)
+                   : xasprintf ("no job ever had %s", sentence));
+}
+
+static int check_names (struct checking *c, gl_error_t *error)
+{
+    size_t before = c->checks->count, count;
+
+    if (unseen_each (c->store, c->site, c->period, take_unseen, c, &count,
+                     error)
+        < 0)
+        return -1;
+    if (count > 0 && c->checks->count == before)
+        found (c->checks, CHECK_OK, "names",
+               xstrdup ("jobs have every QOS, partition and reservation that "
+                        "prices and rules name"));
+    return 0;
+}
+
 /* --- all --------------------------------------------------------------- */
 
 static int check_all (struct checking *c, gl_error_t *error)
@@ -559,7 +588,7 @@ static int check_all (struct checking *c, gl_error_t *error)
     for (size_t i = 0; i < c->cluster_count; i++)
         reconcile_one (c, &c->clusters[i]);
     if (check_open (c, error) < 0 || check_coverage (c, error) < 0
-        || check_bill (c, error) < 0)
+        || check_bill (c, error) < 0 || check_names (c, error) < 0)
         return -1;
     return 0;
 }

@@ -402,7 +402,7 @@ static void take_budgets (const statements_t *s, statement_t *page,
 {
     page->budgets = into;
     for (size_t i = 0; i < s->budget_count && page->team; i++)
-        if (text_same (s->budgets[i]->budget->team, page->team))
+        if (texts_have (&s->budgets[i]->budget->team_names, page->team))
             into[page->budget_count++] = s->budgets[i];
 }
 

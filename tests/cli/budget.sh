@@ -48,6 +48,19 @@ held ()
 is "$(held language-month)" 96.00 "running jobs hold their limit, in the period"
 is "$(held language-year)" 240.00 "and all of it in a longer period"
 
+# A team that is renamed in October keeps its budget of the year, by either name.
+sed 's/^\( *- {name: \)language\(, .*\)}$/\1language\2, to: 2026-10-20}\n\1tongues\2, from: 2026-10-20, aliases: [language]}/' \
+    money.yaml >renamed.yaml
+renamed () { "$program" --quiet --config "$1" --store sqlite:lab.db budget language-year -n -P -o "$2"; }
+grep -q 'name: tongues, .*aliases: \[language\]' renamed.yaml
+result $? "the team is renamed"
+both=$("$program" --quiet --config renamed.yaml --store sqlite:lab.db report chargeback \
+    -S 2026-07-01 -E 2026-11-03T23:00 --team language,tongues --json | jq -r .totals.charge)
+is "$(renamed renamed.yaml spent)" "$both" "a budget by the old name has what both names spent"
+sed 's/team: language,/team: tongues,/' renamed.yaml >new.yaml
+is "$(renamed new.yaml spent)" "$both" "by the new name as well"
+is "$(renamed renamed.yaml scope)" "$(renamed new.yaml scope)" "and is shown by the new one"
+
 # Once.
 lab budget --once told --mail >first
 is $? 3 "the first time there is something new"

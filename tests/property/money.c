@@ -343,13 +343,77 @@ static const bill_balance_t *balance_of (const bill_t *bill,
 
     for (size_t i = 0; i < count; i++)
         if (!strcmp (b[i].rule, like->rule)
-            && !strcmp (text (b[i].team), text (like->team)))
+            && !strcmp (text (b[i].team), text (like->team))
+            && !strcmp (text (b[i].user), text (like->user)))
             return &b[i];
     return NULL;
 }
 
-/* opening + added = used + expired + closing; each team and rule once; opening is what
- * was left, where the month before is known. */
+/* The balance of a rule that pays charges with an amount of money; NULL: the name has none. */
+static const bill_balance_t *paying (const site_t *site, const bill_t *bill,
+                                     const char *name)
+{
+    size_t count;
+    const bill_balance_t *b = bill_balances (bill, &count);
+
+    for (size_t i = 0; i < site->settlement_count; i++) {
+        const site_settlement_t *rule = &site->settlement[i];
+        if (strcmp (rule->name, name) != 0 || mpq_sgn (rule->amount) == 0
+            || (rule->rule != SETTLE_GRANT && rule->rule != SETTLE_SPONSOR))
+            continue;
+        for (size_t k = 0; k < count; k++)
+            if (!strcmp (b[k].rule, name) && !strcmp (b[k].unit, "money"))
+                return &b[k];
+    }
+    return NULL;
+}
+
+/* What a rule used of money is what its rows pay, of each user by itself where it is
+ * for users. */
+static bool used_is_paid (const site_t *site, const bill_t *bill,
+                          const char *month, const char *what)
+{
+    sums_t sums = {0};
+    size_t count;
+    const bill_balance_t *b = bill_balances (bill, &count);
+    const posting_t *rows;
+    mpq_t units;
+    bool holds;
+
+    mpq_init (units);
+    for (size_t i = 0; i < count; i++) {
+        GL_AUTOFREE char *key
+            = xasprintf ("use of rule %s by %s", b[i].rule, text (b[i].user));
+        mpq_t *sum;
+        if (strcmp (b[i].month, month) != 0 || !paying (site, bill, b[i].rule))
+            continue;
+        sum = &sum_of (&sums, key)->number[6];
+        mpq_set_ui (units, 1, 1);
+        for (int d = 0; d < site->currency_digits; d++)
+            mpz_mul_ui (mpq_numref (units), mpq_numref (units), 10);
+        mpq_mul (units, units, b[i].used);
+        mpq_sub (*sum, *sum, units);
+    }
+    rows = postings (bill, &count);
+    for (size_t i = 0; i < count; i++) {
+        GL_AUTOFREE char *key = NULL;
+        if (rows[i].kind != BILL_SETTLEMENT
+            || strcmp (rows[i].month, month) != 0
+            || mpz_sgn (rows[i].charge_units) >= 0
+            || !paying (site, bill, rows[i].reference))
+            continue;
+        key = xasprintf ("use of rule %s by %s", rows[i].reference,
+                         text (rows[i].key[2]));
+        add_units (sum_of (&sums, key)->number[6], rows[i].charge_units, -1);
+    }
+    mpq_clear (units);
+    holds = are_zero (&sums, what);
+    sums_clear (&sums);
+    return holds;
+}
+
+/* opening + added = used + expired + closing; each team, user and rule once; opening is
+ * what was left, where the month before is known. */
 static bool balances_hold (const bill_t *bill, const bill_t *before,
                            const char *what)
 {
@@ -546,6 +610,7 @@ static bool open_holds (struct stage *s, month_t *open)
            && same_bill (open->bill, s->known[s->number]->bill, name, true,
                          "the open month, and one of facts known at once")
            && adds_up (open->bill, name)
+           && used_is_paid (s->site, open->bill, name, name)
            && costs_add_up (open->bill, name, name)
            && corrections_hold (s, open);
 }
@@ -565,8 +630,10 @@ static law_t law_of (const site_settlement_t *rule)
     bool amount = mpq_sgn (rule->amount) > 0;
 
     if (mpq_sgn (rule->share) > 0 || mpq_sgn (rule->gpu_hours) > 0
-        || rule->each != SETTLE_EACH_TEAM || rule->deposit_count > 0
-        || rule->rule == SETTLE_SPLIT || rule->valid.start != SITE_ALWAYS_START
+        || mpq_sgn (rule->cpu_hours) > 0
+        || (rule->rule == SETTLE_FEE && rule->each != SETTLE_EACH_TEAM)
+        || rule->deposit_count > 0 || rule->rule == SETTLE_SPLIT
+        || rule->valid.start != SITE_ALWAYS_START
         || rule->valid.end != SITE_ALWAYS_END)
         return LAW_NONE;
     return !amount                                      ? LAW_LINES
@@ -609,10 +676,12 @@ static void add_added (sums_t *sums, const bill_t *bill, const char *name,
     const bill_balance_t *b = bill_balances (bill, &count);
 
     for (size_t i = 0; i < count; i++) {
+        GL_AUTOFREE char *key = NULL;
         mpq_t *sum;
         if (strcmp (b[i].rule, name) != 0)
             continue;
-        sum = &sum_of (sums, text (b[i].team))->number[3];
+        key = xasprintf ("%s %s", text (b[i].team), text (b[i].user));
+        sum = &sum_of (sums, key)->number[3];
         (sign < 0 ? mpq_sub : mpq_add) (*sum, *sum, b[i].added);
     }
 }

@@ -240,7 +240,7 @@ static void make_rates (made_t *m, chance_t *c, const char *const bill[3])
     unsigned unit = 1 + below (c, 3);
 
     for (size_t i = 0; i < 3; i++) {
-        char price[24], own[80] = "", tiers[200] = "", day[11];
+        char price[24], own[160] = "", tiers[200] = "", day[11];
         const char *hour = i == 2 ? "per_cpu_hour" : "per_gpu_hour";
         part_t *rate;
         if (!bill[i])
@@ -256,7 +256,9 @@ static void make_rates (made_t *m, chance_t *c, const char *const bill[3])
             snprintf (own, sizeof (own),
                       i == 2 ? ", per_gb_hour: 0.003"
                              : ", per_cpu_hour: 0.05, per_gb_hour: 0.004%s",
-                      PICK (c, "", ", gb: decimal", ", included_cpus: 4"));
+                      PICK (c, "", ", gb: decimal", ", included_cpus: 4",
+                            ", included_gb: 2, steps_by: job, gb_steps: "
+                            "[{above: 8, per_gb_hour: 0.02}]"));
         if (shared && i < 2)
             snprintf (tiers, sizeof (tiers),
                       ", tiers_by: spend, tiers_pools: [big, old], tiers: "
@@ -338,6 +340,15 @@ static const char *order (chance_t *c)
     return PICK (c, "", "", ", order: cheapest", ", order: proportional");
 }
 
+static bool has_cpus (const made_t *m)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (m->part[i].kind == PART_POOL
+            && strstr (m->part[i].text, "resource: cpu"))
+            return true;
+    return false;
+}
+
 /* All of a rule but its name and dates. */
 static char *rule (const made_t *m, chance_t *c)
 {
@@ -345,8 +356,14 @@ static char *rule (const made_t *m, chance_t *c)
     const char *most = PICK (
         c, "", "", "", ", first_months: 1", ", first_months: 2",
         ", unused: carry", ", unused: carry_once", ", together: yes",
-        ", together: yes, unused: carry", ", share: 33%", ", share: 87.5%");
-    const char *hours = PICK (c, "amount", "amount", "gpu_hours");
+        ", together: yes, unused: carry", ", share: 33%", ", share: 87.5%",
+        ", each: user", ", each: user, together: yes",
+        ", each: user, unused: carry", ", each: user, unused: carry_once",
+        ", each: user, first_months: 2", ", each: user, share: 60%");
+    const char *who = whom (c);
+    const char *hours = has_cpus (m) && !strstr (who, "pools:")
+                            ? PICK (c, "amount", "gpu_hours", "cpu_hours")
+                            : PICK (c, "amount", "amount", "gpu_hours");
     const char *of
         = PICK (c, "", "", "", "", ", of: [charges]", ", of: [services, fees]",
                 ", of: [purchases]", ", of: [charges, sponsored, services]");
@@ -370,19 +387,19 @@ static char *rule (const made_t *m, chance_t *c)
         return xasprintf ("rule: minimum, amount: %s%s%s", amount, whom (c),
                           per (c));
     case 3:
-        return xasprintf ("rule: cap, amount: %s%s%s%s", amount, whom (c),
-                          per (c), of);
+        return xasprintf ("rule: cap, amount: %s%s%s%s%s", amount, who, per (c),
+                          of, PICK (c, "", "", ", each: user"));
     case 4:
     case 5:
         if (chance_percent (c, 10))
             return xasprintf ("rule: grant, %s: %s%s, per: year, unused: "
-                              "expire_evenly",
-                              hours, amount, whom (c));
-        return xasprintf ("rule: grant, %s: %s%s%s%s%s%s", hours, amount,
-                          whom (c), per (c), order (c), most, of);
+                              "expire_evenly%s",
+                              hours, amount, who, PICK (c, "", ", each: user"));
+        return xasprintf ("rule: grant, %s: %s%s%s%s%s%s", hours, amount, who,
+                          per (c), order (c), most, of);
     case 6:
         return xasprintf ("rule: sponsor, payer: college, %s: %s%s%s%s%s",
-                          hours, amount, whom (c), per (c), order (c), most);
+                          hours, amount, who, per (c), order (c), most);
     case 7:
         return xasprintf ("rule: sponsor, payer: %s%s%s%s",
                           PICK (c, "college", "c"), whom (c), of,

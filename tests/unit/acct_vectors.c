@@ -227,7 +227,7 @@ static void units_of (const site_t *site, int64_t gpus, int64_t cpus,
     exact_set_i64 (g, gpus, 1);
     exact_set_i64 (c, cpus, 1);
     exact_set_i64 (m, gib * 1024, 1);
-    billable_units (&site->pools[0], NULL, g, c, m, ret_units);
+    billable_units (&site->pools[0], NULL, g, g, c, m, ret_units);
     mpq_clears (g, c, m, NULL);
 }
 

@@ -22,7 +22,7 @@ static void check_units_of (const site_pool_t *pool, const char *gpus,
     book_number (c, cpus);
     book_number (m, memory_mb);
     mpq_inits (units, by, NULL);
-    billable_units (pool, NULL, g, c, m, units);
+    billable_units (pool, NULL, g, g, c, m, units);
     mpq_set_ui (by, scale, 1);
     mpq_mul (units, units, by);
     book_check (units, 6, expected);
@@ -114,10 +114,48 @@ TEST_CASE (billed_units__prices_of_a_rate__as_published)
         book_number (c, cases[i].cpus);
         book_number (m, cases[i].memory);
         mpq_init (units);
-        billable_units (&pool, rate, g, c, m, units);
+        billable_units (&pool, rate, g, g, c, m, units);
         mpq_mul (units, units, rate->per_gpu_hour);
         book_check (units, 6, cases[i].price);
         mpq_clears (g, c, m, units, NULL);
+        site_free (site);
+    }
+}
+
+/* 8 CPUs and 128 GB, of which 2 GB for each CPU are included: PATh's 42 credits for 112
+ * GB. The half of the job in one of two pools pays the half of it. */
+TEST_CASE (billed_units__steps_by_job__of_all_that_it_has_beyond)
+{
+    static const struct {
+        const char *gpus, *all, *memory, *price;
+    } cases[] = {
+        {"8", "8", "131072", "51.600000"},
+        {"4", "8", "65536", "25.800000"},
+        {"8", "8", "16384", "9.600000"},
+        {"8", "8", "49152", "17.600000"}, /* 32 GB beyond: not above 32 */
+        {"8", "8", "50176", "21.975000"}, /* 33 */
+        {"1", "1", "10240", "2.200000"},  /* 8 beyond, of one CPU */
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t *site = book_new ("UTC");
+        site_pool_t pool = {.bill = BILL_SUM, .resource = RESOURCE_CPU};
+        site_rate_t *rate = book_rate (site, "p", NULL, "1.2", MIG_MAX);
+        mpq_t gpus, all, memory, units;
+        mpq_clears (rate->per_gb_hour, rate->included_gb, NULL);
+        book_number (rate->per_gb_hour, "0.125");
+        book_number (rate->included_gb, "2");
+        rate->steps_by = STEPS_BY_JOB;
+        add_step (&rate->gb_steps, &rate->gb_step_count, "8", "0.25");
+        add_step (&rate->gb_steps, &rate->gb_step_count, "32", "0.375");
+        book_number (gpus, cases[i].gpus);
+        book_number (all, cases[i].all);
+        book_number (memory, cases[i].memory);
+        mpq_init (units);
+        billable_units (&pool, rate, gpus, all, NULL, memory, units);
+        mpq_mul (units, units, rate->per_gpu_hour);
+        book_check (units, 6, cases[i].price);
+        mpq_clears (gpus, all, memory, units, NULL);
         site_free (site);
     }
 }

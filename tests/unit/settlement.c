@@ -15,7 +15,8 @@
 static const char head[]
     = "ledger: {fiscal_year: 07-01}\n"
       "pools: [{name: h100, nodes: n1, gpu: H100-SXM5-80GB, gpus_per_node: 8},"
-      " {name: a100, nodes: n2, gpu: A100-SXM4-80GB, gpus_per_node: 8}]\n"
+      " {name: a100, nodes: n2, gpu: A100-SXM4-80GB, gpus_per_node: 8},"
+      " {name: cpu, nodes: n3, resource: cpu, cpus_per_node: 64}]\n"
       "teams: [{name: a, accounts: [a]}, {name: b, accounts: [b]},"
       " {name: c, accounts: [c]}]\n"
       "entitlements: [{team: b, pool: h100, gpus: 12},"
@@ -37,7 +38,8 @@ static site_t *site_of (const char *rules)
 }
 
 /* A charge of so many hours and smallest units on a day of the month; kind 'c',
- * 'p' a purchase, 's' another service, 'r' a credit. */
+ * 'p' a purchase, 's' another service, 'r' a credit. Project "@ann": of that user,
+ * without a project. */
 struct line {
     char kind;
     const char *team;
@@ -60,9 +62,15 @@ static void add_line (bill_t *bill, const char *month, const struct line *line)
     row->pool = xstrdup (line->pool);
     row->team = xstrdup (line->team);
     row->key[0] = xstrdup (line->team);
-    row->key[3] = xstrdup (line->project);
-    row->key[2] = xstrdup (line->project ? line->project : "u");
-    mpq_set_si (row->gpu_seconds, line->hours * 3600, 1);
+    if (line->project && *line->project == '@')
+        row->key[2] = xstrdup (line->project + 1);
+    else {
+        row->key[3] = xstrdup (line->project);
+        row->key[2] = xstrdup (line->project ? line->project : "u");
+    }
+    mpq_set_si (line->pool && !strcmp (line->pool, "cpu") ? row->cpu_seconds
+                                                          : row->gpu_seconds,
+                line->hours * 3600, 1);
     mpz_set_si (row->charge_units, line->units);
 }
 
@@ -123,6 +131,10 @@ static void check_balances (const bill_t *bill)
         assert_true (mpq_sgn (b[i].closing) >= 0);
         assert_true (mpq_sgn (b[i].used) >= 0);
         assert_true (mpq_cmp (b[i].rolled_over, b[i].closing) <= 0);
+        for (size_t k = 0; k < i; k++)
+            assert_false (!strcmp (b[k].rule, b[i].rule)
+                          && text_same (b[k].team, b[i].team)
+                          && text_same (b[k].user, b[i].user));
     }
     mpq_clears (in, out, NULL);
 }
@@ -193,6 +205,8 @@ static void describe (const bill_t *bill, buffer_t *out)
                        rows[i].counterparty ? rows[i].counterparty : "",
                        rows[i].cost_object ? "/" : "",
                        rows[i].cost_object ? rows[i].cost_object : "");
+        if (rows[i].kind == BILL_SETTLEMENT && rows[i].key[2])
+            buffer_printf (out, " %s", rows[i].key[2]);
         if (rows[i].pool)
             buffer_printf (out, " %s", rows[i].pool);
         add_money (out, rows[i].charge_units);
@@ -200,9 +214,10 @@ static void describe (const bill_t *bill, buffer_t *out)
     }
     b = bill_balances (bill, &count);
     for (size_t i = 0; i < count; i++) {
-        bool hours = !strcmp (b[i].unit, "gpu_seconds");
-        buffer_printf (out, "%s = %s", b[i].month + 5,
-                       b[i].team ? b[i].team : "all");
+        bool hours = strcmp (b[i].unit, "money") != 0;
+        buffer_printf (out, "%s = %s%s%s", b[i].month + 5,
+                       b[i].team ? b[i].team : "all", b[i].user ? " " : "",
+                       b[i].user ? b[i].user : "");
         add_number (out, "opening", b[i].opening, hours);
         add_number (out, "added", b[i].added, hours);
         add_number (out, "used", b[i].used, hours);
@@ -678,6 +693,173 @@ TEST_CASE (sponsor__part_of_a_month__pays_fees_at_its_end)
            "10 = a added 10 used 10\n");
 }
 
+/* --- users ----------------------------------------------------------------- */
+
+TEST_CASE (grant__cpu_hours_of_each_user__the_team_pays_what_is_above)
+{
+    check ("- {name: g, rule: grant, cpu_hours: 100, each: user}\n",
+           SEQUENCE (LINES ({'c', "a", "cpu", "@ann", 60, 600, 1},
+                            {'c', "a", "cpu", "@ann", 80, 800, 9},
+                            {'c', "a", "cpu", "@bob", 30, 300, 9},
+                            {'c', "b", "cpu", "@ann", 10, 100, 9},
+                            {'c', "a", "h100", "@ann", 10, 9000, 9}),
+                     LINES ({'c', "a", "cpu", "@bob", 100, 1000, 1})),
+           "10 granted site cpu 14.00\n"
+           "10 grant a ann cpu -10.00\n"
+           "10 grant a bob cpu -3.00\n"
+           "10 grant b ann cpu -1.00\n"
+           "10 = a ann added 100 used 100\n"
+           "10 = a bob added 100 used 30 expired 70\n"
+           "10 = b ann added 100 used 10 expired 90\n"
+           "11 granted site cpu 10.00\n"
+           "11 grant a bob cpu -10.00\n"
+           "11 = a bob added 100 used 100\n");
+}
+
+/* What bob had of October is carried once; he uses nothing in the quarter behind. */
+TEST_CASE (grant__each_user_and_quarter__rolls_over_once)
+{
+    check ("- {name: g, rule: grant, cpu_hours: 50, each: user, per: quarter, "
+           "unused: carry_once, teams: [a]}\n",
+           SEQUENCE (LINES ({'c', "a", "cpu", "@ann", 20, 200, 1},
+                            {'c', "a", "cpu", "@bob", 5, 50, 1}),
+                     NOTHING, NOTHING,
+                     LINES ({'c', "a", "cpu", "@ann", 90, 900, 9})),
+           "10 granted site cpu 2.50\n"
+           "10 grant a ann cpu -2.00\n"
+           "10 grant a bob cpu -0.50\n"
+           "10 = a ann added 50 used 20 closing 30\n"
+           "10 = a bob added 50 used 5 closing 45\n"
+           "11 = a ann opening 30 closing 30\n"
+           "11 = a bob opening 45 closing 45\n"
+           "12 = a ann opening 30 closing 30\n"
+           "12 = a bob opening 45 closing 45\n"
+           "01 granted site cpu 8.00\n"
+           "01 grant a ann cpu -8.00\n"
+           "01 = a ann opening 30 added 50 used 80\n"
+           "01 = a bob opening 45 added 50 closing 95\n");
+}
+
+TEST_CASE (grant__each_user_of_all_teams__one_amount)
+{
+    check ("- {name: g, rule: grant, gpu_hours: 10, each: user, "
+           "together: yes}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", "@ann", 8, 1600, 1},
+                            {'c', "b", "h100", "@ann", 8, 800, 1},
+                            {'c', "b", "h100", "@bob", 4, 400, 1})),
+           "10 granted site h100 22.00\n"
+           "10 grant a ann h100 -16.00\n"
+           "10 grant b ann h100 -2.00\n"
+           "10 grant b bob h100 -4.00\n"
+           "10 = all ann added 10 used 10\n"
+           "10 = all bob added 10 used 4 expired 6\n");
+}
+
+TEST_CASE (grant__first_months_of_each_user__from_the_first_use_on)
+{
+    check ("- {name: g, rule: grant, gpu_hours: 10, each: user, "
+           "first_months: 2}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", "@ann", 4, 400, 1}),
+                     LINES ({'c', "a", "h100", "@bob", 12, 1200, 1}),
+                     LINES ({'c', "a", "h100", "@ann", 4, 400, 1},
+                            {'c', "a", "h100", "@bob", 4, 400, 1})),
+           "10 granted site h100 4.00\n"
+           "10 grant a ann h100 -4.00\n"
+           "10 = a ann added 10 used 4 expired 6\n"
+           "11 granted site h100 10.00\n"
+           "11 grant a bob h100 -10.00\n"
+           "11 = a ann added 10 expired 10\n"
+           "11 = a bob added 10 used 10\n"
+           "12 granted site h100 4.00\n"
+           "12 grant a bob h100 -4.00\n"
+           "12 = a ann\n"
+           "12 = a bob added 10 used 4 expired 6\n");
+}
+
+TEST_CASE (cap__each_user__the_site_pays_what_is_above)
+{
+    check ("- {name: c, rule: cap, amount: 10, each: user}\n",
+           SEQUENCE (LINES ({'c', "a", "h100", "@ann", 8, 1600, 1},
+                            {'c', "a", "cpu", "@ann", 8, 300, 1},
+                            {'c', "a", "h100", "@bob", 4, 400, 1})),
+           "10 capped site h100 9.00\n"
+           "10 cap a ann h100 -9.00\n"
+           "10 = a ann added 10 used 10\n"
+           "10 = a bob added 10 used 4 expired 6\n");
+}
+
+/* --- teams that were renamed ------------------------------------------------ */
+
+static const char renamed[]
+    = "teams: [{name: old, accounts: [x], to: 2026-11-11}, {name: new, "
+      "aliases: [old], accounts: [x], from: 2026-11-11}, {name: p, "
+      "accounts: [p], aliases: [payer]}]\n"
+      "pools: [{name: h100, nodes: n1, gpu: H100-SXM5-80GB, "
+      "gpus_per_node: 8}]\n"
+      "settlement:\n";
+
+static void check_renamed (const char *rule, const struct line *const *months,
+                           const char *wanted)
+{
+    GL_AUTOFREE char *text = xasprintf ("%s%s", renamed, rule);
+
+    check (text, months, wanted);
+}
+
+TEST_CASE (grant__renamed_team__its_balance_goes_on)
+{
+    static const char wanted[] = "10 granted site h100 30.00\n"
+                                 "10 grant old h100 -30.00\n"
+                                 "10 = old added 100 used 30 closing 70\n"
+                                 "11 granted site h100 70.00\n"
+                                 "11 grant new h100 -50.00\n"
+                                 "11 grant old h100 -20.00\n"
+                                 "11 = new opening 70 used 70\n"
+                                 "12 = new\n";
+    const struct line *const *months
+        = SEQUENCE (LINES ({'c', "old", "h100", NULL, 3, 3000, 1}),
+                    LINES ({'c', "old", "h100", NULL, 2, 2000, 1},
+                           {'c', "new", "h100", NULL, 9, 9000, 20}),
+                    LINES ({'c', "new", "h100", NULL, 1, 1000, 3}));
+
+    check_renamed ("- {name: g, rule: grant, amount: 100, per: year, order: "
+                   "cheapest, teams: [old]}\n",
+                   months, wanted);
+    check_renamed ("- {name: g, rule: grant, amount: 100, per: year, order: "
+                   "cheapest, teams: [new]}\n",
+                   months, wanted);
+}
+
+TEST_CASE (sponsor__alias_of_the_payer__the_team_pays)
+{
+    check_renamed ("- {name: s, rule: sponsor, payer: payer, amount: 5, "
+                   "teams: [new, payer]}\n",
+                   SEQUENCE (LINES ({'c', "old", "h100", NULL, 3, 3000, 1},
+                                    {'c', "p", "h100", NULL, 3, 3000, 1})),
+                   "10 sponsor old>p h100 -5.00\n"
+                   "10 sponsor p>old h100 5.00\n"
+                   "10 = old added 5 used 5\n");
+}
+
+TEST_CASE (prepaid__renamed_team__deposits_and_charges_go_on)
+{
+    check_renamed ("- {name: c, rule: prepaid, teams: [old], deposits: [{on: "
+                   "2026-10-02, amount: 50, team: old}, {on: 2026-11-20, "
+                   "amount: 10, team: old}]}\n",
+                   SEQUENCE (LINES ({'c', "old", "h100", NULL, 3, 3000, 1}),
+                             LINES ({'c', "new", "h100", NULL, 9, 9000, 20})),
+                   "10 prepaid_balance site -50.00\n"
+                   "10 prepaid old 50.00\n"
+                   "10 prepaid_balance site h100 30.00\n"
+                   "10 prepaid old h100 -30.00\n"
+                   "10 = all added 50 used 30 closing 20\n"
+                   "11 prepaid_balance site -10.00\n"
+                   "11 prepaid new 10.00\n"
+                   "11 prepaid_balance site h100 30.00\n"
+                   "11 prepaid new h100 -30.00\n"
+                   "11 = all opening 20 added 10 used 30\n");
+}
+
 /* --- any rules ------------------------------------------------------------ */
 
 static uint64_t seed;
@@ -707,10 +889,14 @@ static char *random_rule (unsigned number)
                               ", per: year, prorated: yes", ", per: once");
     const char *order
         = ONE_OF ("", ", order: cheapest", ", order: proportional");
-    const char *more
-        = ONE_OF ("", ", first_months: 2", ", unused: carry",
-                  ", unused: carry_once", ", together: yes", ", share: 33%",
-                  ", per: year, unused: expire_evenly");
+    const char *more = ONE_OF (
+        "", ", first_months: 2", ", unused: carry", ", unused: carry_once",
+        ", together: yes", ", share: 33%", ", per: year, unused: expire_evenly",
+        ", each: user", ", each: user, unused: carry",
+        ", each: user, together: yes", ", each: user, first_months: 2");
+    const char *unit = strstr (who, "pools:")
+                           ? ONE_OF ("amount", "gpu_hours")
+                           : ONE_OF ("amount", "gpu_hours", "cpu_hours");
     unsigned amount = 1 + pick (9000);
 
     if (strstr (more, "per:"))
@@ -731,16 +917,16 @@ static char *random_rule (unsigned number)
         return xasprintf ("- {name: r%u, rule: minimum, amount: %u%s%s}\n",
                           number, amount, who, per);
     case 3:
-        return xasprintf ("- {name: r%u, rule: cap, amount: %u%s%s}\n", number,
-                          amount, who, per);
+        return xasprintf ("- {name: r%u, rule: cap, amount: %u%s%s%s}\n",
+                          number, amount, who, per,
+                          ONE_OF ("", ", each: user"));
     case 4:
         return xasprintf ("- {name: r%u, rule: grant, %s: %u%s%s%s%s}\n",
-                          number, ONE_OF ("amount", "gpu_hours"), amount, who,
-                          per, order, more);
+                          number, unit, amount, who, per, order, more);
     case 5:
         return xasprintf (
             "- {name: r%u, rule: sponsor, payer: c, %s: %u%s%s%s%s}\n", number,
-            ONE_OF ("amount", "gpu_hours"), amount, who, per, order, more);
+            unit, amount, who, per, order, more);
     case 6:
         if (strstr (who, "to: 2026-11")) /* before its last deposit */
             who = ", from: 2026-10-05, to: 2026-12-09";
@@ -767,8 +953,8 @@ static void random_lines (struct line *line)
         line[i] = (struct line){
             .kind = "cccccprs"[pick (8)],
             .team = ONE_OF ("a", "b", "c"),
-            .pool = ONE_OF ("h100", "a100"),
-            .project = ONE_OF ("x", "y", NULL),
+            .pool = ONE_OF ("h100", "a100", "cpu"),
+            .project = ONE_OF ("x", "y", NULL, "@ann"),
             .hours = (long)pick (500),
             .units = (long)pick (200000),
             .day = 1 + (int)pick (30),
