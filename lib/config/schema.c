@@ -23,7 +23,8 @@ const schema_word_t schema_idle_words[] = {
 /* The order in which kinds are read: the ledger's zone before any date. */
 static const schema_kind_t *const kinds[] = {
     &schema_ledger,   &schema_policy,       &schema_issuer,
-    &schema_close,    &schema_publish, &schema_exports,      &schema_collector,
+    &schema_close,    &schema_publish,      &schema_exports,
+    &schema_mail,     &schema_collector,
     &schema_agent,    &schema_networks,     &schema_clusters,
     &schema_pools,    &schema_teams,        &schema_institutions,
     &schema_projects, &schema_funds,        &schema_assets,
