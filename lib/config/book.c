@@ -190,7 +190,7 @@ static const struct {
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
     {"budgets", NULL},   {"analyses", NULL},      {"issuer", NULL},
     {"exports", NULL},   {"publish", NULL},       {"teams", "readers"},
-    {"exports", NULL},   {"mail", NULL},         {"teams", "mail"},
+    {"mail", NULL},      {"teams", "mail"},
 };
 
 static bool is_left_out (const char *kind, const char *key)
