@@ -249,6 +249,7 @@ static site_team_t copy_team (const site_team_t *from)
         *texts[i] = xstrdup (*texts[i]);
     copy_texts (&team.aliases, &from->aliases);
     copy_texts (&team.mail, &from->mail);
+    copy_texts (&team.readers, &from->readers);
     copy_texts (&team.accounts, &from->accounts);
     mpq_inits (team.surcharge, team.overhead, NULL);
     mpq_set (team.surcharge, from->surcharge);
