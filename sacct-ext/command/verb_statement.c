@@ -396,9 +396,9 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli->exit_code;
     rc = check (cli, &request, argv + optind, argc - optind);
     if (rc == CLI_OK)
-        rc = request.mail  ? statement_mail (cli, &request.send, &request.output,
-                                             request.options.month,
-                                             request.team, request.jobs)
+        rc = request.mail ? statement_mail (cli, &request.send, &request.output,
+                                            request.options.month, request.team,
+                                            request.jobs)
              : request.all ? write_all (cli, &request)
                            : print_statement (cli, &request);
     query_options_done (&request.options);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Summaries by mail: the week of each team has the figures of the reports, the month
 # is the page of report summary; each once, to whom the configuration says.
+: "${abs_top_srcdir:?}"
 # shellcheck source=tests/support/tap.sh
 . "$abs_top_srcdir/tests/support/tap.sh"
 python3 -c 'import email.policy' 2>/dev/null || { echo '1..0 # SKIP because python3 is not installed'; exit 0; }
@@ -65,7 +66,7 @@ for team in language vision; do
             | $row.idle_gpu_hours * $charge / $row.gpu_hours] | add // 0' |
         awk '{ printf "%.1f\n", $1 }')
     [ $team = language ] && file=parts/1.csv || file=parts/2.csv
-    got=$(of $file "The week before" idle | awk '{ printf "%.1f\n", $1 }')
+    got=$(of "$file" "The week before" idle | awk '{ printf "%.1f\n", $1 }')
     is "${got:-0.0}" "$wanted" "$team: idle in money is idle hours at their average price"
 done
 is "$(of parts/1.csv language-month spent)" "$(lab budget language-month --as-of 2026-10-19 -n -P -o spent 2>/dev/null)" \
