@@ -27,6 +27,7 @@ GRANT INSERT, UPDATE, DELETE ON gpuledger.meter_reading TO 'gpuledger'@'localhos
 GRANT INSERT, UPDATE, DELETE ON gpuledger.import TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.service_charge TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.import_part TO 'gpuledger'@'localhost';
+GRANT INSERT, UPDATE, DELETE ON gpuledger.mail TO 'gpuledger'@'localhost';
 
 -- The account of close, correct, credit, dispute and reopen adds to the ledger: it
 -- cannot change or delete what is there. `rollup` is a cache of usage, and a writer

@@ -461,6 +461,20 @@ CREATE TABLE IF NOT EXISTS import_part (
     PRIMARY KEY (import, part)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+CREATE TABLE IF NOT EXISTS mail (
+    id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    kind VARBINARY(20) NOT NULL,
+    period VARBINARY(20) NOT NULL,
+    name MEDIUMBLOB NOT NULL,
+    content VARBINARY(100) NOT NULL,
+    message VARBINARY(400) NOT NULL,
+    recipients MEDIUMBLOB NOT NULL,
+    who VARBINARY(255) NOT NULL,
+    begun BIGINT NOT NULL,
+    sent BIGINT,
+    KEY mail_period (kind, period)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 CREATE TABLE IF NOT EXISTS service_charge (
     source VARBINARY(200) NOT NULL,
     reference VARBINARY(400) NOT NULL,

@@ -288,6 +288,22 @@ CREATE TABLE import_part (
     PRIMARY KEY (import, part)
 ) STRICT, WITHOUT ROWID;
 
+-- Mail: what was sent, so that it is sent once, and what was about to be sent.
+CREATE TABLE mail (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,          -- statement, draft, weekly, monthly
+    period TEXT NOT NULL,        -- 2026-10, or the first day of the week
+    name TEXT NOT NULL,          -- of the team; empty: of no team
+    content TEXT NOT NULL,       -- of a statement its id; else empty
+    message TEXT NOT NULL,       -- the Message-ID
+    recipients TEXT NOT NULL,    -- one a line
+    who TEXT NOT NULL,
+    begun INTEGER NOT NULL,
+    sent INTEGER                 -- NULL: not known to be sent
+) STRICT;
+
+CREATE INDEX mail_period ON mail (kind, period);
+
 -- Charges of other services, as imported. A row that says something else than the one
 -- before is another version; the last one whose import was not taken back is in force.
 CREATE TABLE service_charge (

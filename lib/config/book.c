@@ -190,6 +190,7 @@ static const struct {
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
     {"budgets", NULL},   {"analyses", NULL},      {"issuer", NULL},
     {"exports", NULL},   {"publish", NULL},       {"teams", "readers"},
+    {"mail", NULL},      {"teams", "mail"},
 };
 
 static bool is_left_out (const char *kind, const char *key)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "config/check.h"
@@ -517,6 +518,37 @@ static int check_publish (const site_t *site, gl_error_t *error)
     return 0;
 }
 
+static int check_address (const char *key, const char *text, gl_error_t *error)
+{
+    address_t address;
+    gl_error_t wrong;
+
+    if (!text)
+        return 0;
+    if (address_parse (text, &address, &wrong) < 0)
+        return gl_error (error, "mail.%s: %s", key, wrong.text);
+    address_clear (&address);
+    return 0;
+}
+
+static int check_mail (const site_t *site, gl_error_t *error)
+{
+    const site_mail_t *mail = &site->mail;
+
+    if (mail->sendmail.count > 0 && *mail->sendmail.item[0] != '/')
+        return gl_error (error,
+                         "mail.sendmail begins with '%s'; write the full path "
+                         "of the program",
+                         mail->sendmail.item[0]);
+    for (size_t i = 0; i < mail->monthly.count; i++)
+        if (check_address ("monthly", mail->monthly.item[i], error) < 0)
+            return -1;
+    return check_address ("from", mail->from, error) < 0
+                   || check_address ("reply_to", mail->reply_to, error) < 0
+               ? -1
+               : 0;
+}
+
 /* Reports, filters and statements call so what belongs to none. */
 #define ABSENT "(none)"
 
@@ -566,6 +598,7 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
         || check_budgets (site, error) < 0 || check_prices (site, error) < 0
         || check_settlement (site, error) < 0 || check_close (site, error) < 0
         || check_publish (site, error) < 0
+        || check_mail (site, error) < 0
         || check_analyses (site, error) < 0)
         return -1;
     return 0;

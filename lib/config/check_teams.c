@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/address.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "config/check.h"
@@ -53,6 +54,21 @@ static int check_pair (const site_team_t *a, const site_team_t *b,
     return 0;
 }
 
+static int check_mail (const site_team_t *team, gl_error_t *error)
+{
+    gl_error_t wrong;
+
+    for (size_t i = 0; i < team->mail.count; i++) {
+        address_t address;
+        if (address_parse (team->mail.item[i], &address, &wrong) < 0)
+            return gl_error (error, "%s:%d: `mail` of team '%s': %s",
+                             team->place.file, team->place.line, team->name,
+                             wrong.text);
+        address_clear (&address);
+    }
+    return 0;
+}
+
 static int check_team (const site_t *site, const site_team_t *team,
                        gl_error_t *error)
 {
@@ -70,7 +86,7 @@ static int check_team (const site_t *site, const site_team_t *team,
                          "discount; if it is meant, add `policy: "
                          "{discounts: yes}`",
                          team->place.file, team->place.line, team->name);
-    return 0;
+    return check_mail (team, error);
 }
 
 int check_teams (const site_t *site, gl_error_t *error)
@@ -233,6 +249,8 @@ static site_team_t copy_team (const site_team_t *from)
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
         *texts[i] = xstrdup (*texts[i]);
     copy_texts (&team.aliases, &from->aliases);
+    copy_texts (&team.mail, &from->mail);
+    copy_texts (&team.readers, &from->readers);
     copy_texts (&team.accounts, &from->accounts);
     mpq_inits (team.surcharge, team.overhead, NULL);
     mpq_set (team.surcharge, from->surcharge);

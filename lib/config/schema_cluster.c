@@ -138,6 +138,10 @@ static const schema_key_t team_keys[] = {
      NULL,
      "E-mail address of the PI or the payer; `institutions` may use its "
      "domain."},
+    {"mail", VALUE_LIST, 0, offsetof (site_team_t, mail), NULL, NULL, NULL,
+     "[ada@example.org]",
+     "E-mail addresses to which its statements and weekly summaries are sent. "
+     "Default `email`."},
     {"institution", VALUE_TEXT, 0, offsetof (site_team_t, institution), NULL,
      NULL, NULL, NULL,
      "University, institute or company of the team, printed on its statements. "

@@ -239,6 +239,27 @@ static const schema_key_t publish_keys[] = {
 const schema_kind_t schema_publish = ONE_KIND (
     "publish", "The web site that gpuledger publish writes.", publish_keys);
 
+static const schema_key_t mail_keys[] = {
+    {"from", VALUE_TEXT, 0, offsetof (site_t, mail.from), NULL, NULL, NULL,
+     "GPU billing <gpu-billing@example.org>",
+     "Sender of all mail, an address or NAME <ADDRESS>. Required to send "
+     "statements and summaries."},
+    {"reply_to", VALUE_TEXT, 0, offsetof (site_t, mail.reply_to), NULL, NULL,
+     NULL, NULL, "Address to which people reply. Default mail.from."},
+    {"sendmail", VALUE_LIST, 0, offsetof (site_t, mail.sendmail), NULL, NULL,
+     "/usr/sbin/sendmail", "/usr/sbin/sendmail",
+     "Program, with its arguments, that sends a message from standard input. "
+     "It is run without a shell; -i, -f SENDER and the recipients are added. "
+     "Default /usr/sbin/sendmail."},
+    {"monthly", VALUE_LIST, 0, offsetof (site_t, mail.monthly), NULL, NULL,
+     NULL, "[director@example.org]",
+     "E-mail addresses to which the summary of each month is sent. Default "
+     "none."},
+};
+
+const schema_kind_t schema_mail = ONE_KIND (
+    "mail", "How statements, summaries and alerts are mailed.", mail_keys);
+
 static const schema_key_t export_keys[] = {
     {"name", VALUE_NAME, IDENTITY, offsetof (site_export_t, name), NULL, NULL,
      NULL, "erp.csv", "Name of the file, in the folder exports of the set."},

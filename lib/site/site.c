@@ -108,6 +108,7 @@ static void free_team (site_team_t *team)
     free (team->class);
     free (team->pi);
     free (team->email);
+    texts_clear (&team->mail);
     free (team->institution);
     free (team->billing_address);
     free (team->plan);
@@ -422,6 +423,10 @@ void site_free (site_t *site)
     texts_clear (&site->close.anchor_command);
     texts_clear (&site->close.sign);
     free_publish (&site->publish);
+    free (site->mail.from);
+    free (site->mail.reply_to);
+    texts_clear (&site->mail.sendmail);
+    texts_clear (&site->mail.monthly);
     free (site->book);
     free_collector (&site->collector);
     free_agent (&site->agent);

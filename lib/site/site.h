@@ -115,6 +115,7 @@ typedef struct {
     char *plan;  /* the same, as the team has chosen it */
     char *pi;    /* who answers for it; NULL here and below: not given */
     char *email;
+    text_list_t mail; /* to whom its mail goes; empty: `email` */
     char *institution; /* that it belongs to */
     char *billing_address;
     text_list_t readers; /* groups of the web server that see its pages; empty: the one
@@ -749,6 +750,15 @@ typedef struct {
     text_list_t sign;           /* likewise, which signs the file */
 } site_close_t;
 
+/* How mail is sent, and what is sent to no team. Addresses as address_parse() takes
+ * them (base/address.h). */
+typedef struct {
+    char *from;     /* NULL: none is given */
+    char *reply_to; /* NULL: the sender */
+    text_list_t sendmail; /* a program and its arguments */
+    text_list_t monthly;  /* to whom the summary of a month goes */
+} site_mail_t;
+
 /* A file of the month's set, in the form of a layout (site/export_layout.h). */
 typedef struct {
     char *name;   /* of the file */
@@ -793,6 +803,7 @@ typedef struct site {
     site_agent_t agent;
     site_close_t close;
     site_publish_t publish;
+    site_mail_t mail;
     civil_t go_live; /* the first day of which the ledger bills; year 0: none */
     int before_go_live; /* BEFORE_GO_LIVE_... */
     char *book; /* what prices a month, as canonical text; NULL: no file */

@@ -158,8 +158,8 @@ char *balances_until (const bill_balance_t *b, const site_settlement_t *rule)
 }
 
 /* Of all entries of the rule: its balance is one. */
-static void deposits_before (const site_t *site, const char *name, int64_t end,
-                             mpq_t ret_sum)
+void balances_deposits (const site_t *site, const char *name, int64_t end,
+                        mpq_t ret_sum)
 {
     for (size_t k = 0; k < site->settlement_count; k++) {
         const site_settlement_t *rule = &site->settlement[k];
@@ -177,83 +177,9 @@ bool balances_low (const site_t *site, const bill_balance_t *b,
     bool low;
 
     mpq_init (least);
-    deposits_before (site, rule->name, end, least);
+    balances_deposits (site, rule->name, end, least);
     mpq_mul (least, least, rule->low_balance);
     low = mpq_cmp (b->closing, least) < 0;
     mpq_clear (least);
     return low;
-}
-
-/* --- mail ---------------------------------------------------------------- */
-
-static void add_address (const site_t *site, const char *name, period_t month,
-                         text_list_t *to)
-{
-    const site_team_t *team = team_within (site, name, month);
-
-    if (team && team->email)
-        texts_add_new (to, team->email);
-}
-
-/* "ada@x.org, bob@x.org", yours to free; NULL: no team has an address. */
-static char *addresses (const site_t *site, const char *name, period_t month)
-{
-    text_list_t to = {NULL, 0};
-    BUFFER_AUTO text = BUFFER_INIT;
-
-    for (size_t k = 0; k < site->settlement_count; k++) {
-        const site_settlement_t *rule = &site->settlement[k];
-        if (strcmp (rule->name, name) != 0)
-            continue;
-        for (size_t i = 0; i < rule->teams.count; i++)
-            add_address (site, rule->teams.item[i], month, &to);
-        for (size_t i = 0; i < rule->deposit_count; i++)
-            add_address (site, rule->deposits[i].team, month, &to);
-    }
-    for (size_t i = 0; i < to.count; i++)
-        buffer_printf (&text, "%s%s", i ? ", " : "", to.item[i]);
-    texts_clear (&to);
-    return text.length ? xstrdup (buffer_text (&text)) : NULL;
-}
-
-static void add_money (buffer_t *out, const site_t *site, const char *label,
-                       mpq_srcptr amount)
-{
-    GL_AUTOFREE char *text = exact_text (amount, site->currency_digits);
-    GL_AUTOFREE char *line = xasprintf ("%s %s", text, site->currency);
-
-    budget_mail_line (out, label, line);
-}
-
-void balances_mail (const site_t *site, const bill_balance_t *b,
-                    const site_settlement_t *rule, period_t month,
-                    int64_t as_of, buffer_t *out)
-{
-    GL_AUTOFREE char *to = addresses (site, rule->name, month);
-    GL_AUTOFREE char *left = exact_text (b->closing, site->currency_digits);
-    GL_AUTOFREE char *subject = xasprintf ("GPU balance %s is low: %s %s left",
-                                           rule->name, left, site->currency);
-    char stamp[ZONE_STAMP_SIZE];
-    mpq_t paid;
-
-    mpq_init (paid);
-    deposits_before (site, rule->name, month.end, paid);
-    budget_mail_head (out, as_of, to, subject);
-    budget_mail_line (out, "Alert", "low balance of prepaid money");
-    budget_mail_line (out, "Of", rule->name);
-    budget_mail_line (out, "Month", b->month);
-    budget_mail_line (out, "As of", zone_stamp (site->zone, as_of, stamp));
-    buffer_add_char (out, '\n');
-    add_money (out, site, "Paid in", paid);
-    add_money (out, site, "Opening", b->opening);
-    add_money (out, site, "Added", b->added);
-    add_money (out, site, "Used", b->used);
-    add_money (out, site, "Left", b->closing);
-    mpq_mul (paid, paid, rule->low_balance);
-    add_money (out, site, "Low below", paid);
-    mpq_clear (paid);
-    buffer_printf (out,
-                   "\nWhat is above the balance is billed to the teams. For "
-                   "details, run gpuledger balance --month %s.\n\n",
-                   b->month);
 }

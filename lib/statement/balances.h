@@ -44,10 +44,8 @@ char *balances_until (const bill_balance_t *balance,
 bool balances_low (const site_t *site, const bill_balance_t *balance,
                    const site_settlement_t *rule, int64_t end);
 
-/* Appended: a mail in mbox form (statement/budget_report.h) about a low balance, to the
- * teams of the rule and those who paid money in. `as_of`: up to where facts tell. */
-void balances_mail (const site_t *site, const bill_balance_t *balance,
-                    const site_settlement_t *rule, period_t month,
-                    int64_t as_of, buffer_t *out);
+/* Adds to the sum what was paid in under the rule before `end`. */
+void balances_deposits (const site_t *site, const char *rule, int64_t end,
+                        mpq_t sum);
 
 #endif /* !GL_STATEMENT_BALANCES_H */

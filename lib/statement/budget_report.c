@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "statement/budget_report.h"
 
-#define CONTRIBUTORS 3
-
 budget_alert_t budget_alert (const budget_t *b)
 {
     return (budget_alert_t){.threshold = b->threshold, .over = b->over};
@@ -146,7 +144,7 @@ static void put_error (report_t *report, column_t at,
     mpq_clear (one);
 }
 
-static char *alert_text (const budget_alert_t *alert)
+char *budget_alert_text (const budget_alert_t *alert)
 {
     if (alert->threshold && alert->over)
         return xasprintf ("%d %% spent, forecast above 100 %%",
@@ -160,7 +158,7 @@ static char *largest_text (const budget_t *b)
 {
     buffer_t out = BUFFER_INIT;
 
-    for (size_t i = 0; i < b->part_count && i < CONTRIBUTORS; i++) {
+    for (size_t i = 0; i < b->part_count && i < BUDGET_CONTRIBUTORS; i++) {
         GL_AUTOFREE char *value = budget_text (b, b->part[i].value);
         buffer_printf (&out, "%s%s %s", i ? "; " : "", b->part[i].name, value);
     }
@@ -186,7 +184,7 @@ static void put_row (report_t *report, const site_t *site, const budget_t *b,
                      const budget_alert_t *alert)
 {
     GL_AUTOFREE char *scope = budget_scope (b->budget);
-    GL_AUTOFREE char *told = alert_text (alert);
+    GL_AUTOFREE char *told = budget_alert_text (alert);
     GL_AUTOFREE char *largest = b->known ? largest_text (b) : NULL;
     char day[ZONE_STAMP_SIZE];
 
@@ -220,7 +218,7 @@ static void put_row (report_t *report, const site_t *site, const budget_t *b,
 static void note_alert (report_t *report, const budget_t *b,
                         const budget_alert_t *alert)
 {
-    GL_AUTOFREE char *told = alert_text (alert);
+    GL_AUTOFREE char *told = budget_alert_text (alert);
 
     if (told)
         report_note (report, NOTE_INFORMATION, "Budget %s: %s.",
@@ -253,9 +251,9 @@ report_t *budget_report_make (const report_query_t *query,
     return report;
 }
 
-/* --- mail -------------------------------------------------------------- */
+/* --- in one line ------------------------------------------------------- */
 
-static char *percent_of (const budget_t *b, mpq_srcptr value)
+char *budget_percent (const budget_t *b, mpq_srcptr value)
 {
     char *text;
     mpq_t ratio;
@@ -273,219 +271,13 @@ static char *percent_of (const budget_t *b, mpq_srcptr value)
 
 char *budget_summary (const budget_t *b)
 {
-    GL_AUTOFREE char *spent = percent_of (b, b->spent);
+    GL_AUTOFREE char *spent = budget_percent (b, b->spent);
     GL_AUTOFREE char *forecast
-        = b->run_rate.known ? percent_of (b, b->run_rate.value) : NULL;
+        = b->run_rate.known ? budget_percent (b, b->run_rate.value) : NULL;
 
     if (!b->known)
         return xstrdup ("unknown");
     return forecast ? xasprintf ("%s %% spent, forecast %s %%", spent,
                                  forecast)
                     : xasprintf ("%s %% spent", spent);
-}
-
-/* Names may hold anything: one line stays one line. */
-static void add_clean (buffer_t *out, const char *text)
-{
-    for (; *text; text++)
-        buffer_add_char (out, (unsigned char)*text < ' ' || *text == 0x7f
-                                  ? '?'
-                                  : *text);
-}
-
-void budget_mail_line (buffer_t *out, const char *label, const char *value)
-{
-    if (value) {
-        buffer_printf (out, "%-14s ", label);
-        add_clean (out, value);
-        buffer_add_char (out, '\n');
-    }
-}
-
-static void add_amount (buffer_t *out, const site_t *site, const budget_t *b,
-                        const char *label, bool known, mpq_srcptr value)
-{
-    GL_AUTOFREE char *text = budget_text (b, value);
-    GL_AUTOFREE char *percent = percent_of (b, value);
-    GL_AUTOFREE char *line
-        = xasprintf ("%s %s (%s %%)", text, budget_unit (b, site), percent);
-
-    if (known)
-        budget_mail_line (out, label, line);
-}
-
-/* --- heads of a mail --------------------------------------------------- */
-
-/* A line with encoded words has at most 76 letters (RFC 2047, 2): less the ends of one and
- * "Subject: ", or the blank before it. */
-#define WORD_OPEN "=?UTF-8?Q?"
-#define WORD_CLOSE "?="
-#define WORD_MAX 55
-
-static bool is_ascii (const char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text >= 0x80)
-            return false;
-    return true;
-}
-
-/* Bytes of the first letter; a byte that begins none is one. */
-static size_t letter_length (const char *text)
-{
-    unsigned char first = text[0];
-    size_t length = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    size_t have = 1;
-
-    while (have < length && ((unsigned char)text[have] & 0xc0) == 0x80)
-        have++;
-    return have;
-}
-
-/* As names before an address allow it, too (RFC 2047, 5): "=C3=BC". */
-static void add_letter (buffer_t *word, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = text[i];
-        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')
-                     || (c >= 'A' && c <= 'Z');
-        if (c < ' ' || c == 0x7f)
-            c = '?';
-        if (plain)
-            buffer_add_char (word, (char)c);
-        else if (c == ' ')
-            buffer_add_char (word, '_');
-        else
-            buffer_printf (word, "=%02X", c);
-    }
-}
-
-/* Readers take blanks between encoded words away, so that the letters of the next
- * line go on where these end. */
-static void add_encoded (buffer_t *out, const char *text)
-{
-    BUFFER_AUTO letter = BUFFER_INIT;
-    size_t length, used = 0;
-
-    buffer_add_text (out, WORD_OPEN);
-    for (; *text; text += length) {
-        length = letter_length (text);
-        buffer_clear (&letter);
-        add_letter (&letter, text, length);
-        if (used + letter.length > WORD_MAX) {
-            buffer_add_text (out, WORD_CLOSE "\n " WORD_OPEN);
-            used = 0;
-        }
-        buffer_add (out, letter.data, letter.length);
-        used += letter.length;
-    }
-    buffer_add_text (out, WORD_CLOSE);
-}
-
-/* Text of a head: what is not ASCII in encoded words. */
-static void add_text (buffer_t *out, const char *text)
-{
-    if (is_ascii (text))
-        add_clean (out, text);
-    else
-        add_encoded (out, text);
-}
-
-/* One address: of "Name <address>" the name is text; an address that is not ASCII
- * itself is left to SMTPUTF8 (RFC 6532). */
-static void add_owner (buffer_t *out, const char *owner)
-{
-    size_t length = strcspn (owner, "<,");
-    GL_AUTOFREE char *name = xasprintf ("%.*s", (int)length, owner);
-
-    if (owner[length] != '<' || is_ascii (name)) {
-        add_clean (out, owner);
-        return;
-    }
-    while (length > 0 && name[length - 1] == ' ')
-        name[--length] = '\0';
-    add_encoded (out, name);
-    buffer_add_char (out, ' ');
-    add_clean (out, owner + strcspn (owner, "<"));
-}
-
-/* "From gpuledger Wed Nov  4 00:00:00 2026", in UTC, as mbox has it. */
-static void add_from (buffer_t *out, int64_t instant)
-{
-    static const char days[][4]
-        = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
-    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    civil_t c = civil_of_seconds (instant);
-    int64_t number = calendar_day_number (c.year, c.month, c.day);
-
-    buffer_printf (out, "From gpuledger %s %s %2d %02d:%02d:%02d %04d\n",
-                   days[number % 7], months[c.month - 1], c.day, c.hour,
-                   c.minute, c.second, c.year);
-}
-
-void budget_mail_head (buffer_t *out, int64_t instant, const char *to,
-                       const char *subject)
-{
-    add_from (out, instant);
-    if (to) {
-        buffer_add_text (out, "To: ");
-        add_owner (out, to);
-        buffer_add_char (out, '\n');
-    }
-    buffer_add_text (out, "Subject: ");
-    add_text (out, subject);
-    buffer_add_char (out, '\n');
-    buffer_add_text (out, "MIME-Version: 1.0\n"
-                          "Content-Type: text/plain; charset=utf-8\n"
-                          "Content-Transfer-Encoding: 8bit\n\n");
-}
-
-static void add_contributors (buffer_t *out, const site_t *site,
-                              const budget_t *b)
-{
-    if (b->part_count > 0)
-        buffer_add_text (out, "\nTop spenders\n");
-    for (size_t i = 0; i < b->part_count && i < CONTRIBUTORS; i++) {
-        GL_AUTOFREE char *value = budget_text (b, b->part[i].value);
-        GL_AUTOFREE char *line
-            = xasprintf ("%s %s", value, budget_unit (b, site));
-        buffer_add_text (out, "  ");
-        add_clean (out, b->part[i].name);
-        buffer_printf (out, ": %s\n", line);
-    }
-}
-
-void budget_mail (const site_t *site, const budget_t *b,
-                  const budget_alert_t *alert, buffer_t *out)
-{
-    GL_AUTOFREE char *told = alert_text (alert);
-    GL_AUTOFREE char *scope = budget_scope (b->budget);
-    GL_AUTOFREE char *summary = budget_summary (b);
-    GL_AUTOFREE char *subject = xasprintf (
-        "GPU budget %s, %s: %s", b->budget->name, b->period_name, summary);
-    char stamp[ZONE_STAMP_SIZE], day[ZONE_STAMP_SIZE];
-
-    budget_mail_head (out, b->as_of, b->budget->owner, subject);
-    budget_mail_line (out, "Alert", told);
-    budget_mail_line (out, "Of", scope);
-    budget_mail_line (out, "Period", b->period_name);
-    budget_mail_line (out, "As of", zone_stamp (site->zone, b->as_of, stamp));
-    buffer_add_char (out, '\n');
-    add_amount (out, site, b, "Budget", true, b->amount);
-    add_amount (out, site, b, "Spent", b->known, b->spent);
-    add_amount (out, site, b, "Running jobs", b->known, b->encumbered);
-    add_amount (out, site, b, "Forecast", b->run_rate.known,
-                b->run_rate.value);
-    add_amount (out, site, b, "By weekday", b->seasonal.known,
-                b->seasonal.value);
-    add_amount (out, site, b, "  at least", b->low.known, b->low.value);
-    add_amount (out, site, b, "  at most", b->high.known, b->high.value);
-    if (b->exhausted)
-        budget_mail_line (
-            out, "Exhausted on",
-            zone_unit_name (site->zone, CALENDAR_DAY, b->exhausted, day));
-    add_contributors (out, site, b);
-    buffer_add_text (out, "\nFor details, run gpuledger report chargeback. "
-                          "For options, see 'gpuledger budget --help'.\n\n");
 }

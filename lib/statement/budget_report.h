@@ -1,4 +1,4 @@
-/* budget_report.h: budgets as a report, and what is told about them. Pure. */
+/* budget_report.h: budgets as a report, and their alerts in words. Pure. */
 #ifndef GL_STATEMENT_BUDGET_REPORT_H
 #define GL_STATEMENT_BUDGET_REPORT_H
 
@@ -34,16 +34,12 @@ char *budget_scope (const site_budget_t *entry);
  * free. */
 char *budget_summary (const budget_t *budget);
 
-/* Appended: a mail in mbox form for every budget that alerts (`formail -s`
- * splits them, `sendmail -t` sends one): To (where it has an owner), Subject,
- * body with figures and the three largest contributors. */
-void budget_mail (const site_t *site, const budget_t *budget,
-                  const budget_alert_t *alert, buffer_t *out);
-
-/* The head of such a mail (`to` NULL: to nobody), and a line of its body, for other
- * alerts. */
-void budget_mail_head (buffer_t *out, int64_t instant, const char *to,
-                       const char *subject);
-void budget_mail_line (buffer_t *out, const char *label, const char *value);
+/* "50 % spent, forecast above 100 %"; NULL: no alert. Yours to free. */
+char *budget_alert_text (const budget_alert_t *alert);
+/* The value as a percentage of the budget, with one decimal; "?" of a budget of 0.
+ * Yours to free. */
+char *budget_percent (const budget_t *budget, mpq_srcptr value);
+/* How many of those who spent the most are named. */
+#define BUDGET_CONTRIBUTORS 3
 
 #endif /* !GL_STATEMENT_BUDGET_REPORT_H */

@@ -401,6 +401,35 @@ int store_import_part (store_t *store, uint64_t id, uint64_t part,
                        buffer_t *ret_body, gl_error_t *error);
 int store_import_forget_parts (store_t *store, uint64_t id, gl_error_t *error);
 
+/*
+ * Mail: what was sent, and what was about to be sent. A message is known by kind,
+ * period, name and content; it may have been sent more than once.
+ */
+typedef struct {
+    uint64_t id;      /* from 1 on */
+    char *kind;       /* "statement" */
+    char *period;     /* "2026-10" */
+    char *name;       /* of the team; "": of no team */
+    char *content;    /* of a statement its id; else "" */
+    char *message;    /* the Message-ID */
+    char *recipients; /* one a line */
+    char *who;        /* ran the command */
+    int64_t begun;
+    int64_t sent; /* 0: not known to be sent */
+} store_mail_t;
+/* Also in a transaction. All, or those of a kind and a period, by id; free with
+ * store_mails_free(). */
+int store_mails (store_t *store, const char *kind, const char *period,
+                 store_mail_t **ret, size_t *ret_count, gl_error_t *error);
+void store_mails_free (store_mail_t *mails, size_t count);
+/* In a transaction: gives it the next id. */
+int store_mail_add (store_t *store, store_mail_t *mail, gl_error_t *error);
+/* In a transaction: that it was sent, at this time. */
+int store_mail_sent (store_t *store, uint64_t id, int64_t time,
+                     gl_error_t *error);
+/* In a transaction: it was not sent. */
+int store_mail_forget (store_t *store, uint64_t id, gl_error_t *error);
+
 /* In a transaction. Calls back with slurmdbd's view of the segment with this
  * key, if it has the times. */
 typedef int (*store_view_f) (const segment_t *view, void *arg,

@@ -5,7 +5,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/number.h"
-#include "command/claims.h"
+#include "import/claims.h"
 #include "command/planning_options.h"
 #include "config/value.h"
 #include "month/month.h"

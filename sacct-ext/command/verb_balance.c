@@ -8,6 +8,7 @@
 #include "cli/sent.h"
 #include "command/verb.h"
 #include "ledger/settlement.h"
+#include "mail/balance_mail.h"
 #include "month/month.h"
 #include "statement/balances.h"
 
@@ -139,7 +140,7 @@ static void add_mails (const struct request *r, const month_t *m,
             continue;
         low = balances_low (site, b, rule, as_of);
         if (r->sent ? is_news (sent, b->rule, low) : low)
-            balances_mail (site, b, rule, m->period, as_of, out);
+            balance_mail (site, b, rule, m->period, as_of, out);
     }
 }
 
@@ -150,7 +151,6 @@ static int send_mails (cli_t *cli, struct request *r, month_t *m, int64_t as_of)
     const site_t *site = month_site (m, &error);
     BUFFER_AUTO sent = BUFFER_INIT;
     BUFFER_AUTO text = BUFFER_INIT;
-    BUFFER_AUTO mail = BUFFER_INIT;
     int rc;
 
     if (!site)
@@ -161,8 +161,7 @@ static int send_mails (cli_t *cli, struct request *r, month_t *m, int64_t as_of)
     r->team = month_team (m, site, cli->site, r->team);
     add_mails (r, m, site, as_of < m->period.end ? as_of : m->period.end, &sent,
                &text);
-    render_readable_text (&mail, buffer_text (&text), false, " ");
-    rc = output_bytes (cli, &r->output, buffer_text (&mail), mail.length);
+    rc = output_bytes (cli, &r->output, buffer_text (&text), text.length);
     if (rc == CLI_OK && r->sent && !r->dry_run)
         rc = sent_write (cli, r->sent, &sent);
     return rc == CLI_OK && text.length > 0 ? CLI_LOOK : rc;

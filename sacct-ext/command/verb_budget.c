@@ -11,6 +11,7 @@
 #include "cli/sent.h"
 #include "command/verb.h"
 #include "ledger/bill.h"
+#include "mail/budget_mail.h"
 #include "month/budget_limits.h"
 #include "month/budgets.h"
 #include "render/render.h"
@@ -77,14 +78,12 @@ static int print_mail (cli_t *cli, const struct request *request,
                        budget_t *const *budgets, const budget_alert_t *alerts,
                        size_t count)
 {
-    BUFFER_AUTO text = BUFFER_INIT;
     BUFFER_AUTO mail = BUFFER_INIT;
 
     for (size_t i = 0; i < count; i++) {
         if (budget_alerts (&alerts[i]))
-            budget_mail (cli->site, budgets[i], &alerts[i], &text);
+            budget_mail (cli->site, budgets[i], &alerts[i], &mail);
     }
-    render_readable_text (&mail, buffer_text (&text), false, " ");
     return output_bytes (cli, &request->output, buffer_text (&mail),
                          mail.length);
 }

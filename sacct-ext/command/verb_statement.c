@@ -16,6 +16,7 @@
 #include "cli/query_options.h"
 #include "command/month_set.h"
 #include "command/verb.h"
+#include "mail/statement_mail.h"
 #include "month/month.h"
 #include "month/statements.h"
 #include "site/project.h"
@@ -304,7 +305,10 @@ struct request {
     query_options_t options;
     output_t output;
     const char *team; /* as it was written: "(none)" is no team */
-    const char *all;  /* folder of all teams' statements; NULL: one team */
+    const char *dir;  /* folder of all teams' statements; NULL: none */
+    bool all;
+    bool mail;
+    mail_options_t send;
     const char
         *institution; /* its page, of all of its teams; NULL: one team's */
     bool jobs;
@@ -329,12 +333,55 @@ static int write_all (cli_t *cli, const struct request *request)
 {
     size_t teams;
     int rc = statement_files_write (cli, request->options.month, request->jobs,
-                                    &request->output, request->all, &teams);
+                                    &request->output, request->dir, &teams);
 
     if (rc == CLI_OK)
         cli_say (cli, "wrote statements of %zu teams to %s", teams,
-                 request->all);
+                 request->dir);
     return rc;
+}
+
+/* "--all DIR", "--all=DIR", and with --mail "--all" alone. */
+static int take_all (cli_t *cli, void *into, const cli_option_t *option,
+                     const char *value)
+{
+    struct request *request = into;
+
+    (void)option;
+    if (value && !*value)
+        return cli_refuse (cli, "--all needs the name of a folder");
+    request->all = true;
+    request->dir = value;
+    return 0;
+}
+
+/* What cannot go together; the operands are `count` from `operand` on. */
+static int check (cli_t *cli, struct request *request, char **operand,
+                  int count)
+{
+    if (request->all && !request->dir && !request->mail && count == 1)
+        request->dir = operand[--count];
+    if (request->all && request->institution)
+        return cli_usage (cli, "--all and --institution exclude each other");
+    if (request->all && request->mail && (count > 0 || request->dir))
+        return cli_usage (cli, "--all --mail sends the statements of all "
+                               "teams: give no team and no folder");
+    if (request->all && (count > 0 || (request->output.file && !request->mail)))
+        return cli_usage (cli, "--all writes the statements of all teams: give "
+                               "no team and no --output");
+    if (request->all && !request->mail && (!request->dir || !*request->dir))
+        return cli_usage (cli, "--all needs the name of a folder");
+    if (request->institution && request->mail)
+        return cli_usage (cli, "--mail sends statements of teams, not of an "
+                               "institution");
+    if (request->institution && (count > 0 || request->jobs))
+        return cli_usage (cli, "--institution is the sum of its teams: give no "
+                               "team and no --jobs");
+    if (!request->all && !request->institution && count != 1)
+        return cli_usage (cli, "give the name of one team, or '%s'",
+                          key_info (KEY_TEAM)->absent);
+    request->team = count == 1 ? *operand : NULL;
+    return mail_options_check (cli, &request->send, request->mail);
 }
 
 static int run (cli_t *cli, int argc, char **argv)
@@ -343,28 +390,14 @@ static int run (cli_t *cli, int argc, char **argv)
     int rc;
 
     if (cli_options (cli, argc, argv, &request) < 0)
-        rc = cli->exit_code;
-    else if (request.all && request.institution)
-        rc = cli_usage (cli, "--all and --institution exclude each other");
-    else if (request.all && (optind < argc || request.output.file))
-        rc = cli_usage (cli, "--all writes the statements of all teams: give "
-                             "no team and no --output");
-    else if (request.all && !*request.all)
-        rc = cli_usage (cli, "--all needs the name of a folder");
-    else if (request.all)
-        rc = write_all (cli, &request);
-    else if (request.institution && (optind < argc || request.jobs))
-        rc = cli_usage (cli, "--institution is the sum of its teams: give no "
-                             "team and no --jobs");
-    else if (request.institution)
-        rc = print_statement (cli, &request);
-    else if (optind != argc - 1)
-        rc = cli_usage (cli, "give the name of one team, or '%s'",
-                        key_info (KEY_TEAM)->absent);
-    else {
-        request.team = argv[optind];
-        rc = print_statement (cli, &request);
-    }
+        return cli->exit_code;
+    rc = check (cli, &request, argv + optind, argc - optind);
+    if (rc == CLI_OK)
+        rc = request.mail ? statement_mail (cli, &request.send, &request.output,
+                                            request.options.month, request.team,
+                                            request.jobs)
+             : request.all ? write_all (cli, &request)
+                           : print_statement (cli, &request);
     query_options_done (&request.options);
     return rc;
 }
@@ -374,17 +407,22 @@ static const cli_option_t options[] = {
      "a calendar month, or last (default: last, the last one that is\n"
      "complete)",
      CLI_AT (struct request, options.month)},
-    {0, "all", "DIR",
+    {0, "all", "[=DIR]",
      "those of all teams, into this folder: TEAM.html, TEAM.csv and\n"
      "TEAM.json, or the one format that is given; in a folder for each\n"
      "institution, with a page of it, where teams have one",
-     CLI_AT (struct request, all)},
+     .take = take_all},
     {0, "institution", "NAME",
      "what the teams of an institution pay, and their sum;\n'(none)': teams "
      "without an institution",
      CLI_AT (struct request, institution)},
     {0, "jobs", NULL, "with the jobs that each line of the charges is made of",
      CLI_AT (struct request, jobs)},
+    {0, "mail", NULL,
+     "send the statement of a closed month to the addresses of the\n"
+     "team, once; with --all those of all teams",
+     CLI_AT (struct request, mail)},
+    CLI_GROUP (mail_options, struct request, send),
     CLI_GROUP (output_options, struct request, output),
     {0},
 };
@@ -392,7 +430,7 @@ static const cli_option_t options[] = {
 const verb_t verb_statement = {
     .name = "statement",
     .run = run,
-    .synopsis = "TEAM|--institution NAME|--all DIR [OPTION]...",
+    .synopsis = "TEAM|--institution NAME|--all DIR|--all --mail [OPTION]...",
     .summary = "one team's page of a month",
     .help
     = "The team's GPU time, its price, the amount due, and the difference to "
@@ -403,5 +441,6 @@ const verb_t verb_statement = {
     .example = "gpuledger statement vision --month 2026-10 --html --output "
                "vision.html\n"
                "gpuledger statement --institution 'University of Oslo'\n"
-               "gpuledger statement --all statements --month 2026-10",
+               "gpuledger statement --all statements --month 2026-10\n"
+               "gpuledger statement --all --mail --month 2026-10 --dry-run",
 };

@@ -48,6 +48,9 @@ docs/guides/closing.md|echo "ledger@site|the same
 docs/guides/failures.md|tests/fault/kill|minutes, and whole processes killed: tests/fault
 docs/guides/fuzzing.md|autoreconf|builds the tree that runs this
 docs/guides/fuzzing.md|tests/fuzz/run|clang and minutes: tests/fuzz
+docs/guides/mail.md|gpuledger statement|a mail server: tests/mail/statements.sh
+docs/guides/mail.md|gpuledger mail|a mail server: tests/mail/summaries.sh
+docs/guides/mail.md|systemctl|root and systemd
 docs/guides/slurm-versions.md|tests/live/matrix|root and debootstrap
 docs/guides/slurm-versions.md|GPULEDGER_TEST_|debootstrap; is this test suite
 docs/guides/reconcile.md|gpuledger report reconcile|slurmdbd's database: tests/cli/reconcile.sh

@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "command/claims.h"
+#include "import/claims.h"
 #include "fuzz/fuzz.h"
 
 static void check_report (const report_t *report)

@@ -56,7 +56,7 @@ host ()
 {
     directory=sacct-ext/$1
     allowed=$(printf '%s|' "$@" | sed 's/|$//')
-    rooms='cli|collector|command|doctor|facts|import|month|publish|slurmdbd|sync|users'
+    rooms='cli|collector|command|doctor|facts|import|mail|month|publish|slurmdbd|sync|users'
     check "$directory includes only: $*" \
         "$(includes "$directory" | grep -E ":($rooms)\$" |
             grep -vE ":($allowed)\$")"
@@ -68,10 +68,11 @@ host import facts sync
 host month facts slurmdbd sync
 host users facts month
 host cli facts month
+host mail cli facts month
 host doctor cli facts month sync users
 host collector users
 host publish cli facts month
-host command cli collector doctor facts import month publish slurmdbd sync users
+host command cli collector doctor facts import mail month publish slurmdbd sync users
 
 # no room is a hall
 check "a room has at most 48 files" "$(

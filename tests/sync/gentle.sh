@@ -135,14 +135,18 @@ check $? "all of it"
 
 # --------------------------------------------------------------------- units
 
-units="$abs_top_builddir/contrib/systemd/gpuledger-sync.service
+units="$abs_top_builddir/contrib/systemd/gpuledger-mail-monthly.service
+$abs_top_builddir/contrib/systemd/gpuledger-mail-weekly.service
+$abs_top_srcdir/contrib/systemd/gpuledger-mail-monthly.timer
+$abs_top_srcdir/contrib/systemd/gpuledger-mail-weekly.timer
+$abs_top_builddir/contrib/systemd/gpuledger-sync.service
 $abs_top_builddir/contrib/systemd/gpuledger-sync-full.service
 $abs_top_srcdir/contrib/systemd/gpuledger-sync.timer
 $abs_top_srcdir/contrib/systemd/gpuledger-sync-full.timer"
 for unit in $units; do
     grep -q '@[a-z]*dir@' "$unit" && echo "$unit is not filled in"
     case $unit in
-        *.service) grep -q '^ExecStart=/.*/gpuledger sync' "$unit" ||
+        *.service) grep -q -E '^ExecStart=/.*/gpuledger (sync|mail)' "$unit" ||
             echo "$unit names no program" ;;
     esac
 done >"$dir/err"
@@ -155,7 +159,7 @@ if command -v systemd-analyze >/dev/null &&
     cp $units "$dir/units"
     systemd-analyze verify --man=no "$dir"/units/*.timer 2>&1 |
         grep -v -e 'is not executable' -e 'Failed to' |
-        grep 'gpuledger-sync' >"$dir/err"
+        grep -E 'gpuledger-(sync|mail)' >"$dir/err"
     [ ! -s "$dir/err" ]
     check $? "systemd has nothing to say about them"
 fi

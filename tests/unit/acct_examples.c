@@ -14,7 +14,7 @@
 #include "support/book.h"
 
 #include "base/buffer.h"
-#include "command/claims.h"
+#include "import/claims.h"
 #include "planning/breakeven.h"
 #include "planning/breakeven_why.h"
 #include "planning/expression.h"

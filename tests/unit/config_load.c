@@ -11,9 +11,9 @@
 TEST_CASE (config_load_text__hosts_of_all_forms__are_taken)
 {
     site_t *site = load_site ("collector:\n"
-                         "  hosts: [ledger1, ledger2.example.org:6828, "
-                         "\"[fe80::1%eth0]:6828\", \"::1\", 10.0.0.5:1]\n"
-                         "  listen: [\"*:6828\", \"[::]\"]\n");
+                              "  hosts: [ledger1, ledger2.example.org:6828, "
+                              "\"[fe80::1%eth0]:6828\", \"::1\", 10.0.0.5:1]\n"
+                              "  listen: [\"*:6828\", \"[::]\"]\n");
 
     assert_int_equal (site->collector.hosts.count, 5);
     assert_int_equal (site->collector.listen.count, 2);
@@ -104,7 +104,8 @@ TEST_CASE (config_load_text__rules_of_institutions__fill_their_teams)
 TEST_CASE (config_load_text__a_dated_rule__is_in_force_in_its_time)
 {
     site_t *site
-        = load_site ("teams: [{name: t, accounts: [a], from: 2026-02-01}]\n"
+        = load_site ("teams: [{name: t, accounts: [a], mail: [a@x.edu], "
+                     "readers: g, from: 2026-02-01}]\n"
                      "institutions:\n"
                      "- {name: X, teams: t, to: 2026-07-15}\n"
                      "- {name: Y, teams: t, from: 2026-08-01}\n");
@@ -115,6 +116,10 @@ TEST_CASE (config_load_text__a_dated_rule__is_in_force_in_its_time)
     /* a bill goes where the team is at its end */
     assert_null (entry_in (site, "t", 7)->institution);
     assert_string_equal (entry_in (site, "t", 8)->institution, "Y");
+    for (size_t i = 0; i < site->team_count; i++) {
+        assert_string_equal (site->teams[i].mail.item[0], "a@x.edu");
+        assert_string_equal (site->teams[i].readers.item[0], "g");
+    }
     site_free (site);
 }
 
@@ -190,7 +195,7 @@ TEST_CASE (config_load_text__what_is_billed__is_read)
     check_number (site->pools[0].memory_weight, "0.215");
     site_free (site);
     site = load_site ("policy: {credits: off}\npools: [{name: p, nodes: n1, "
-                 "gpus_per_node: 8}]\n");
+                      "gpus_per_node: 8}]\n");
     assert_int_equal (site->policy.credits, 0);
     assert_int_equal (site->policy.increment, 1);
     check_number (site->pools[0].gpu_weight, "1");
@@ -270,8 +275,8 @@ TEST_CASE (config_load_text__the_cost_book__is_read_exactly)
 
 TEST_CASE (config_load_text__nothing__is_the_default_site)
 {
-    static const char *const texts[] = {"", "# only a comment\n", "---\n",
-                                        "pools:\nledger:\n", "{}"};
+    static const char *const texts[]
+        = {"", "# only a comment\n", "---\n", "pools:\nledger:\n", "{}"};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++) {
         site_t *site = load_site (texts[i]);
@@ -290,9 +295,9 @@ TEST_CASE (config_load_text__dates__are_days_of_the_ledgers_zone)
 {
     /* the zone stands last, and is read first */
     site_t *site = load_site ("tariffs:\n"
-                         "- {name: a, per_kwh: 1, to: 2026-03-10}\n"
-                         "- {name: a, per_kwh: 2, from: 2026-03-10}\n"
-                         "ledger: {timezone: America/New_York}\n");
+                              "- {name: a, per_kwh: 1, to: 2026-03-10}\n"
+                              "- {name: a, per_kwh: 2, from: 2026-03-10}\n"
+                              "ledger: {timezone: America/New_York}\n");
 
     /* 2026-03-10T00:00-04:00 = 04:00 UTC */
     assert_int_equal (site->tariffs[0].valid.end, 1773115200);
@@ -342,10 +347,10 @@ TEST_CASE (config_load_text__currencies__have_their_digits)
     static const struct {
         const char *text;
         int digits;
-    } cases[] = {
-        {"ledger: {currency: JPY}", 0}, {"ledger: {currency: EUR}", 2},
-        {"ledger: {currency: BHD}", 3}, {"ledger: {currency: CLF}", 4},
-        {"ledger: {currency: XOF}", 0}, {"ledger: {currency: NOK}", 2}};
+    } cases[]
+        = {{"ledger: {currency: JPY}", 0}, {"ledger: {currency: EUR}", 2},
+           {"ledger: {currency: BHD}", 3}, {"ledger: {currency: CLF}", 4},
+           {"ledger: {currency: XOF}", 0}, {"ledger: {currency: NOK}", 2}};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
         site_t *site = load_site (cases[i].text);

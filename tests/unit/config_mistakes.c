@@ -21,8 +21,8 @@ static void check (const mistake_t *mistakes, size_t count)
         gl_error_t error = {""};
         site_t *site = (site_t *)&error;
 
-        if (config_load_text ("t.yaml", text, strlen (text), &site, &error) !=
-            -1)
+        if (config_load_text ("t.yaml", text, strlen (text), &site, &error)
+            != -1)
             fail_msg ("accepted: %s", text);
         assert_ptr_equal (site, &error);
         for (size_t k = 0; k < 3 && mistakes[i].expected[k]; k++) {
@@ -300,6 +300,13 @@ static const mistake_t wholes_mistakes[] = {
      {"t.yaml:3: 'o' is a name of two teams"}},
     {"teams:\n- {name: a, accounts: [x], email: ada}",
      {"t.yaml:2: `email`", "'ada'", "ada@example.org"}},
+    {"teams:\n- {name: a, accounts: [x], mail: [a@x.edu, \"-f b@x.edu\"]}",
+     {"t.yaml:2: `mail` of team 'a'", "'-f b@x.edu'", "ada@example.org"}},
+    {"mail: {from: \"Ada <ada>\"}",
+     {"mail.from: 'Ada <ada>'", "is no e-mail address", "ada@example.org"}},
+    {"mail: {monthly: [a@x.edu, b]}", {"mail.monthly: 'b'"}},
+    {"mail: {sendmail: sendmail}",
+     {"mail.sendmail begins with 'sendmail'", "full path"}},
     {"institutions:\n- {name: X, email_domains: [a@x.edu]}",
      {"t.yaml:2: 'a@x.edu' in `email_domains`", "as in x.edu"}},
     {"institutions: [{name: X, teams: [tt]}]\n"
@@ -350,7 +357,7 @@ TEST_CASE (config_load_text__mistakes_of_wholes__are_named)
     check (wholes_mistakes, GL_ARRAY_SIZE (wholes_mistakes));
 }
 
-#define ASSET                                                                  \
+#define ASSET \
     POOL "assets: [{name: a, pool: p, price: 500, in_service: 2024-03-01"
 
 static const mistake_t book_mistakes[] = {
@@ -369,7 +376,8 @@ static const mistake_t book_mistakes[] = {
     {"funds: [{name: x}]\n" ASSET ",\n  funding: {x: 60%, y: 40%}}]",
      {"t.yaml:4", "'y' is not in `funds`"}},
     {"funds: [{name: x, recoverable: no}]\n" ASSET ", recoverable: 50%,\n"
-     "  funding: {y: 100%, x: 0%}}]", {"'y' is not in `funds`"}},
+     "  funding: {y: 100%, x: 0%}}]",
+     {"'y' is not in `funds`"}},
     {"funds: [{name: x, recoverable: no}, {name: y}]\n" ASSET
      ", recoverable: 50%, funding: {y: 60%, x: 40%}}]",
      {"t.yaml:3", "`recoverable` of 'a' is below 100%", "'x' (t.yaml:1)"}},
@@ -380,8 +388,8 @@ static const mistake_t book_mistakes[] = {
      "costs: [{name: c, pool: p, amount: 5, driver: month, funding: x, "
      "recoverable: 0%}]",
      {"t.yaml:3", "`recoverable` of 'c'", "its fund 'x'"}},
-    {"funds: [{name: x}]\n" POOL
-     "staff: [{name: s, fte: 1, loaded_salary: 1, pools: {p: 100%}, funding: y}]",
+    {"funds: [{name: x}]\n" POOL "staff: [{name: s, fte: 1, loaded_salary: 1, "
+                                 "pools: {p: 100%}, funding: y}]",
      {"t.yaml:3", "`funding`: 'y' is not in `funds`"}},
     {POOL "staff: [{name: s, fte: 1, loaded_salary: 1, pools: {p: 100%},\n"
           "  funding: {x: 90%}}]",

@@ -4,7 +4,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "statement/budget_report.h"
+#include "mail/budget_mail.h"
 
 static const period_t always = {SITE_ALWAYS_START, SITE_ALWAYS_END};
 
@@ -30,8 +30,7 @@ static void make_entry (site_budget_t *entry, long amount)
     entry->name = (char *)"b";
     entry->team = (char *)"t";
     entry->valid = always;
-    mpq_inits (entry->amount, entry->gpu_hours, entry->soft, entry->hard,
-               NULL);
+    mpq_inits (entry->amount, entry->gpu_hours, entry->soft, entry->hard, NULL);
     mpq_set_si (entry->amount, amount, 1);
 }
 
@@ -228,11 +227,9 @@ TEST_CASE (period__fiscal_year__named_by_its_end)
         entry.period = cases[i].period;
         b = budget_new (&site, &entry, at (&site, 2026, 11, 20));
         assert_string_equal (b->period_name, cases[i].name);
-        assert_int_equal (b->period.start,
-                          at (&site, 2026, cases[i].month, 1));
-        assert_int_equal (b->period.end,
-                          at (&site, 2026 + (last > 12),
-                              last > 12 ? last - 12 : last, 1));
+        assert_int_equal (b->period.start, at (&site, 2026, cases[i].month, 1));
+        assert_int_equal (b->period.end, at (&site, 2026 + (last > 12),
+                                             last > 12 ? last - 12 : last, 1));
         budget_free (b);
         clear_entry (&entry);
         zone_close (site.zone);
@@ -348,8 +345,8 @@ TEST_CASE (compute__spent__threshold_and_its_day)
     static const struct {
         long amount;
         int threshold;
-    } cases[] = {{1000, 0}, {800, 50}, {500, 75}, {444, 90}, {400, 100},
-                 {100, 100}};
+    } cases[]
+        = {{1000, 0}, {800, 50}, {500, 75}, {444, 90}, {400, 100}, {100, 100}};
     site_t site;
 
     make_site (&site, "UTC", 1);
@@ -390,7 +387,7 @@ TEST_CASE (mail__names_that_mean_harm__stay_in_their_line)
     budget_mail (&site, b, &alert, &out);
     assert_non_null (strstr (buffer_text (&out),
                              "To: ann@example.org\nSubject: GPU budget b, "
-                             "2026-09: 110.0 % spent"));
+                             "September 2026: 110.0 % spent, forecast"));
     assert_non_null (strstr (buffer_text (&out), "  x?Bcc: all@example.org"));
     assert_null (strstr (buffer_text (&out), "\nBcc"));
     assert_null (strstr (buffer_text (&out), "\nFrom y"));
@@ -419,10 +416,10 @@ TEST_CASE (mail__names_of_other_letters__in_encoded_words)
     budget_mail (&site, b, &alert, &out);
     assert_non_null (strstr (
         buffer_text (&out),
-        "To: =?UTF-8?Q?J=C3=B6rg?= <joerg@example.org>\n"
+        "To: =?UTF-8?Q?J=C3=B6rg?=\n <joerg@example.org>\n"
         "Subject: =?UTF-8?Q?GPU_budget_M=C3=BChle=3FBcc=3A_all=40example"
-        "=2Eorg=2C_2?=\n =?UTF-8?Q?026=2D09=3A_110=2E0_=25_spent=2C_forecast"
-        "_110=2E0_=25?=\nMIME-Version"));
+        "=2Eorg=2C_?=\n =?UTF-8?Q?September_2026=3A_110=2E0_=25_spent=2C_"
+        "forecast_110=2E?=\n =?UTF-8?Q?0_=25?=\nDate: Sun, 13 Sep 2026"));
     budget_free (b);
     clear_entry (&entry);
     zone_close (site.zone);

@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
-#include "command/claims.h"
+#include "import/claims.h"
 #include "import/import_source.h"
 #include "planning/expression.h"
 
