@@ -8,7 +8,7 @@
 /* Bytewise: <0, 0, >0. */
 static inline int text_compare (const char *a, const char *b)
 {
-    return a && b ? strcmp (a, b) : (a != NULL) - (b != NULL);
+    return a == b ? 0 : a && b ? strcmp (a, b) : (a != NULL) - (b != NULL);
 }
 
 static inline bool text_same (const char *a, const char *b)

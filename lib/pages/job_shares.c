@@ -20,7 +20,7 @@ static int by_group (const void *a, const void *b)
 {
     const statement_job_t *x = ((const job_share_t *)a)->job;
     const statement_job_t *y = ((const job_share_t *)b)->job;
-    int order = strcmp (x->cluster, y->cluster);
+    int order = text_compare (x->cluster, y->cluster);
 
     for (size_t i = 0; i < JOB_TEXTS && order == 0; i++)
         order = text_compare (x->text[i], y->text[i]);
@@ -148,7 +148,7 @@ static int by_amount (const job_share_t *x, const job_share_t *y)
     if (order == 0)
         order = mpq_cmp (y->job->gpu_seconds, x->job->gpu_seconds);
     if (order == 0)
-        order = strcmp (x->job->cluster, y->job->cluster);
+        order = text_compare (x->job->cluster, y->job->cluster);
     if (order == 0)
         order = (x->job->id_job > y->job->id_job)
                 - (x->job->id_job < y->job->id_job);
@@ -182,6 +182,20 @@ const job_share_t *const *job_shares_largest (job_shares_t *s,
                                               size_t *ret_count)
 {
     return job_shares_by (s, JOB_TEXTS, ret_count);
+}
+
+size_t job_shares_end (const job_share_t *const *share, size_t count,
+                       size_t first, statement_job_text_t by)
+{
+    const statement_job_t *of = share[first]->job;
+    size_t end = first + 1;
+
+    while (end < count
+           && text_same (of->text[JOB_TEAM], share[end]->job->text[JOB_TEAM])
+           && (by == JOB_TEXTS
+               || text_same (of->text[by], share[end]->job->text[by])))
+        end++;
+    return end;
 }
 
 /* --- a page -------------------------------------------------------------------- */
@@ -291,46 +305,75 @@ static void put_job (report_t *report, const job_page_t *page, size_t cpu_hours,
     report_put_text (report, AT_CURRENCY, page->query->site->currency);
 }
 
+/* The shares [first, end), of which `listed` have a row, as one. */
 static void put_others (report_t *report, const job_page_t *page,
-                        size_t cpu_hours)
+                        size_t cpu_hours, size_t first, size_t end,
+                        size_t listed)
 {
+    const char *of = page->share[first]->job->text[page->by];
     GL_AUTOFREE char *name = NULL;
     struct sum sum;
 
-    if (page->count <= page->rows)
+    if (first + listed >= end)
         return;
-    name = xasprintf ("%zu others", page->count - page->rows);
+    name = xasprintf (listed ? "%zu others" : "%zu jobs", end - first - listed);
     report_row (report);
     report_put_text (report, AT_JOB, name);
-    sum_of (page, page->rows, page->count, &sum);
+    report_put_text (
+        report, page->by == JOB_USER ? AT_USER : AT_PROJECT,
+        of ? of
+           : key_info (page->by == JOB_USER ? KEY_USER : KEY_PROJECT)->absent);
+    sum_of (page, first + listed, end, &sum);
     put_sum (report, page, cpu_hours, &sum);
     report_put_text (report, AT_CURRENCY, page->query->site->currency);
 }
 
+static void put_section (report_t *report, const job_page_t *page,
+                         size_t cpu_hours, size_t first, size_t end,
+                         size_t rows)
+{
+    bool user = page->by == JOB_USER;
+    const char *of = page->share[first]->job->text[page->by];
+    size_t listed = end - first < rows ? end - first : rows;
+    struct sum sum;
+
+    if (!of)
+        of = key_info (user ? KEY_USER : KEY_PROJECT)->absent;
+    report_section (report, page->name ? page->name (of, page->arg) : of, "");
+    for (size_t i = 0; i < listed; i++)
+        put_job (report, page, cpu_hours, first + i);
+    put_others (report, page, cpu_hours, first, end, listed);
+    report_section_totals (report);
+    sum_of (page, first, end, &sum);
+    put_sum (report, page, cpu_hours, &sum);
+}
+
+/* So that a page of a large team can be read, and has fewer than 200 KB. */
+#define PAGE_ROWS 300
+
 report_t *job_page_make (const job_page_t *page)
 {
     const statement_job_t *first = page->share[0]->job;
-    bool user = page->by == JOB_USER;
-    GL_AUTOFREE char *title
-        = xasprintf ("Jobs of %s %s", user ? "user" : "project",
-                                     page->name);
+    const char *team = first->text[JOB_TEAM] ? first->text[JOB_TEAM]
+                                             : key_info (KEY_TEAM)->absent;
+    GL_AUTOFREE char *title = xasprintf (
+        "Jobs of %s by %s", team, page->by == JOB_USER ? "user" : "project");
     report_t *report = report_begin (page->query, "jobs", title);
-    size_t cpu_hours = 0;
-    struct sum sum;
+    size_t cpu_hours = 0, sections = 0, rows;
 
-    report_parameter (report, "team",
-                      first->text[JOB_TEAM] ? first->text[JOB_TEAM]
-                                            : key_info (KEY_TEAM)->absent);
+    report_parameter (report, "team", team);
     report_parameter (report, "state", page->state);
     report_columns (report, columns, AT_COUNT);
     if (site_counts_cpus (page->query->site))
         cpu_hours = report_measure (report, MEASURE_CPU_HOURS, false);
-    for (size_t i = 0; i < page->count && i < page->rows; i++)
-        put_job (report, page, cpu_hours, i);
-    put_others (report, page, cpu_hours);
-    report_totals (report);
-    sum_of (page, 0, page->count, &sum);
-    put_sum (report, page, cpu_hours, &sum);
+    for (size_t i = 0; i < page->count; sections++)
+        i = job_shares_end (page->share, page->count, i, page->by);
+    rows
+        = PAGE_ROWS / sections < page->rows ? PAGE_ROWS / sections : page->rows;
+    for (size_t i = 0, end; i < page->count; i = end) {
+        end = job_shares_end (page->share, page->count, i, page->by);
+        put_section (report, page, cpu_hours, i, end, rows);
+    }
     report_select_brief (report);
     return report;
 }

@@ -40,13 +40,22 @@ const job_share_t *const *job_shares_by (job_shares_t *shares,
 const job_share_t *const *job_shares_largest (job_shares_t *shares,
                                               size_t *ret_count);
 
-/* A page: the jobs of a user or project (`by`) of a team in a month, which follow one another
- * in job_shares_by(). `rows` of them are listed, the others are one row. */
+/* The end of the shares from `first` on that have the team in common, and with `by` the user or
+ * project, too (JOB_TEXTS: the team alone). */
+size_t job_shares_end (const job_share_t *const *share, size_t count,
+                       size_t first, statement_job_text_t by);
+
+/* A page: the jobs of a team in a month by user or project (`by`), as they follow one another in
+ * job_shares_by(). A section for each lists the largest `rows` jobs, or fewer where there are
+ * many sections, and the others as one row. */
 typedef struct {
     const report_query_t *query; /* the month */
     const char *state;
     statement_job_text_t by;
-    const char *name; /* of the user or project, as the page calls it */
+    const char *(*name) (const char *text,
+                         void *arg); /* of a user or project, as the page
+                            calls it; NULL: as it is */
+    void *arg;
     const job_share_t *const *share;
     size_t count;
     size_t rows;

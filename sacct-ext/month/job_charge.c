@@ -308,18 +308,12 @@ job_rows_t *job_rows_new (void)
     return xcalloc (1, sizeof (job_rows_t));
 }
 
-void job_rows_clear (job_rows_t *rows)
-{
-    for (size_t i = 0; i < rows->count; i++)
-        free (rows->job[i].cluster);
-    rows->count = 0;
-}
-
 void job_rows_free (job_rows_t *rows)
 {
     if (!rows)
         return;
-    job_rows_clear (rows);
+    for (size_t i = 0; i < rows->count; i++)
+        free (rows->job[i].cluster);
     free (rows->job);
     for (size_t i = 0; i < rows->month_count; i++) {
         month_free (rows->month[i].of);
@@ -469,11 +463,26 @@ static int add_month (job_rows_t *rows, store_t *store, const site_t *site,
     return read_month (of, &r, error);
 }
 
+/* Sorted, and each once. */
+static void sort_jobs (job_rows_t *rows)
+{
+    size_t count = 0;
+
+    if (rows->count > 1)
+        qsort (rows->job, rows->count, sizeof (*rows->job), compare_jobs);
+    for (size_t i = 0; i < rows->count; i++) {
+        if (count > 0 && !compare_jobs (&rows->job[count - 1], &rows->job[i]))
+            free (rows->job[i].cluster);
+        else
+            rows->job[count++] = rows->job[i];
+    }
+    rows->count = count;
+}
+
 int job_rows_read (job_rows_t *rows, store_t *store, const site_t *site,
                    const periods_t *periods, period_t life, gl_error_t *error)
 {
-    if (rows->count > 1)
-        qsort (rows->job, rows->count, sizeof (*rows->job), compare_jobs);
+    sort_jobs (rows);
     for (size_t i = 0; i < periods->closing_count; i++) {
         const closing_t *c = &periods->closings[i];
         period_t month;

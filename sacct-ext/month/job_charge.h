@@ -63,9 +63,8 @@ job_rows_t *job_rows_new (void);
 /* Accepts NULL. */
 void job_rows_free (job_rows_t *rows);
 
-/* First: the segments whose rows are wanted; and none of them. */
+/* First: the segments whose rows are wanted, once or more. */
 void job_rows_add (job_rows_t *rows, const segment_t *segment);
-void job_rows_clear (job_rows_t *rows);
 
 /* Then once: looks them up in all closed months that `life` touches. */
 int job_rows_read (job_rows_t *rows, store_t *store, const site_t *site,

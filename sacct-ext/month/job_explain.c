@@ -30,6 +30,8 @@ struct explaining {
     store_cluster_t *stored;
     report_cluster_t *clusters;
     size_t cluster_count;
+    job_rows_t *rows;       /* of all jobs on closed bills */
+    period_t life;          /* of all jobs */
     struct priced **priced; /* in the order of their months */
     size_t priced_count;
 };
@@ -81,7 +83,7 @@ static int find_segment (const fact_t *fact, void *arg, gl_error_t *error)
     if (!matches (search->name, s))
         return 0;
     search->found++;
-    job_rows_add (search->rows, s);
+    job_rows_add (search->of->rows, s);
     search->parted = search->parted || s->array_job || s->het_job;
     if (s->time_start == 0)
         return 0;
@@ -111,7 +113,6 @@ static int find_job (struct search *search, gl_error_t *error)
     if (search->query.id_job && (search->found == 0 || search->parted)) {
         search->query.id_job = 0;
         search->found = 0;
-        job_rows_clear (search->rows);
         if (find_segments (search, error) < 0)
             return -1;
     }
@@ -267,7 +268,7 @@ static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
     explain_add (search->explain, pass->site, of->accounts, fact->segment,
                  fact->suspensions, fact->suspension_count, fact->evidence,
                  fact->project, pass->month, pass->month_count);
-    job_rows_each (search->rows, fact->segment, explain_month, pass);
+    job_rows_each (of->rows, fact->segment, explain_month, pass);
     for (size_t i = 0; i < of->periods->decision_count; i++) {
         const decision_t *d = &of->periods->decisions[i];
         if (d->row)
@@ -286,14 +287,9 @@ static int explain_one (struct search *search, gl_error_t *error)
     pass.site
         = pass.month_count ? pass.month[pass.month_count - 1]->site : of->today;
     search->explain = explain_new ("job", search->name->text);
-    if (rc == 0
-        && (job_rows_read (search->rows, of->store, of->today, of->periods,
-                           search->life, error)
-                < 0
-            || facts_each (of->store, pass.site, &search->query,
-                           explain_segment, &pass, error)
-                   < 0))
-        rc = -1;
+    if (rc == 0)
+        rc = facts_each (of->store, pass.site, &search->query, explain_segment,
+                         &pass, error);
     free (pass.month);
     return rc;
 }
@@ -318,6 +314,7 @@ static int begin (struct explaining *of, gl_error_t *error)
 
 static void end (struct explaining *of)
 {
+    job_rows_free (of->rows);
     GL_FREE_EACH (of->priced, of->priced_count, it, priced_free (*it));
     free (of->clusters);
     store_clusters_free (of->stored, of->cluster_count);
@@ -325,22 +322,36 @@ static void end (struct explaining *of)
     accounts_free (of->accounts);
 }
 
+static void add_life (period_t *all, period_t life)
+{
+    if (all->end == 0 || (life.start && life.start < all->start))
+        all->start = life.start;
+    if (life.end > all->end)
+        all->end = life.end;
+}
+
 int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
                   size_t count, const period_t *only, explain_t **ret_explain,
                   gl_error_t *error)
 {
-    struct explaining of = {
-        .store = store, .today = site, .only = only ? *only : (period_t){0, 0}};
+    struct explaining of = {.store = store,
+                            .today = site,
+                            .rows = job_rows_new (),
+                            .only = only ? *only : (period_t){0, 0}};
     struct search *search = xcalloc (count + 1, sizeof (*search));
     int rc = begin (&of, error);
 
     for (size_t i = 0; i < count; i++) {
         search[i].of = &of;
         search[i].name = &jobs[i];
-        search[i].rows = job_rows_new ();
         if (rc == 0)
             rc = find_job (&search[i], error);
+        add_life (&of.life, search[i].life);
     }
+    if (rc == 0)
+        rc = job_rows_read (of.rows, store, site, of.periods,
+                            only ? period_clip (of.life, *only) : of.life,
+                            error);
     for (size_t i = 0; i < count && rc == 0; i++)
         rc = explain_one (&search[i], error);
     for (size_t i = 0; i < count; i++) {
@@ -348,7 +359,6 @@ int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
             ret_explain[i] = search[i].explain;
         else
             explain_free (search[i].explain);
-        job_rows_free (search[i].rows);
     }
     free (search);
     end (&of);

@@ -34,6 +34,8 @@ struct statements {
     bool counted;
     usage_t
         *usage[STATEMENT_COUNTS + 1]; /* by team; the last by nothing else */
+    const usage_cell_t *cells[STATEMENT_COUNTS + 1];
+    size_t cell_count[STATEMENT_COUNTS + 1];
     usage_query_t usage_query[STATEMENT_COUNTS + 1];
     bool budgeted;
     budget_t **budgets; /* of all teams, or of the one */
@@ -103,15 +105,17 @@ static int count_jobs (statements_t *s, gl_error_t *error)
     s->query.cluster_count = query.cluster_count;
     s->site = query.site;
     s->counted = true;
+    for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
+        s->cells[i] = usage_cells (s->usage[i], &s->cell_count[i]);
     return 0;
 }
 
 /* The cells of a team, which follow one another. */
-static const usage_cell_t *cells_of (usage_t *usage, const char *team,
-                                     size_t *ret_count)
+static const usage_cell_t *cells_of (const statements_t *s, size_t by,
+                                     const char *team, size_t *ret_count)
 {
-    size_t count, first = 0, end;
-    const usage_cell_t *cells = usage_cells (usage, &count);
+    size_t count = s->cell_count[by], first = 0, end;
+    const usage_cell_t *cells = s->cells[by];
 
     while (first < count && !text_same (cells[first].key[0], team))
         first++;
@@ -121,11 +125,11 @@ static const usage_cell_t *cells_of (usage_t *usage, const char *team,
     return cells + first;
 }
 
-static statement_counts_t counts_of (statements_t *s, statement_by_t by,
+static statement_counts_t counts_of (const statements_t *s, statement_by_t by,
                                      const char *team)
 {
     size_t count, keys = s->usage_query[by].by.count - 1;
-    const usage_cell_t *cells = cells_of (s->usage[by], team, &count);
+    const usage_cell_t *cells = cells_of (s, by, team, &count);
     statement_count_t *counts = xcalloc (count + 1, sizeof (*counts));
 
     for (size_t i = 0; i < count; i++) {
@@ -136,11 +140,11 @@ static statement_counts_t counts_of (statements_t *s, statement_by_t by,
     return (statement_counts_t){counts, count};
 }
 
-static uint64_t jobs_of (statements_t *s, const char *team)
+static uint64_t jobs_of (const statements_t *s, const char *team)
 {
     size_t count;
     const usage_cell_t *cells
-        = cells_of (s->usage[STATEMENT_COUNTS], team, &count);
+        = cells_of (s, STATEMENT_COUNTS, team, &count);
 
     return count ? cells->jobs : 0;
 }

@@ -67,20 +67,17 @@ static int read_jobs (struct writing *w, gl_error_t *error)
 
 static const struct {
     statement_job_text_t by;
-    const char *kind;
-} parts[] = {{JOB_USER, "user"}, {JOB_PROJECT, "project"}};
+    const char *kind;  /* of one */
+    const char *title; /* of the page of all */
+} parts[] = {{JOB_USER, "user", "Jobs by user"},
+             {JOB_PROJECT, "project", "Jobs by project"}};
 
-/* The path of a part's page: of the job's user or project. NULL with an error. */
-static char *part_path (const struct writing *w, size_t part,
-                        const job_share_t *share, gl_error_t *error)
+/* "team/TEAM/MONTH-users", with all of a team. */
+static char *parts_path (const struct writing *w, size_t part, const char *team)
 {
-    const char *name = text_of (share, parts[part].by);
+    GL_AUTOFREE char *statement = page_path_team (team, w->of->month);
 
-    if (parts[part].by == JOB_USER)
-        name = page_user (w->of->site, name, error);
-    return name ? page_path_part (team_name (share->job->text[JOB_TEAM]),
-                                  w->of->month, parts[part].kind, name)
-                : NULL;
+    return xasprintf ("%s-%ss", statement, parts[part].kind);
 }
 
 static char *job_path (const struct writing *w, const job_share_t *share,
@@ -92,26 +89,12 @@ static char *job_path (const struct writing *w, const job_share_t *share,
                            "job", *ret_name);
 }
 
-/* The end of the jobs that have team and name in common. */
-static size_t part_end (const job_share_t *const *share, size_t count,
-                        size_t first, statement_job_text_t by)
-{
-    size_t end = first + 1;
-
-    while (
-        end < count
-        && text_same (share[first]->job->text[JOB_TEAM],
-                      share[end]->job->text[JOB_TEAM])
-        && text_same (share[first]->job->text[by], share[end]->job->text[by]))
-        end++;
-    return end;
-}
-
-typedef int (*each_part_f) (struct writing *w, size_t part,
+typedef int (*each_team_f) (struct writing *w, size_t part,
                             const job_share_t *const *share, size_t count,
                             gl_error_t *error);
 
-static int each_part (struct writing *w, each_part_f callback,
+/* The jobs of each team by user, and again by project. */
+static int each_team (struct writing *w, each_team_f callback,
                       gl_error_t *error)
 {
     for (size_t part = 0; part < GL_ARRAY_SIZE (parts); part++) {
@@ -119,7 +102,7 @@ static int each_part (struct writing *w, each_part_f callback,
         const job_share_t *const *share
             = job_shares_by (w->shares, parts[part].by, &count);
         for (size_t first = 0, end; first < count; first = end) {
-            end = part_end (share, count, first, parts[part].by);
+            end = job_shares_end (share, count, first, JOB_TEXTS);
             if (callback (w, part, share + first, end - first, error) < 0)
                 return -1;
         }
@@ -127,16 +110,27 @@ static int each_part (struct writing *w, each_part_f callback,
     return 0;
 }
 
-static int know_part (struct writing *w, size_t part,
-                      const job_share_t *const *share, size_t count,
-                      gl_error_t *error)
+/* Each user or project is a section of the team's page. */
+static int know_parts (struct writing *w, size_t part,
+                       const job_share_t *const *share, size_t count,
+                       gl_error_t *error)
 {
-    GL_AUTOFREE char *path = part_path (w, part, share[0], error);
+    const char *team = team_name (share[0]->job->text[JOB_TEAM]);
+    GL_AUTOFREE char *page = parts_path (w, part, team);
+    size_t section = 0;
 
-    (void)count;
-    if (!path)
-        return -1;
-    page_know (w->of->site, path);
+    for (size_t first = 0; first < count; section++) {
+        const char *name = text_of (share[first], parts[part].by);
+        GL_AUTOFREE char *to = xasprintf ("%s.html#t%zu", page, section);
+        GL_AUTOFREE char *path = NULL;
+        if (parts[part].by == JOB_USER)
+            name = page_user (w->of->site, name, error);
+        if (!name)
+            return -1;
+        path = page_path_part (team, w->of->month, parts[part].kind, name);
+        page_know (w->of->site, path, to);
+        first = job_shares_end (share, count, first, parts[part].by);
+    }
     return 0;
 }
 
@@ -165,9 +159,10 @@ static int know_pages (struct writing *w, const job_share_t *const *job,
     for (size_t i = 0; i < job_count; i++) {
         GL_AUTOFREE char *name = NULL;
         GL_AUTOFREE char *path = job_path (w, job[i], &name);
-        page_know (w->of->site, path);
+        GL_AUTOFREE char *to = xasprintf ("%s.html", path);
+        page_know (w->of->site, path, to);
     }
-    return each_part (w, know_part, error);
+    return each_team (w, know_parts, error);
 }
 
 /* --- the summary and the chargeback -------------------------------------------------- */
@@ -306,33 +301,42 @@ static void above_done (struct above *above)
     free (above->statement);
 }
 
-static int write_part (struct writing *w, size_t part,
-                       const job_share_t *const *share, size_t count,
-                       gl_error_t *error)
+/* know_parts() has asked for all of them. */
+static const char *shown_user (const char *text, void *arg)
+{
+    const struct writing *w = arg;
+    gl_error_t ignored;
+    const char *name = page_user (w->of->site, text, &ignored);
+
+    return name ? name : "";
+}
+
+static int write_parts (struct writing *w, size_t part,
+                        const job_share_t *const *share, size_t count,
+                        gl_error_t *error)
 {
     const char *team = team_name (share[0]->job->text[JOB_TEAM]);
-    GL_AUTOFREE char *path = part_path (w, part, share[0], error);
-    const char *name = text_of (share[0], parts[part].by);
-    job_page_t jobs = {.query = statements_query (w->statements),
-                       .state = w->state,
-                       .by = parts[part].by,
-                       .share = share,
-                       .count = count,
-                       .rows = (size_t)w->of->site->site->publish.job_rows};
-    page_t page
-        = {.path = path, .month = w->of->month, .team = team, .up_count = 2};
+    GL_AUTOFREE char *path = parts_path (w, part, team);
+    const job_page_t jobs
+        = {.query = statements_query (w->statements),
+           .state = w->state,
+           .by = parts[part].by,
+           .name = parts[part].by == JOB_USER ? shown_user : NULL,
+           .arg = w,
+           .share = share,
+           .count = count,
+           .rows = (size_t)w->of->site->site->publish.job_rows};
+    page_t page = {.path = path,
+                   .title = parts[part].title,
+                   .month = w->of->month,
+                   .team = team,
+                   .up_count = 2};
     struct above above;
     int rc;
 
-    if (!path)
+    if (w->of->owner (w->of->arg, team, error) < 0)
         return -1;
-    if (parts[part].by == JOB_USER)
-        name = page_user (w->of->site, name, error);
-    if (!name || w->of->owner (w->of->arg, team, error) < 0)
-        return -1;
-    jobs.name = name;
     above_part (w, team, &above);
-    page.title = name;
     page.up = above.link;
     rc = write_page (w, &page, job_page_make (&jobs), error);
     above_done (&above);
@@ -413,7 +417,7 @@ static int write_all (struct writing *w, const job_share_t *const *job,
                    || w->of->owner (w->of->arg, NULL, error) < 0
                    || write_summary (w, error) < 0
                    || write_statements (w, error) < 0
-                   || each_part (w, write_part, error) < 0
+                   || each_team (w, write_parts, error) < 0
                    || write_jobs (w, job, job_count, error) < 0
                ? -1
                : 0;

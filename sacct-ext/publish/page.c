@@ -10,6 +10,7 @@
 
 struct page_names {
     UT_hash_handle hh;
+    char *to;
     char path[];
 };
 
@@ -94,23 +95,25 @@ const char *page_user (const page_site_t *site, const char *user,
                : user;
 }
 
-static bool is_known (const page_site_t *site, const char *path)
+/* NULL: nothing is known of it. */
+static const char *known_as (const page_site_t *site, const char *path)
 {
     struct page_names *known;
 
     HASH_FIND_STR (site->known, path, known);
-    return known != NULL;
+    return known ? known->to : NULL;
 }
 
-void page_know (page_site_t *site, const char *path)
+void page_know (page_site_t *site, const char *path, const char *to)
 {
     struct page_names *known;
     size_t length = strlen (path);
 
-    if (is_known (site, path))
+    if (known_as (site, path))
         return;
     known = xcalloc (1, sizeof (*known) + length + 1);
     memcpy (known->path, path, length + 1);
+    known->to = xstrdup (to);
     HASH_ADD_STR (site->known, path, known);
 }
 
@@ -121,6 +124,7 @@ void page_forget (page_site_t *site)
     HASH_ITER (hh, site->known, known, next)
     {
         HASH_DEL (site->known, known);
+        free (known->to);
         free (known);
     }
 }
@@ -270,16 +274,12 @@ static bool is_open (const struct place *place, const char *path)
     return strncmp (path, own, strlen (own)) == 0;
 }
 
-/* Pages of users, projects and jobs are there for some; all others are known by what
- * leads to them. */
-static bool is_there (const struct place *place, const char *path)
+/* Users, projects and jobs: those that are known have a page. */
+static bool is_part (const char *path)
 {
-    size_t slashes = 0;
+    const char *slash = strrchr (path, '/');
 
-    for (const char *c = path; *c; c++)
-        slashes += *c == '/';
-    return slashes < 2 || strlen (strrchr (path, '/')) <= MONTH_SIZE
-           || is_known (place->site, path);
+    return slash && strchr (path, '/') != slash && strlen (slash) > MONTH_SIZE;
 }
 
 static bool href (const void *arg, const report_t *report, size_t row,
@@ -290,13 +290,18 @@ static bool href (const void *arg, const report_t *report, size_t row,
 
     for (size_t i = 0; text && i < GL_ARRAY_SIZE (leads); i++) {
         GL_AUTOFREE char *path = NULL;
+        const char *known;
         if (strcmp (leads[i].column, report->column[column].name) != 0)
             continue;
         path = leads[i].to (place, report, row, text);
         if (!path || !strcmp (path, place->page->path)
-            || !is_there (place, path) || !is_open (place, path))
+            || !is_open (place, path))
             return false;
-        add_href (out, place->page->path, path, ".html");
+        known = is_part (path) ? known_as (place->site, path) : NULL;
+        if (is_part (path) && !known)
+            return false;
+        add_href (out, place->page->path, known ? known : path,
+                  known ? "" : ".html");
         return true;
     }
     return false;
@@ -398,7 +403,11 @@ static void frame_page (struct framed *f, const page_site_t *site,
                         const page_t *page, bool csv)
 {
     *f = (struct framed){.place = {site, page}};
-    f->definitions = href_to (page, "definitions", ".html");
+    if (site->restricted && page->team) { /* a copy that its readers may see */
+        GL_AUTOFREE char *own = page_path_team (page->team, "definitions");
+        f->definitions = href_to (page, own, ".html");
+    } else
+        f->definitions = href_to (page, "definitions", ".html");
     f->frame = (render_frame_t){.site = site->site->issuer.name,
                                 .logo = site->logo,
                                 .colour = site->site->publish.colour,

@@ -47,7 +47,8 @@ typedef struct {
 void page_path_name (buffer_t *out, const char *name);
 /* "team/TEAM/MONTH"; month NULL: the history of the team. The caller frees all of these. */
 char *page_path_team (const char *team, const char *month);
-/* "team/TEAM/MONTH-KIND-NAME": kind "user", "project" or "job". */
+/* "team/TEAM/MONTH-KIND-NAME": of a job its page; of a user or project what page_know() leads
+ * to a section of "team/TEAM/MONTH-users" or "-projects". */
 char *page_path_part (const char *team, const char *month, const char *kind,
                       const char *name);
 char *page_path_pool (const char *pool);
@@ -57,8 +58,9 @@ char *page_path_month (const char *month);
 const char *page_user (const page_site_t *site, const char *user,
                        gl_error_t *error);
 
-/* A page that links may lead to, from now on until page_forget(). */
-void page_know (page_site_t *site, const char *path);
+/* Links to `path` lead to `to`, a file with its ending and perhaps a section, from now on until
+ * page_forget(). */
+void page_know (page_site_t *site, const char *path, const char *to);
 void page_forget (page_site_t *site);
 
 /* Writes PATH.html, PATH.csv and PATH.json. The report is changed to what the site shows. */

@@ -389,6 +389,16 @@ static int write_made (struct publishing *p, const char *path,
     return rc;
 }
 
+/* Who reads a team's pages alone needs a copy of the definitions. */
+static int write_definitions (struct publishing *p, const char *team)
+{
+    GL_AUTOFREE char *path = page_path_team (team, "definitions");
+
+    return p->pages.restricted ? write_made (p, path, "Definitions", team,
+                                             glossary_report ())
+                               : CLI_OK;
+}
+
 static int write_teams (struct publishing *p)
 {
     const text_list_t *teams = pages_teams (p->pages.pages);
@@ -398,6 +408,8 @@ static int write_teams (struct publishing *p)
         GL_AUTOFREE char *path = page_path_team (teams->item[i], NULL);
         rc = write_made (p, path, teams->item[i], teams->item[i],
                          pages_team (p->pages.pages, teams->item[i]));
+        if (rc == CLI_OK)
+            rc = write_definitions (p, teams->item[i]);
     }
     return rc;
 }

@@ -5,7 +5,8 @@
  *   index                    the site: its months, teams and pools
  *   month/2026-10            the month on one page; month/2026-10-chargeback
  *   team/TEAM/index          what the team had to pay, month by month
- *   team/TEAM/2026-10        its statement, and below it its users, projects and jobs
+ *   team/TEAM/2026-10        its statement; 2026-10-users, 2026-10-projects: their jobs;
+ *                            2026-10-job-CLUSTER/JOBID: how the charge of a job is computed
  *   pool/POOL                what the pool cost and recovered
  *   utilization, decisions   of the last months
  *   definitions, verify      terms, and hashes of closed months

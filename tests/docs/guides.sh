@@ -51,6 +51,11 @@ docs/guides/fuzzing.md|tests/fuzz/run|clang and minutes: tests/fuzz
 docs/guides/mail.md|gpuledger statement|a mail server: tests/mail/statements.sh
 docs/guides/mail.md|gpuledger mail|a mail server: tests/mail/summaries.sh
 docs/guides/mail.md|systemctl|root and systemd
+docs/guides/settlement.md|gpuledger balance --once|root's directories and a mail program: tests/cli/balance.sh
+docs/guides/publish.md|systemctl|root and systemd
+docs/guides/publish.md|gpuledger publish /srv|a directory of root: tests/publish/site.sh
+docs/guides/publish.md|head -c 32|a directory of root: tests/publish/site.sh
+docs/guides/publish.md|chmod 600|the same
 docs/guides/slurm-versions.md|tests/live/matrix|root and debootstrap
 docs/guides/slurm-versions.md|GPULEDGER_TEST_|debootstrap; is this test suite
 docs/guides/reconcile.md|gpuledger report reconcile|slurmdbd's database: tests/cli/reconcile.sh

@@ -9,6 +9,8 @@ import urllib.parse
 
 MAX_PAGE = 200 * 1024
 problems = []
+anchors = []
+known = {}
 
 
 def complain(page, what):
@@ -26,6 +28,8 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         a = dict(attributes)
+        if "id" in a:
+            self.ids.add(a["id"])
         if tag in ("script", "link", "iframe", "object", "form"):
             complain(self.path, f"<{tag}>")
         if any(name.startswith("on") for name in a):
@@ -58,6 +62,7 @@ def check(root, path):
         if not rows or any(len(row) != len(rows[0]) for row in rows):
             complain(path, "its CSV is no table")
     targets = set()
+    ids = page.ids
     for link in page.links:
         url = urllib.parse.urlparse(link)
         if url.scheme or url.netloc or link.startswith("/"):
@@ -67,6 +72,9 @@ def check(root, path):
         if target.startswith("..") or not os.path.isfile(os.path.join(root, target)):
             complain(path, f"broken link {link}")
         targets.add(target)
+        if url.fragment:
+            anchors.append((path, target, url.fragment))
+    known[path] = ids
     return targets
 
 
@@ -84,6 +92,9 @@ def main(root):
             todo += [target for target in leads.get(page, ()) if target.endswith(".html")]
     for page in sorted(set(pages) - reached):
         complain(page, "no way leads there from the index")
+    for page, target, anchor in anchors:
+        if anchor not in known.get(target, ()):
+            complain(page, f"no section {target}#{anchor}")
     for problem in problems[:20]:
         print("#", problem)
     return 1 if problems else 0
