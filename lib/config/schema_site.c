@@ -208,7 +208,7 @@ static const schema_key_t publish_keys[] = {
      "names, or pseudonyms: the same user has the same pseudonym in all "
      "months, and only who has the key can tell whose it is. Default names."},
     {"key_file", VALUE_PATH, 0, offsetof (site_t, publish.key_file), NULL, NULL,
-     NULL, NULL,
+     NULL, "/etc/gpuledger/site.key",
      "File with the secret key of the pseudonyms, of 16 bytes or more, which "
      "nobody else can read. Default none."},
     {"logo", VALUE_PATH, 0, offsetof (site_t, publish.logo), NULL, NULL, NULL,
@@ -223,7 +223,7 @@ static const schema_key_t publish_keys[] = {
      "team's directory; groups gives the directories to groups of the file "
      "system. open: everybody who reaches the files. Default open."},
     {"access_file", VALUE_PATH, 0, offsetof (site_t, publish.access_file), NULL,
-     NULL, NULL, NULL,
+     NULL, NULL, "/etc/gpuledger/site-access.conf",
      "File for the web server, outside the site, which its configuration "
      "includes. Default none."},
     {"access_rule", VALUE_TEXT, 0, offsetof (site_t, publish.access_rule), NULL,

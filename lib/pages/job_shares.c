@@ -364,6 +364,12 @@ report_t *job_page_make (const job_page_t *page)
     report_parameter (report, "team", team);
     report_parameter (report, "state", page->state);
     report_columns (report, columns, AT_COUNT);
+    report->column[page->by == JOB_USER ? AT_USER : AT_PROJECT].detail = true;
+    report_note (
+        report, NOTE_INFORMATION,
+        "The most expensive jobs of the month have a page that explains "
+        "their charge. Credits, corrections and taxes are on the "
+        "statement.");
     if (site_counts_cpus (page->query->site))
         cpu_hours = report_measure (report, MEASURE_CPU_HOURS, false);
     for (size_t i = 0; i < page->count; sections++)
@@ -374,6 +380,5 @@ report_t *job_page_make (const job_page_t *page)
         end = job_shares_end (page->share, page->count, i, page->by);
         put_section (report, page, cpu_hours, i, end, rows);
     }
-    report_select_brief (report);
     return report;
 }

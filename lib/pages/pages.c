@@ -17,7 +17,7 @@ struct pages {
     char **state;
     char **hash; /* NULL: it is not closed */
     size_t count;
-    cube_t *rows;  /* what is due: by billed month, team and pool */
+    cube_t *rows;       /* what is due: by billed month, team and pool */
     cube_t *statements; /* by billed month and team */
     cube_t *costs; /* of pools: by month and pool; `charge` is their cost */
     text_list_t teams, pools;
@@ -212,8 +212,8 @@ const summary_month_t *pages_months (const pages_t *pages, size_t *ret_count)
 
 bool pages_has (const pages_t *pages, const char *month, const char *team)
 {
-    const posting_t key = {.month = (char *)month,
-                           .team = (char *)unnamed (team, KEY_TEAM)};
+    const posting_t key
+        = {.month = (char *)month, .team = (char *)unnamed (team, KEY_TEAM)};
 
     return cube_find (pages->statements, &key) != NULL;
 }
@@ -231,9 +231,9 @@ static const summary_month_t *last_billed (const pages_t *pages)
 
 enum {
     AT_SECTION,
-    AT_MONTH,
     AT_TEAM,
     AT_POOL,
+    AT_MONTH,
     AT_STATE,
     AT_DUE,
     AT_CHANGE,
@@ -249,9 +249,9 @@ enum {
 
 static const column_info_t columns[AT_COUNT] = {
     {"section", "Section", COLUMN_TEXT, true, true, ""},
-    {"month", "Month", COLUMN_DATE, true, false, ""},
     {"team", "Team", COLUMN_TEXT, true, false, ""},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
+    {"month", "Month", COLUMN_DATE, true, false, ""},
     {"state", "State", COLUMN_TEXT, false, false,
      "The figures of a closed month are final; others may still change."},
     {"due", "Due", COLUMN_MONEY, false, false,
@@ -302,13 +302,15 @@ static page_t begin (pages_t *pages, const char *name, const char *title,
                    month_sums (pages, whose)};
 
     report_columns (page.report, columns, AT_COUNT);
+    /* one of them is that of the page */
+    page.report->column[AT_TEAM].detail = whose->is_team;
+    page.report->column[AT_POOL].detail = whose->is_pool;
     return page;
 }
 
 static report_t *end (page_t *page)
 {
     GL_FREE_EACH (page->sums, page->pages->count, it, posting_clear (it));
-    report_select_brief (page->report);
     return page->report;
 }
 
@@ -513,20 +515,32 @@ static void add_shares (page_t *page, const summary_month_t *month,
 
 /* --- figures ------------------------------------------------------------------------ */
 
-/* Of the last two months, the latest first. */
-static void add_figures (page_t *page)
+static void figure_of (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
+    GL_AUTOFREE char *title
+        = xasprintf ("Due in %s%s", pages->month[index].name,
+                     is_complete (pages, index) ? "" : " so far");
+    GL_AUTOFREE char *text
+        = exact_units_text (page->sums[index].charge_units, pages->digits);
+    GL_AUTOFREE char *hint = xasprintf ("%s, %s", pages->query->site->currency,
+                                        pages->state[index]);
 
-    for (size_t i = pages->count, n = 0; i-- > 0 && n < 2; n++) {
-        GL_AUTOFREE char *title = xasprintf ("Due in %s", pages->month[i].name);
-        GL_AUTOFREE char *text
-            = exact_units_text (page->sums[i].charge_units, pages->digits);
-        GL_AUTOFREE char *hint = xasprintf (
-            "%s, %s", pages->query->site->currency, pages->state[i]);
-        report_figure (page->report, title, pages->month[i].known ? text : NULL,
-                       hint, COLUMN_MONEY);
-    }
+    report_figure (page->report, title, pages->month[index].known ? text : NULL,
+                   hint, COLUMN_MONEY);
+}
+
+/* The last month that is over, then those that go on. */
+static void add_figures (page_t *page)
+{
+    size_t count = page->pages->count, over = count;
+
+    while (over > 0 && !is_complete (page->pages, over - 1))
+        over--;
+    if (over > 0)
+        figure_of (page, over - 1);
+    for (size_t i = over; i < count && i < over + 2; i++)
+        figure_of (page, i);
 }
 
 /* --- the pages ------------------------------------------------------------------------ */

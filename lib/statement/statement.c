@@ -147,6 +147,9 @@ static void add_columns (page_t *page)
     bool jobs = page->s->list != NULL;
 
     report_columns (page->report, columns, jobs ? AT_COUNT : AT_OF);
+    if (page->s->linked)
+        report_column_help (page->report, AT_LINE,
+                            "The line's label on this statement.");
     page->user = jobs ? AT_USER : 0;
     if (jobs)
         order_columns (page->report);
@@ -310,7 +313,11 @@ static void add_notes (page_t *page)
         report_note (page->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "
                      "neither a cost nor a rate: the amount due is unknown.");
-    if (!page->s->before)
+    if (page->s->goes_on)
+        report_note (page->report, NOTE_INFORMATION,
+                     "%s is not over: it is compared with %s when it is.",
+                     page->s->month, page->s->before_month);
+    else if (!page->s->before)
         report_note (page->report, NOTE_INFORMATION,
                      "Nothing was billed for %s, so there is no comparison.",
                      page->s->before_month);

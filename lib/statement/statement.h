@@ -34,6 +34,8 @@ typedef struct {
     const char *before_month;
     const bill_t *before; /* of the month before; NULL: it has no rows, or
                              this one is closed and it is not */
+    bool goes_on; /* the month is not over: `before` is NULL, as a part is
+                     compared with no full month */
     const char *id;       /* of the statement */
     bool provisional;     /* it is not closed: its figures may still change */
     bool linked; /* a page of a site: links lead to what lines are made of, not

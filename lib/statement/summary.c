@@ -104,8 +104,9 @@ static void figure_change (page_t *page)
     hint = percent ? xasprintf ("%s, %s%s %% from %s", page->currency, plus,
                                 percent, before)
                    : xasprintf ("%s, from %s", page->currency, before);
-    report_figure (page->report, title, page->s->before ? text : NULL, hint,
-                   COLUMN_MONEY);
+    if (!page->s->goes_on)
+        report_figure (page->report, title, page->s->before ? text : NULL,
+                       hint, COLUMN_MONEY);
     mpz_clear (change);
 }
 
@@ -239,6 +240,10 @@ static void fill (page_t *page)
     summary_charts (page);
     if (page->s->before)
         summary_changes (page);
+    else if (page->s->goes_on)
+        report_note (page->report, NOTE_INFORMATION,
+                     "%s is not over: it is compared with %s when it is.",
+                     page->s->month, page->s->before_month);
     summary_waste (page);
     summary_actions (page);
 }

@@ -42,6 +42,8 @@ typedef struct {
     bool linked; /* a page of a site: links lead to what lines are made of, not
                     commands */
     const bill_t *bill;
+    bool goes_on; /* the month is not over: `before` is NULL, as a part is
+                     compared with no full month */
     const bill_t *before;         /* NULL: the month before has none */
     const summary_month_t *trend; /* in their order; the last one is `month` */
     size_t trend_count;

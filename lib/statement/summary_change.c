@@ -344,6 +344,7 @@ void summary_charts (page_t *page)
 {
     chart_recovery (page);
     chart_trend (page);
-    chart_changes (page);
+    if (page->s->before)
+        chart_changes (page);
     chart_shares (page);
 }

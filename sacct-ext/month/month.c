@@ -373,6 +373,12 @@ int months_as_of (store_t *store, report_query_t *query,
     return 0;
 }
 
+bool month_goes_on (const month_t *month, const report_query_t *query)
+{
+    return month_is_provisional (month)
+           && report_as_of (query) < month->period.end;
+}
+
 /* --- its state for people --------------------------------------------------- */
 
 const char *month_closed_day (const month_t *month, const zone_t *zone,

@@ -102,6 +102,9 @@ static inline bool month_is_provisional (const month_t *month)
     return month->version == 0;
 }
 
+/* The facts of the query do not reach its end. */
+bool month_goes_on (const month_t *month, const report_query_t *query);
+
 /* The day on which it was closed; NULL: it is not. */
 const char *month_closed_day (const month_t *month, const zone_t *zone,
                               char ret_day[ZONE_STAMP_SIZE]);

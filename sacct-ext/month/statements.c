@@ -100,10 +100,6 @@ static int count_jobs (statements_t *s, gl_error_t *error)
         || begin_usage (s, &query, error) < 0
         || month_usage (s->now, &query, &to, error) < 0)
         return -1;
-    /* as of when the facts speak; the period and its names stay as asked for */
-    s->query.clusters = query.clusters;
-    s->query.cluster_count = query.cluster_count;
-    s->site = query.site;
     s->counted = true;
     for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
         s->cells[i] = usage_cells (s->usage[i], &s->cell_count[i]);
@@ -143,8 +139,7 @@ static statement_counts_t counts_of (const statements_t *s, statement_by_t by,
 static uint64_t jobs_of (const statements_t *s, const char *team)
 {
     size_t count;
-    const usage_cell_t *cells
-        = cells_of (s, STATEMENT_COUNTS, team, &count);
+    const usage_cell_t *cells = cells_of (s, STATEMENT_COUNTS, team, &count);
 
     return count ? cells->jobs : 0;
 }
@@ -249,6 +244,19 @@ static int take_head (statements_t *s, gl_error_t *error)
     return 0;
 }
 
+/* As of the end of the facts of the month; period and names stay as asked for. */
+static int as_of_month (statements_t *s, gl_error_t *error)
+{
+    report_query_t query = s->query;
+
+    if (month_query (s->now, &query, error) < 0)
+        return -1;
+    s->query.clusters = query.clusters;
+    s->query.cluster_count = query.cluster_count;
+    s->site = query.site;
+    return 0;
+}
+
 static void sum_days (statements_t *s)
 {
     size_t count;
@@ -272,7 +280,7 @@ static int read_months (statements_t *s, const month_how_t *how,
         return -1;
     s->state = month_state_text (s->now, s->query.site->zone);
     sum_days (s);
-    return 0;
+    return as_of_month (s, error);
 }
 
 int statements_open (store_t *store, const report_query_t *query,
@@ -420,8 +428,11 @@ static void fill (const statements_t *s, statement_t *page)
     page->bill = s->now->bill;
     postings (s->before->bill, &rows);
     /* a month before the ledger begins is billed to nobody, and may still move */
+    page->goes_on = s->linked && month_goes_on (s->now, &s->query);
     page->before
-        = rows > 0 && s->before->state != MONTH_BEFORE ? s->before->bill : NULL;
+        = rows > 0 && s->before->state != MONTH_BEFORE && !page->goes_on
+              ? s->before->bill
+              : NULL;
     page->provisional = month_is_provisional (s->now);
     page->state = s->state;
     page->hash = *s->now->hash ? s->now->hash : NULL;

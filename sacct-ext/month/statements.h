@@ -36,7 +36,7 @@ void statements_link (statements_t *statements);
 /* It, and the month before it. Borrowed. */
 month_t *statements_month (statements_t *statements);
 const month_t *statements_before (const statements_t *statements);
-/* The query, with the as-of of the month: after the first statement. Borrowed. */
+/* The query, with the as-of of the month. Borrowed. */
 const report_query_t *statements_query (const statements_t *statements);
 
 /* Teams with something due or a balance in the month, by name; "(none)": no team. */

@@ -224,8 +224,10 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
     m->s.state = state;
     m->s.before_month = before->name;
     m->s.bill = now->bill;
-    m->s.before
-        = rows > 0 && before->state != MONTH_BEFORE ? before->bill : NULL;
+    m->s.goes_on = m->how->linked && month_goes_on (now, &m->query);
+    m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
+                      ? before->bill
+                      : NULL;
     m->s.trend = m->trend;
     m->s.budgets = budgets;
     m->s.budget_count = count;

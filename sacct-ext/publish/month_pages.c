@@ -10,6 +10,14 @@
 #include "pages/job_shares.h"
 #include "publish/month_pages.h"
 
+/* A job that is explained. */
+struct explained {
+    char *cluster;
+    char *team; /* its name, or "(none)" */
+    char *user; /* NULL: unknown */
+    uint64_t id_job;
+};
+
 /* The pages in the making. */
 struct writing {
     const month_pages_t *of;
@@ -18,6 +26,8 @@ struct writing {
     char *state;
     statement_jobs_t *jobs;
     job_shares_t *shares;
+    struct explained *job;
+    size_t job_count;
     size_t done;
 };
 
@@ -80,13 +90,12 @@ static char *parts_path (const struct writing *w, size_t part, const char *team)
     return xasprintf ("%s-%ss", statement, parts[part].kind);
 }
 
-static char *job_path (const struct writing *w, const job_share_t *share,
+static char *job_path (const struct writing *w, const struct explained *job,
                        char **ret_name)
 {
-    *ret_name = xasprintf ("%s/%llu", share->job->cluster,
-                           (unsigned long long)share->job->id_job);
-    return page_path_part (team_name (share->job->text[JOB_TEAM]), w->of->month,
-                           "job", *ret_name);
+    *ret_name
+        = xasprintf ("%s/%llu", job->cluster, (unsigned long long)job->id_job);
+    return page_path_part (job->team, w->of->month, "job", *ret_name);
 }
 
 typedef int (*each_team_f) (struct writing *w, size_t part,
@@ -135,34 +144,34 @@ static int know_parts (struct writing *w, size_t part,
 }
 
 /* The jobs that are explained: the largest ones, each once. */
-static size_t explained (const struct writing *w,
-                         const job_share_t *const *largest, size_t count,
-                         const job_share_t **ret)
+static void choose_explained (struct writing *w)
 {
-    size_t wanted = (size_t)w->of->site->site->publish.jobs, n = 0;
+    size_t count;
+    const job_share_t *const *largest = job_shares_largest (w->shares, &count);
+    size_t wanted = (size_t)w->of->site->site->publish.jobs;
 
-    for (size_t i = 0; i < count && n < wanted; i++) {
+    for (size_t i = 0; i < count && w->job_count < wanted; i++) {
         const statement_job_t *job = largest[i]->job;
-        if (mpz_sgn (largest[i]->units) > 0
-            && !GL_ANY (ret, n, it,
-                        (*it)->job->id_job == job->id_job
-                            && !strcmp ((*it)->job->cluster, job->cluster)))
-            ret[n++] = largest[i];
+        const char *user = job->text[JOB_USER];
+        if (mpz_sgn (largest[i]->units) <= 0
+            || GL_ANY (w->job, w->job_count, it,
+                       it->id_job == job->id_job
+                           && !strcmp (it->cluster, job->cluster)))
+            continue;
+        *GL_APPEND (w->job, w->job_count) = (struct explained){
+            xstrdup (job->cluster), xstrdup (team_name (job->text[JOB_TEAM])),
+            user ? xstrdup (user) : NULL, job->id_job};
     }
-    return n;
 }
 
-/* Which pages there are, so that others can lead to them. */
-static int know_pages (struct writing *w, const job_share_t *const *job,
-                       size_t job_count, gl_error_t *error)
+static void know_jobs (struct writing *w)
 {
-    for (size_t i = 0; i < job_count; i++) {
+    for (size_t i = 0; i < w->job_count; i++) {
         GL_AUTOFREE char *name = NULL;
-        GL_AUTOFREE char *path = job_path (w, job[i], &name);
+        GL_AUTOFREE char *path = job_path (w, &w->job[i], &name);
         GL_AUTOFREE char *to = xasprintf ("%s.html", path);
         page_know (w->of->site, path, to);
     }
-    return each_team (w, know_parts, error);
 }
 
 /* --- the summary and the chargeback -------------------------------------------------- */
@@ -343,11 +352,23 @@ static int write_parts (struct writing *w, size_t part,
     return rc;
 }
 
+/* Where the configuration lies is nothing for readers: its name is. */
+static void hide_paths (const struct writing *w, explain_t *explain)
+{
+    const text_list_t *files = &w->of->query->site->files;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const char *slash = strrchr (files->item[i], '/');
+        if (slash)
+            explain_replace (explain, files->item[i], slash + 1);
+    }
+}
+
 /* An explanation names the user in several places. */
-static int hide_user (struct writing *w, const job_share_t *share,
+static int hide_user (struct writing *w, const struct explained *job,
                       explain_t *explain, gl_error_t *error)
 {
-    const char *user = share->job->text[JOB_USER];
+    const char *user = job->user;
     const char *name = user ? page_user (w->of->site, user, error) : NULL;
 
     if (name && strcmp (name, user) != 0)
@@ -355,12 +376,12 @@ static int hide_user (struct writing *w, const job_share_t *share,
     return !user || name ? 0 : -1;
 }
 
-static int write_job (struct writing *w, const job_share_t *share,
+static int write_job (struct writing *w, const struct explained *job,
                       explain_t *explain, gl_error_t *error)
 {
-    const char *team = team_name (share->job->text[JOB_TEAM]);
+    const char *team = job->team;
     GL_AUTOFREE char *name = NULL;
-    GL_AUTOFREE char *path = job_path (w, share, &name);
+    GL_AUTOFREE char *path = job_path (w, job, &name);
     GL_AUTOFREE char *title = xasprintf ("Job %s", name);
     page_t page = {.path = path,
                    .title = title,
@@ -372,8 +393,9 @@ static int write_job (struct writing *w, const job_share_t *share,
 
     above_part (w, team, &above);
     page.up = above.link;
+    hide_paths (w, explain);
     rc = w->of->owner (w->of->arg, team, error) < 0
-                 || hide_user (w, share, explain, error) < 0
+                 || hide_user (w, job, explain, error) < 0
              ? -1
              : page_write_explanation (w->of->site, &page, explain, error);
     above_done (&above);
@@ -381,24 +403,25 @@ static int write_job (struct writing *w, const job_share_t *share,
     return rc;
 }
 
-static int write_jobs (struct writing *w, const job_share_t *const *share,
-                       size_t count, gl_error_t *error)
+/* The jobs' names, from what is left of their shares. */
+static int write_jobs (struct writing *w, gl_error_t *error)
 {
+    size_t count = w->job_count;
     job_name_t *name = xcalloc (count + 1, sizeof (*name));
     explain_t **explain = xcalloc (count + 1, sizeof (*explain));
     char **text = xcalloc (count + 1, sizeof (*text));
     int rc;
 
     for (size_t i = 0; i < count; i++) {
-        text[i] = xasprintf ("%llu", (unsigned long long)share[i]->job->id_job);
+        text[i] = xasprintf ("%llu", (unsigned long long)w->job[i].id_job);
         job_name_parse (text[i], &name[i]);
-        name[i].cluster = share[i]->job->cluster;
+        name[i].cluster = w->job[i].cluster;
     }
     rc = jobs_explain (w->of->store, w->of->query->site, name, count,
                        &w->of->query->period, explain, error);
     for (size_t i = 0; i < count; i++) {
         if (rc == 0)
-            rc = write_job (w, share[i], explain[i], error);
+            rc = write_job (w, &w->job[i], explain[i], error);
         explain_free (explain[i]);
         free (text[i]);
     }
@@ -410,30 +433,27 @@ static int write_jobs (struct writing *w, const job_share_t *const *share,
 
 /* --- all of them ---------------------------------------------------------------------------- */
 
-static int write_all (struct writing *w, const job_share_t *const *job,
-                      size_t job_count, gl_error_t *error)
+static void free_shares (struct writing *w)
 {
-    return know_pages (w, job, job_count, error) < 0
-                   || w->of->owner (w->of->arg, NULL, error) < 0
-                   || write_summary (w, error) < 0
-                   || write_statements (w, error) < 0
-                   || each_team (w, write_parts, error) < 0
-                   || write_jobs (w, job, job_count, error) < 0
-               ? -1
-               : 0;
+    job_shares_free (w->shares);
+    statement_jobs_free (w->jobs);
+    w->shares = NULL;
+    w->jobs = NULL;
 }
 
-static int write_known (struct writing *w, gl_error_t *error)
+/* First what needs each job of the month, and much memory: the links, and pages of jobs. */
+static int write_lists (struct writing *w, gl_error_t *error)
 {
-    size_t count;
-    const job_share_t *const *largest = job_shares_largest (w->shares, &count);
-    const job_share_t **job
-        = xcalloc ((size_t)w->of->site->site->publish.jobs + 1, sizeof (*job));
-    size_t job_count = explained (w, largest, count, job);
-    int rc = write_all (w, job, job_count, error);
+    int rc = read_jobs (w, error);
 
-    page_forget (w->of->site);
-    free (job);
+    if (rc == 0) {
+        choose_explained (w);
+        know_jobs (w);
+        rc = each_team (w, know_parts, error);
+    }
+    if (rc == 0)
+        rc = each_team (w, write_parts, error);
+    free_shares (w);
     return rc;
 }
 
@@ -447,13 +467,18 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
         statements_link (w.statements);
         w.month = statements_month (w.statements);
         w.state = month_state_text (w.month, of->query->site->zone);
-        rc = read_jobs (&w, error);
+        rc = write_lists (&w, error) < 0 || of->owner (of->arg, NULL, error) < 0
+                     || write_summary (&w, error) < 0
+                     || write_statements (&w, error) < 0
+                 ? -1
+                 : 0;
     }
-    if (rc == 0)
-        rc = write_known (&w, error);
-    job_shares_free (w.shares);
-    statement_jobs_free (w.jobs);
     statements_close (w.statements);
+    if (rc == 0)
+        rc = write_jobs (&w, error);
+    page_forget (of->site);
+    GL_FREE_EACH (w.job, w.job_count, it,
+                  (free (it->cluster), free (it->team), free (it->user)));
     free (w.state);
     return rc;
 }

@@ -141,7 +141,7 @@ gl "$url" report chargeback --month 2026-10 --team vision --by team --csv &&
 result $? "its charges and corrections can be asked for"
 gl "$url" correct --for 2026-10 --pool h100 vision 0.01 "given back too much" &&
     ! gl "$url" credit --for 2026-10 vision 0.02 "not owed any more" &&
-    grep -q "which .vision. is charged" "$work/err"
+    grep -q "the charge of .vision." "$work/err"
 result $? "something can be decided of it"
 ! gl "$url" statement visio --month 2026-10 && grep -q "there is no team 'visio'" "$work/err" &&
     ! gl "$url" report usage --month 2026-10 --team vision && grep -q "there is no team 'vision'" "$work/err"

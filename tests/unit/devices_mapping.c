@@ -250,7 +250,7 @@ TEST_CASE (fill__ambiguity__is_unknown_with_a_reason)
         fill (&inventory, LINE ("a", "1", "/dev/nvidia0," CAPS "90"), &error),
         1);
     assert_true (inventory.device[G0].gres_index == DEVICE_UNKNOWN);
-    assert_non_null (strstr (error.text, "none of the 6 devices"));
+    assert_non_null (strstr (error.text, "none of the node's 6 devices"));
     inventory_clear (&inventory);
 }
 

@@ -167,6 +167,7 @@ static budget_t *spend (struct world *w, site_budget_t *entry, size_t scope,
     memset (entry, 0, sizeof (*entry));
     entry->name = (char *)"b";
     entry->team = (char *)scopes[scope].team;
+    entry->team_names = (text_list_t){&entry->team, entry->team ? 1 : 0};
     entry->project = (char *)scopes[scope].project;
     entry->account = (char *)scopes[scope].account;
     entry->pool = (char *)scopes[scope].pool;

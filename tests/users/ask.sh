@@ -75,11 +75,11 @@ says 'alpha (1 segment)'
 check "tag: an older submission, with labels"
 before=$(sqlite3 "$dir/ledger.db" "SELECT count(*) FROM retag")
 as daemon "$dir/login.yaml" tag 101 open --for games
-complains '^gpuledger: --for is for a store that is at hand' &&
+    complains '^gpuledger: --for needs direct access to the store' &&
     test "$(sqlite3 "$dir/ledger.db" "SELECT count(*) FROM retag")" = "$before"
 check "tag: --for is refused, not left out"
 as daemon "$dir/login.yaml" mine --for games
-complains '^gpuledger: --for is for a store that is at hand'
+complains '^gpuledger: --for needs direct access to the store'
 check "mine: the same"
 
 as daemon "$dir/login.yaml" mine --month 2026-10 --csv -o project,jobs,charge

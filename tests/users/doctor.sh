@@ -122,7 +122,7 @@ rm "$scratch/bin/scontrol"
 # --- the node
 list "required $plugin"
 examine
-finds node.plugin warn "says 'required'" "required"
+finds node.plugin warn "has 'required'" "required"
 list 'optional /other.so' "optional $plugin"
 examine
 finds node.plugin warn 'plugin 2' "not the first"

@@ -29,10 +29,10 @@ for format in --json --csv --html --parsable2 ''; do
 done
 mine --for daemon -o project,cost
 check "cost cannot be asked for" \
-    sh -c "test $rc = 2 && test ! -s '$dir/out' && grep -q \"no field 'cost' here\" '$dir/err'"
+    sh -c "test $rc = 2 && test ! -s '$dir/out' && grep -q \"unknown field 'cost'\" '$dir/err'"
 mine --for daemon --sort -cost
 check "nor the order by it" \
-    sh -c "test $rc = 2 && test ! -s '$dir/out' && grep -q \"no field 'cost' here\" '$dir/err'"
+    sh -c "test $rc = 2 && test ! -s '$dir/out' && grep -q \"unknown field 'cost'\" '$dir/err'"
 mine --for daemon --by day --csv -o charge
 tail -n +2 "$dir/out" | sort -nr | head -n 2 >"$dir/largest"
 mine --for daemon --by day --csv -o charge --sort -charge --limit 2

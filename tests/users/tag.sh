@@ -24,7 +24,7 @@ check "own job, own project: all attempts of the job" \
     says '^job 101 of lab: (untagged) -> alpha (3 segments)$'
 check "each of them is audited" audited 3
 tag 101 alpha --for daemon
-check "once more: nothing to do" says 'belongs to alpha already'
+check "once more: nothing to do" says 'already belongs to alpha'
 check "and nothing audited" audited 3
 tag 101 beta --for daemon
 check "a project of the job's account; the last change is the one before" \

@@ -83,7 +83,7 @@ pids="$pids $askers"
 # 4 wait for their answer, the others have theirs
 refused_of_user () {
     cat "$dir"/games.* >"$dir/out"
-    [ "$(grep -c '^later: 4 of your questions wait' "$dir/out")" = 36 ]
+    [ "$(grep -c '^later: 4 of your requests wait' "$dir/out")" = 36 ]
 }
 wait_until 60 refused_of_user && counts refused_user 36
 check 'of one user four questions wait, the rest are told to come later'
