@@ -53,7 +53,7 @@ static const mistake_t forms_mistakes[] = {
     {"networks:\n  - nodes: g1\n    network: 10.0.0.1/8",
      {"t.yaml:3: `network`", "bits behind its prefix"}},
     {"networks: [{nodes: g1, network: \"fe80::/10\"}]",
-     {"t.yaml:1: `network`", "no IPv4 address"}},
+     {"t.yaml:1: `network`", "not an IPv4 address"}},
     {POOL "rates:\n- {pool: p, per_gpu_hour: 2, to: 2026-09-30}\n"
           "- {pool: p, per_gpu_hour: 3, from: 2026-10-01}",
      {"t.yaml:4: 'p' in `rates` leaves out 2026-09-30", "(t.yaml:3)",
