@@ -280,11 +280,11 @@ gl "$url" credit --for 2026-10 --pool h100 vision 326.97 'all' &&
     gl "$url" credit --for 2026-10 language 1.00 'some' &&
     gl "$url" credit --job 26 'all'
 sed 's/3.5540/3.0000/' "$work/dear" >"$work/site.yaml"
-looks 2 "'vision' in pool 'h100' is due -50.97 EUR for 2026-10" &&
-    has "'language' in pool 'h100' is due -8.08 EUR for 2026-11"
+looks 2 "'vision' in pool 'h100' owes -50.97 EUR for 2026-10" &&
+    has "'language' in pool 'h100' owes -8.08 EUR for 2026-11"
 result $? "of a pool it names the pool, and once; and one of the month itself"
 sed 's/3.5540/2.0000/' "$work/dear" >"$work/site.yaml"
-looks 2 "'vision' in pool 'h100' is due -142.97 EUR for 2026-10"
+looks 2 "'vision' in pool 'h100' owes -142.97 EUR for 2026-10"
 result $? "and it grows as the price falls"
 gl "$url" correct --for 2026-10 --pool h100 vision 142.97 'less' &&
     gl "$url" correct --pool h100 language 29.08 'less' && looks 0 'ok       credits'

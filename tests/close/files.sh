@@ -91,7 +91,7 @@ is "$(cat out)" "2026-10|open" "before the month is closed"
 cp "$layouts/erp-journal.yaml" erp.yaml
 mkdir -p taken/2026-10 && touch taken/2026-10/mine
 gl "$url" close --month 2026-10 --accept test --export taken
-said "taken/2026-10 is there and is not a set" && [ "$(ls taken/2026-10)" = mine ]
+said "taken/2026-10 exists, but is not a set" && [ "$(ls taken/2026-10)" = mine ]
 result $? "somebody's folder is not replaced"
 
 # fails at its first row, once the month is closed
