@@ -257,7 +257,7 @@ static int check_month (store_t *store, const site_t *site,
 
     if (closing)
         return gl_error (
-            error, "%s is closed already: version %u, by %s, hash %s", month,
+            error, "%s is already closed: version %u, by %s, hash %s", month,
             closing->version, closing->who ? closing->who : "?", closing->hash);
     if (periods_open_month (store, site, periods, open, error) < 0)
         return -1;

@@ -145,7 +145,7 @@ for url in $(urls ledger); do
     engine=${url%%:*}
     gl "$url" sync --force
     stays "after a sync"
-    gl "$url" sync --full && grep -q 'lab: 3 segments are not in the database any more: purged' "$work/err"
+    gl "$url" sync --full && grep -q 'lab: 3 segments are no longer in the database: purged' "$work/err"
     result $? "$engine: a full sync says that three are gone"
     stays "after a full sync"
     gl "$url" report usage --month 2024-03 --csv -o jobs -n && [ "$(cat "$work/out")" = 3 ]
@@ -162,7 +162,7 @@ slurmdb_sacctmgr archive load file="$archive" >"$work/out" 2>"$work/err" &&
 result $? "sacctmgr archive load brings them back"
 for url in $(urls ledger); do
     engine=${url%%:*}
-    gl "$url" sync --full && ! grep -q 'not in the database' "$work/err"
+    gl "$url" sync --full && ! grep -q 'no longer in the database' "$work/err"
     result $? "$engine: a full sync finds them"
     stays "after that"
     gl "$url" report reconcile -S 2024-03-01 -E 2024-05-01

@@ -115,8 +115,8 @@ refused 'currency or zone' yen.yaml
 refused 'cannot read nowhere.yaml' nowhere.yaml
 refused 'full months' rates.yaml -S 2026-10-05 -E 2026-11-01
 refused 'months that are over' rates.yaml --month 2026-11
-refused 'no factor above 0' dear.yaml --revenue-neutral
-refused 'no factor above 0' policy.yaml --revenue-neutral
+refused 'no positive factor' dear.yaml --revenue-neutral
+refused 'no positive factor' policy.yaml --revenue-neutral
 refused 'give one file' --month 2026-10
 
 test "$sum" = "$(sha256sum lab.db lab.db-wal)"

@@ -146,13 +146,13 @@ usage main >"$dir/whole"
 echo "INSERT INTO kept SELECT * FROM lab_job_table WHERE id_job IN (7, 8);
     DELETE FROM lab_job_table WHERE id_job IN (7, 8)" | sql
 again
-grep -q 'warning: lab: 2 segments are not in the database any more' "$dir/err"
+grep -q 'warning: lab: 2 segments are no longer in the database' "$dir/err"
 check $? "purge: told"
 noticed 7 "2|| " "purge: a revision"
 usage main | cmp - "$dir/whole"
 check $? "purge: what was counted stays counted"
 again
-! grep -q 'not in the database' "$dir/err" && [ "$(revisions 7)" = "2|| " ]
+! grep -q 'no longer in the database' "$dir/err" && [ "$(revisions 7)" = "2|| " ]
 check $? "purge: told once"
 
 echo "INSERT INTO lab_job_table SELECT * FROM kept" | sql
@@ -174,7 +174,7 @@ fresh "rewritten row key: counted as before"
 echo "UPDATE lab_job_table SET time_end = time_end + 7200 WHERE id_job = 10" |
     sql
 again
-! grep -q 'not in the database' "$dir/err" &&
+! grep -q 'no longer in the database' "$dir/err" &&
     [ "$(revisions 10 | grep -c 'time_end=1790010810')" = 1 ]
 check $? "moved end: a revision, and nothing is missed"
 echo "UPDATE lab_job_table SET time_end = time_start + 60, time_submit =
@@ -201,10 +201,10 @@ again --full
 noticed 21 "1|gres=gpu=2 |gres=gpu=1  " "--full: the edit"
 noticed 22 "2|| " "--full: the purge"
 grep -q '1 segments changed after the fact' "$dir/err" &&
-    grep -q '1 segments are not in the database any more' "$dir/err"
+    grep -q '1 segments are no longer in the database' "$dir/err"
 check $? "--full: both are told"
 again --full
-! grep -q 'after the fact\|not in the database' "$dir/err"
+! grep -q 'after the fact\|no longer in the database' "$dir/err"
 check $? "--full: once"
 rows=$(store 'SELECT COUNT(*), SUM(gone IS NOT NULL) FROM segment')
 [ "$rows" = '22|2' ]
@@ -245,7 +245,7 @@ check $? "sacct's view of half an hour ago is imported"
 check $? "what slurmdbd showed later stands"
 again
 grep -q 'segments: 0 new, 0 changed' "$dir/err" &&
-    ! grep -q 'after the fact\|not in the database' "$dir/err"
+    ! grep -q 'after the fact\|no longer in the database' "$dir/err"
 check $? "and the next run has nothing to say"
 
 echo "1..$number"

@@ -118,7 +118,7 @@ check $? "and stored"
 [ "$(store main 'SELECT time_end FROM suspension
     WHERE id_job = 140 AND time_start = 1790000500')" = 1790100600 ]
 check $? "a suspension is closed"
-grep -q 'warning: lab: 1 segments .* not in the database any more' "$dir/err"
+grep -q 'warning: lab: 1 segments .* no longer in the database' "$dir/err"
 check $? "an open row that is gone from the database is warned about"
 echo "UPDATE lab_job_table SET tres_alloc = '1=8,1001=1' WHERE id_job = 100" | sql
 gl --store "$main" sync --cluster lab --look-back 0 --as-of @1790107290
