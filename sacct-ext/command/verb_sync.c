@@ -220,7 +220,7 @@ static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
     if (how.force && find_closed (cli, store, &how.closed_until) != CLI_OK)
         return CLI_FAILED;
     clock_gettime (CLOCK_MONOTONIC, &began);
-    how.progress = show_progress;
+    how.progress = progress_is_shown () ? show_progress : NULL; /* counts rows */
     how.progress_arg = &began;
     rc = sync_cluster (store, dbd, cluster, &how, &result, &error);
     progress_clear ();

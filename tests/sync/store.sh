@@ -239,7 +239,7 @@ check $? "a cluster that fails does not keep the others from being read"
 unchanged "a cluster that the configuration does not have" 2 \
     'no database of cluster x' --cluster x
 unchanged "a time that does not exist" 2 '2026-02-30' --as-of 2026-02-30
-unchanged "an operand" 2 'no operand' --cluster lab file
+unchanged "an operand" 2 "unexpected argument 'file'" --cluster lab file
 unchanged "a look-back that is no number" 2 'number of days' --look-back 1w
 gl --store "sqlite:$dir/none.db" sync --cluster lab
 [ $? -eq 1 ] && [ ! -e "$dir/none.db" ]
