@@ -160,7 +160,7 @@ SELECT table_name, group_concat(column_name ORDER BY seq_in_index)
  WHERE table_schema = 'ledger' AND index_name = 'PRIMARY' GROUP BY table_name;
 END
 }
-words='^(meta name|(cluster|text|party|shape|device|import) id|meter_reading meter|service_charge source|'
+words='^(meta name|(cluster|text|party|shape|device|import|mail) id|meter_reading meter|service_charge source|'
 words=$words'import_part import|chain number|closed_[a-z_]+ closed_month,version,number|snapshot digest|sqlite_)'
 echo 'CREATE DATABASE ledger; GRANT ALL ON ledger.* TO reader@127.0.0.1' | slurmdb_sql
 "$program" --quiet --store "$(url_of ledger)" init >log 2>&1
