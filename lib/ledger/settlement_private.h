@@ -52,7 +52,7 @@ struct settling {
     size_t count;
     cube_t *out;  /* the rows */
     char **team;  /* of the cells and of the site, by name */
-    size_t *same; /* of each the place that stands for its team: names of one
+    size_t *same; /* of each the first place with the same team: names of one
                      team have one place */
     const char **
         named; /* of such a place: what the team is called in the month, last */

@@ -60,7 +60,7 @@ bool outbox_wants (outbox_t *outbox, const letter_t *letter);
 /* A letter of this name and another content was sent before: this one replaces it. */
 bool outbox_sent_other (outbox_t *outbox, const char *name,
                         const char *content);
-/* What became of it is told, and counts for outbox_close(). */
+/* Its outcome is reported, and counts for outbox_close(). */
 void outbox_send (outbox_t *outbox, const letter_t *letter);
 /* It could not be made, which has been told. */
 void outbox_fail (outbox_t *outbox);

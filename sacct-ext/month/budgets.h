@@ -31,7 +31,7 @@ bool budgets_filter (const budgets_query_t *query, usage_filter_t *ret);
 int budgets_compute (store_t *store, const budgets_query_t *query,
                      budget_t ***ret_budgets, size_t *ret_count,
                      gl_error_t *error);
-/* The same as of the end of the query's period, or of what is known in it. `team` NULL: of
+/* The same at the end of the query's period, or of its facts if they end before. `team` NULL: of
  * all teams. `month`: the query's, read with its days. */
 int budgets_of_period (store_t *store, const site_t *site, const char *team,
                        const report_query_t *query, month_t *month,
