@@ -18,7 +18,9 @@ struct pages {
     char **hash; /* NULL: it is not closed */
     size_t count;
     cube_t *rows;       /* what is due: by billed month, team and pool */
-    cube_t *statements; /* by billed month and team */
+    cube_t *statements; /* the same by billed month and team */
+    cube_t *of_pools;   /* by billed month and pool */
+    cube_t *sums;       /* by billed month */
     cube_t *costs; /* of pools: by month and pool; `charge` is their cost */
     text_list_t teams, pools;
     bool sorted;
@@ -59,6 +61,8 @@ pages_t *pages_new (const report_query_t *query)
     pages->digits = query->site->currency_digits;
     pages->rows = cube_new (&bill_fields[BILL_POSTINGS], "month,team,pool");
     pages->statements = cube_new (&bill_fields[BILL_POSTINGS], "month,team");
+    pages->of_pools = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
+    pages->sums = cube_new (&bill_fields[BILL_POSTINGS], "month");
     pages->costs = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
     return pages;
 }
@@ -78,10 +82,28 @@ void pages_free (pages_t *pages)
     free (pages->hash);
     cube_free (pages->rows);
     cube_free (pages->statements);
+    cube_free (pages->of_pools);
+    cube_free (pages->sums);
     cube_free (pages->costs);
     texts_clear (&pages->teams);
     texts_clear (&pages->pools);
     free (pages);
+}
+
+/* A name of many rows is looked for once a month. */
+static void add_row (pages_t *pages, const posting_t *row)
+{
+    size_t statements = cube_count (pages->statements),
+           of_pools = cube_count (pages->of_pools);
+
+    cube_add (pages->rows, row);
+    cube_add (pages->sums, row);
+    cube_add (pages->statements, row);
+    cube_add (pages->of_pools, row);
+    if (cube_count (pages->statements) > statements)
+        texts_add_new (&pages->teams, named (row->team, KEY_TEAM));
+    if (row->pool && cube_count (pages->of_pools) > of_pools)
+        texts_add_new (&pages->pools, row->pool);
 }
 
 /* Amounts by who pays them and where; hours are those of jobs alone. */
@@ -104,11 +126,7 @@ static void add_rows (pages_t *pages, const char *month, const bill_t *bill)
             memcpy (row.gpu_seconds, rows[i].gpu_seconds, sizeof (mpq_t));
             memcpy (row.cpu_seconds, rows[i].cpu_seconds, sizeof (mpq_t));
         }
-        cube_add (pages->rows, &row);
-        cube_add (pages->statements, &row);
-        texts_add_new (&pages->teams, named (row.team, KEY_TEAM));
-        if (row.pool)
-            texts_add_new (&pages->pools, row.pool);
+        add_row (pages, &row);
     }
     posting_clear (&zero);
 }
@@ -276,22 +294,20 @@ static const column_info_t columns[AT_COUNT] = {
 /* Of each month the sum of its rows. */
 static posting_t *month_sums (const pages_t *pages, const whose_t *whose)
 {
-    cube_t *cube = cube_new (&bill_fields[BILL_POSTINGS], "month");
+    const cube_t *cube = whose->is_team   ? pages->statements
+                         : whose->is_pool ? pages->of_pools
+                                          : pages->sums;
     posting_t *sums = xcalloc (pages->count + 1, sizeof (*sums));
 
-    if (whose->is_team)
-        cube_where (cube, "team", whose->name);
-    if (whose->is_pool)
-        cube_where (cube, "pool", whose->name);
-    cube_add_cube (cube, pages->rows);
     for (size_t i = 0; i < pages->count; i++) {
-        const posting_t key = {.month = pages->month[i].name};
+        const posting_t key = {.month = pages->month[i].name,
+                               .team = (char *)whose->name,
+                               .pool = (char *)whose->name};
         const posting_t *sum = cube_find (cube, &key);
         posting_init (&sums[i]);
         if (sum)
             posting_copy (&sums[i], sum);
     }
-    cube_free (cube);
     return sums;
 }
 
