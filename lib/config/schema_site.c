@@ -200,9 +200,9 @@ static const schema_key_t publish_keys[] = {
      "Jobs of each month, the most expensive ones, that get a page which "
      "explains their charge. Default 10."},
     {"job_rows", VALUE_COUNT, 0, offsetof (site_t, publish.job_rows), NULL,
-     NULL, "50", "100",
+     NULL, "25", "100",
      "Jobs of each user and project that a team's pages list at most, the most "
-     "expensive ones; one row has the others. Default 50."},
+     "expensive ones; one row has the others. Default 25."},
     {"users", VALUE_WORD, 0, offsetof (site_t, publish.users), publish_users,
      NULL, "names", "pseudonyms",
      "names, or pseudonyms: the same user has the same pseudonym in all "

@@ -31,7 +31,7 @@ static void set_close (site_close_t *close)
 static void set_publish (site_publish_t *publish)
 {
     publish->jobs = 10;
-    publish->job_rows = 50;
+    publish->job_rows = 25;
     publish->access_rule = xstrdup ("Require claim groups:%s");
 }
 
