@@ -181,16 +181,16 @@ static void book_staff (const site_t *site, buffer_t *out)
 
 /* --- the description ---------------------------------------------------- */
 
-/* What never made a price: the kind, or one key of it. */
+/* What no page of a month is made of: the kind, or one key of it. */
 static const struct {
     const char *kind;
     const char *key; /* NULL: all of it */
 } left_out[] = {
     {"collector", NULL}, {"agent", NULL},         {"networks", NULL},
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
-    {"budgets", NULL},   {"analyses", NULL},      {"issuer", NULL},
-    {"exports", NULL},   {"publish", NULL},       {"teams", "readers"},
-    {"mail", NULL},      {"teams", "mail"},
+    {"analyses", NULL},  {"issuer", NULL},        {"exports", NULL},
+    {"publish", NULL},   {"mail", NULL},          {"teams", "readers"},
+    {"teams", "mail"},   {"budgets", "owner"},
 };
 
 static bool is_left_out (const char *kind, const char *key)

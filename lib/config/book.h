@@ -1,8 +1,9 @@
 /*
- * book.h: the configuration that prices a month, as one canonical text: YAML
- * that config_load_text() reads again to the same site, without comments, files
- * and layout, and without what never makes a price (the collector, the agent,
- * networks, clouds, databases and when months are closed).
+ * book.h: the configuration that the pages of a month are made of, its prices and
+ * budgets, as one canonical text: YAML that config_load_text() reads again to the
+ * same site, without comments, files and layout, and without what no such page
+ * shows (the collector, the agent, networks, clouds, databases, mail and when
+ * months are closed).
  *
  * Sections and keys stand in the order of the table, entries in that of the
  * files; every value is quoted, as it was written. Of staff there is what they

@@ -404,9 +404,19 @@ static int read_budgets (statements_t *s, const char *team, gl_error_t *error)
     if (s->budgeted || (s->one && !team))
         return 0;
     s->budgeted = true;
-    return budgets_of_period (s->store, s->query.site, s->one ? team : NULL,
+    return budgets_of_period (s->store, s->site, s->one ? team : NULL,
                               &s->query, s->now, &s->budgets, &s->budget_count,
                               error);
+}
+
+int statements_budgets (statements_t *s, budget_t *const **ret_budgets,
+                        size_t *ret_count, gl_error_t *error)
+{
+    int rc = read_budgets (s, NULL, error);
+
+    *ret_budgets = s->budgets;
+    *ret_count = s->budget_count;
+    return rc;
 }
 
 static void take_budgets (const statements_t *s, statement_t *page,

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "month/month.h"
 #include "report/report.h"
+#include "statement/budget.h"
 #include "store/store.h"
 #include "usage/query.h"
 
@@ -36,6 +37,10 @@ void statements_link (statements_t *statements);
 /* It, and the month before it. Borrowed. */
 month_t *statements_month (statements_t *statements);
 const month_t *statements_before (const statements_t *statements);
+/* Budgets of all teams at the end of the month, or of its facts. Borrowed. */
+int statements_budgets (statements_t *statements,
+                        budget_t *const **ret_budgets, size_t *ret_count,
+                        gl_error_t *error);
 /* The query, with the as-of of the month. Borrowed. */
 const report_query_t *statements_query (const statements_t *statements);
 

@@ -206,33 +206,37 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
                       report_t **ret_report, gl_error_t *error)
 {
     GL_AUTOFREE char *state = month_state_text (now, m->query.site->zone);
-    budgets_query_t asked = ask_budgets (m);
-    budget_t **budgets = NULL;
+    const site_t *site = month_site (now, error);
+    budget_t **own = NULL;
     size_t count = 0, rows;
 
-    if (!(asked.site = month_site (now, error)))
+    if (!site)
         return -1;
-    m->query.site = asked.site;
-    if (!m->how->now && month_is_provisional (now))
-        asked.month = now; /* of read_now() */
-    if (asked.site->budget_count > 0
-        && budgets_compute (m->store, &asked, &budgets, &count, error) < 0)
-        return -1;
+    m->query.site = site;
+    m->s.budgets = m->how->budgets;
+    m->s.budget_count = m->how->budget_count;
+    if (!m->how->now) {
+        if (budgets_of_period (m->store, site, NULL, &m->query,
+                               month_is_provisional (now) ? now : NULL, &own,
+                               &count, error)
+            < 0)
+            return -1;
+        m->s.budgets = own;
+        m->s.budget_count = count;
+    }
     postings (before->bill, &rows);
     m->s.query = &m->query;
     m->s.month = now->name;
-    m->s.state = state;
     m->s.before_month = before->name;
+    m->s.state = state;
     m->s.bill = now->bill;
     m->s.goes_on = m->how->linked && month_goes_on (now, &m->query);
     m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
                       ? before->bill
                       : NULL;
     m->s.trend = m->trend;
-    m->s.budgets = budgets;
-    m->s.budget_count = count;
     *ret_report = summary_make (&m->s, error);
-    budgets_free (budgets, count);
+    budgets_free (own, count);
     return *ret_report ? 0 : -1;
 }
 

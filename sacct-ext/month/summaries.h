@@ -23,6 +23,8 @@ typedef struct {
     report_t *
         chargeback; /* of the month by team: its chart of recovered cost moves to the
                              page */
+    budget_t *const *budgets; /* with `now`: of all teams, of the month */
+    size_t budget_count;
     const periods_t *periods;
     bool linked; /* as in summary_t */
 } summaries_how_t;

@@ -227,6 +227,9 @@ static int write_summary (struct writing *w, gl_error_t *error)
     int rc = write_chargeback (w, &page, &how.chargeback, error);
 
     if (rc == 0)
+        rc = statements_budgets (w->statements, &how.budgets, &how.budget_count,
+                                 error);
+    if (rc == 0)
         rc = summaries_make (of->store, of->query, &how, &report, error);
     report_free (how.chargeback);
     if (rc < 0)

@@ -19,7 +19,12 @@ trap 'exit 1' HUP INT TERM
 
 url=$(url_of lab)
 empty "$url"
-center='CC-1, institution: Uni, class: academic' rates=3.5540 site >"$work/site.yaml"
+# budget AMOUNT
+budget () { echo "budgets: [{name: vision-month, team: vision, amount: $1}]"; }
+{
+    center='CC-1, institution: Uni, class: academic' rates=3.5540 site
+    budget 5000
+} >"$work/site.yaml"
 {
     october
     row 41 2026-10-03T00:00:00 2026-10-03T09:00:00 COMPLETED 8 ann vision
@@ -117,8 +122,11 @@ grep -q 'is closed: version 1, hash' "$work/closed"/*html
 result $? "and each says so"
 
 # all that a page could follow
-price=999999 rates=9.9999 center='CC-9, institution: Else, class: other' site |
-    sed 's/name: vision/name: pixels/; s/gpus_per_node: 8/gpus_per_node: 16/' >"$work/site.yaml"
+{
+    price=999999 rates=9.9999 center='CC-9, institution: Else, class: other' site |
+        sed 's/name: vision/name: pixels/; s/gpus_per_node: 8/gpus_per_node: 16/'
+    budget 7000 | sed 's/team: vision/team: pixels/'
+} >"$work/site.yaml"
 row 43 2026-10-10T00:00:00 2026-10-11T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
 import "$url" 2026-11-11T00:00:00 && gl "$url" tag 2 corpus
 result $? "other prices, teams and pools, a late job, another tag"
