@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # packages.sh: sourced by contrib/check and contrib/quickstart.
 #
-# install_packages FILE: install with apt-get what FILE (packages.debian) lists
-# and this machine lacks. Packages that bring services must not start them:
+# install_packages FILE [KINDS]: install with apt-get what FILE (packages.debian)
+# lists and this machine lacks; of some kinds alone: 'build|cluster'. Packages that bring services must not start them:
 # that needs no systemd, disturbs nothing, and a sandbox has daemons of its
 # own. policy-rc.d is Debian's switch for this; one that is there already is
 # the administrator's and stays.
@@ -10,7 +10,7 @@ policy_rc_d=/usr/sbin/policy-rc.d
 
 missing_packages ()
 {
-    sed -n 's/^[a-z][a-z]* //p' "$1" | while read -r package; do
+    sed -n -E "s/^(${2:-[a-z]+}) //p" "$1" | while read -r package; do
         dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |
             grep -qx installed || echo "$package"
     done
@@ -31,7 +31,7 @@ unguard_services ()
 
 install_packages ()
 {
-    missing=$(missing_packages "$1")
+    missing=$(missing_packages "$@")
     [ -n "$missing" ] || return 0
     if ! command -v apt-get >/dev/null; then
         echo "no apt-get here; these packages are missing:" >&2
