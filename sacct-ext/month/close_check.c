@@ -63,8 +63,12 @@ static int check_order (struct checking *c, gl_error_t *error)
                           open));
     else if (rc == 0)
         found (c->checks, CHECK_NEVER, "order",
-               open[0] ? xasprintf ("%s must be closed first", open)
-                       : xstrdup ("the store has no facts"));
+               open[0] == '\0' ? xstrdup ("the store has no facts")
+               : strcmp (c->month, open) < 0
+                   ? xasprintf ("%s is before %s, the first month that can "
+                                "be closed (ledger.go_live)",
+                                c->month, open)
+                   : xasprintf ("%s must be closed first", open));
     return rc;
 }
 
@@ -218,7 +222,7 @@ static int check_open (struct checking *c, gl_error_t *error)
     if (facts_each (c->store, c->site, &query, take_open, c, error) < 0)
         return -1;
     found (c->checks, CHECK_OK, "running",
-           xasprintf ("%" PRIu64 " jobs still run: their time up to the end "
+           xasprintf ("jobs still running: %" PRIu64 "; their time up to the end "
                       "of the month is included",
                       c->open - c->runaways));
     found (c->checks, c->runaways ? CHECK_LOOK : CHECK_OK, "runaways",
