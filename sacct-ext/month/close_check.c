@@ -222,7 +222,8 @@ static int check_open (struct checking *c, gl_error_t *error)
     if (facts_each (c->store, c->site, &query, take_open, c, error) < 0)
         return -1;
     found (c->checks, CHECK_OK, "running",
-           xasprintf ("jobs still running: %" PRIu64 "; their time up to the end "
+           xasprintf ("jobs still running: %" PRIu64
+                      "; their time up to the end "
                       "of the month is included",
                       c->open - c->runaways));
     found (c->checks, c->runaways ? CHECK_LOOK : CHECK_OK, "runaways",

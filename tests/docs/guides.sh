@@ -37,6 +37,7 @@ needs ()
 README.md|contrib/quickstart|installs packages, as root: contrib/check runs it
 README.md|contrib/check|is this test suite
 README.md|sbatch|a cluster: tests/live
+docs/guides/researcher.md|sbatch|the same
 README.md|export|changes the reader's shell
 README.md|autoreconf|builds the tree that runs this
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh

@@ -106,7 +106,7 @@ trap_48_inherited_tag ()
     holds "and says that it was inherited" \
         grep -q "the job that submitted it" "$dir/explain"
     holds "the guide says so, too" grep -qi inherit \
-        "$abs_top_srcdir/docs/guides/users.md"
+        "$abs_top_srcdir/docs/guides/researcher.md"
 }
 
 run_traps
