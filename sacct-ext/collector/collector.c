@@ -238,18 +238,6 @@ static void check_own_user (const collector_t *c)
                        (unsigned)geteuid (), name ? name : "root");
 }
 
-/* The store must be there; a server that is not may come back. */
-static void try_store (const collector_t *c)
-{
-    gl_error_t error = {""};
-    store_t *store = store_open (c->store_url, STORE_READ_ONLY, &error);
-
-    if (!store)
-        collector_log (4, "%s; batches have to wait until it answers",
-                       error.text);
-    store_close (store);
-}
-
 static int start (collector_t *c, struct options *o, gl_error_t *error)
 {
     if (read_site (c, o, error) < 0 || read_node_users (c, error) < 0)
@@ -272,7 +260,6 @@ static int start (collector_t *c, struct options *o, gl_error_t *error)
     c->group = group_new (c);
     c->children = children_new (c);
     check_own_user (c);
-    try_store (c);
     return 0;
 }
 
@@ -328,6 +315,22 @@ static void collector_free (collector_t *c)
     site_free (c->site);
 }
 
+/* A server that does not answer yet may come back, and rights be mended. */
+static void say_ready (const collector_t *c)
+{
+    gl_error_t error = {""};
+    store_t *store = store_open (c->store_url, STORE_READ_ONLY, &error);
+
+    if (store)
+        collector_log (6, "ready: %s", c->store_url);
+    else
+        collector_log (4,
+                       "not ready: %s; the nodes keep their records until the "
+                       "store can be opened",
+                       error.text);
+    store_close (store);
+}
+
 static void run (collector_t *c)
 {
     static const struct {
@@ -341,7 +344,7 @@ static void run (collector_t *c)
             = evsignal_new (c->base, signals[i].number, signals[i].answer, c);
         event_add (events[i], NULL);
     }
-    collector_log (6, "ready: %s", c->store_url);
+    say_ready (c);
     event_base_dispatch (c->base);
     end (c);
     for (size_t i = 0; i < GL_ARRAY_SIZE (signals); i++)

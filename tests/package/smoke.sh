@@ -1,0 +1,77 @@
+#!/bin/bash
+# A package built from this tree installs in a clean Debian 12, prices the example month
+# there, is upgraded and purged, and leaves the ledger alone.
+set -u
+: "${abs_top_srcdir:?}"
+# shellcheck source=tests/package/tree.sh
+. "$abs_top_srcdir/tests/package/tree.sh"
+for tool in debootstrap dh unshare lintian; do
+    command -v $tool >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
+done
+[ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because only root can make a tree'; exit 0; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf --one-file-system "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+tests=0 failed=0
+tree=$work/tree
+
+# result STATUS WHAT: with the end of the log of what failed
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+        tail -n 30 "$work/log" | sed 's/^/# /'
+        failed=1
+    fi
+}
+try () { what=$1; shift; "$@" >"$work/log" 2>&1; result $? "$what"; }
+
+make_tree bookworm "$tree" >"$work/tree.log" 2>&1 &
+# not for speed: a compiler that does not optimize is done earlier
+try "the packages are built" env DEB_BUILD_OPTIONS='noopt parallel=2' \
+    "$abs_top_srcdir/contrib/package" deb --output "$work/one" --version 0.1.0
+wait $! || { cp "$work/tree.log" "$work/log"; result 1 "a clean Debian 12"; }
+try "lintian finds nothing" lintian --fail-on error,warning "$work"/one/*.changes
+try "apt installs them" install_debs "$tree" "$work/one"
+try "owners and modes" right_modes "$tree"
+try "no unit is enabled" nothing_enabled "$tree"
+try "all libraries are there" links "$tree"
+try "srun has --gpu-project" has_option "$tree"
+try "init, import, a report and a closed month" use_it "$tree"
+try "the charge of the example month" right_money "$tree"
+try "services cannot write closed months" least_power "$tree"
+try "verify" within "$tree" gpuledger verify
+
+# The same packages as a later version: what a site changed stays.
+mkdir "$work/two"
+for deb in "$work"/one/slurm-gpuledger*_0.1.0_*.deb; do
+    case $deb in *-dbgsym_*) continue ;; esac
+    dpkg-deb -R "$deb" "$work/raw" &&
+        sed -i 's/^Version: 0.1.0$/Version: 0.1.1/; s/(= 0.1.0)/(= 0.1.1)/' "$work/raw/DEBIAN/control" &&
+        dpkg-deb --root-owner-group -b "$work/raw" \
+            "$work/two/$(basename "$deb" | sed 's/_0.1.0_/_0.1.1_/')"
+    rm -rf "$work/raw"
+done >"$work/log" 2>&1
+cp "$tree/etc/gpuledger/gpuledger.yaml" "$work/site.yaml"
+upgrade () { install_debs "$tree" "$work/two" && within "$tree" dpkg -l slurm-gpuledger | grep -q 0.1.1; }
+try "upgraded to 0.1.1" upgrade
+try "the configuration stays" cmp "$work/site.yaml" "$tree/etc/gpuledger/gpuledger.yaml"
+try "and its mode" right_modes "$tree"
+try "the ledger stays" within "$tree" gpuledger verify
+try "purged" purge "$tree"
+grep -q 'ledger is left' "$work/log"
+result $? "purge says where the ledger is"
+left_over "$tree" >"$work/log"
+diff - "$work/log" >"$work/diff" <<'END'
+/var/lib/gpuledger
+/var/lib/gpuledger-ledger
+END
+cp "$work/diff" "$work/log"
+[ ! -s "$work/diff" ]
+result $? "and leaves nothing else"
+
+echo "1..$tests"
+exit $failed

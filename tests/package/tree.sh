@@ -1,0 +1,131 @@
+# shellcheck shell=bash
+# tree.sh: sourced by the tests of packages. Clean Debian trees in which packages are
+# installed as on a site's hosts. Mounts end with the command that needs them; no
+# service starts.
+
+# mirror: where apt has Debian on this machine
+mirror ()
+{
+    apt-get indextargets --format "\$(ORIGIN) \$(REPO_URI)" \
+        'Created-By: Packages' 2>/dev/null |
+        awk '$1 == "Debian" && !/security/ { print $2; exit }'
+}
+
+# within TREE COMMAND...: as root of the tree, with processes of its own
+within ()
+{
+    local tree=$1
+    shift
+    # shellcheck disable=SC2016
+    unshare --mount --pid --fork --kill-child bash -c '
+        tree=$1; shift
+        mount -t proc proc "$tree/proc" && mount --rbind /dev "$tree/dev" &&
+            exec chroot "$tree" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+                HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
+    ' bash "$tree" "$@"
+}
+
+# make_tree RELEASE TREE
+make_tree ()
+{
+    debootstrap --variant=minbase "$1" "$2" "$(mirror)" || return
+    printf '#!/bin/sh\nexit 101\n' >"$2/usr/sbin/policy-rc.d"
+    chmod 755 "$2/usr/sbin/policy-rc.d"
+    echo force-unsafe-io >"$2/etc/dpkg/dpkg.cfg.d/test"
+    within "$2" apt-get -q update
+}
+
+# install_debs TREE DIR [PACKAGE...]: those of DIR, or all, with what they need
+install_debs ()
+{
+    local tree=$1 from=$2 debs
+    shift 2
+    [ $# -gt 0 ] || set -- slurm-gpuledger slurm-gpuledger-collector \
+        slurm-gpuledger-agent slurm-gpuledger-plugin
+    rm -rf "$tree/debs"
+    mkdir "$tree/debs"
+    cp "$from"/*.deb "$tree/debs"
+    debs=$(for name; do echo "/debs/${name}_*.deb"; done)
+    # shellcheck disable=SC2086
+    within "$tree" sh -c "apt-get -q -y --no-install-recommends install slurm-client $(echo $debs)"
+}
+
+# mode_of TREE PATH: "0750 gpuledger gpuledger"
+mode_of () { within "$1" stat -c '%a %U %G' "$2"; }
+
+as_gpuledger () { within "$1" setpriv --reuid gpuledger --regid gpuledger --clear-groups "${@:2}"; }
+
+# --- what holds in a tree with all four packages -------------------------------------------
+
+# each prints what is wrong and returns 1
+right_modes ()
+{
+    local path mode wrong=0
+    while read -r path mode; do
+        [ "$(mode_of "$1" "$path")" = "$mode" ] ||
+            { echo "$path: $(mode_of "$1" "$path"), not $mode"; wrong=1; }
+    done <<'END'
+/etc/gpuledger/gpuledger.yaml 640 root gpuledger
+/var/lib/gpuledger 750 gpuledger gpuledger
+/var/lib/gpuledger-ledger 750 root gpuledger
+/var/spool/gpuledger 700 root root
+/etc/slurm/plugstack.conf.d/gpuledger.conf 644 root root
+END
+    return $wrong
+}
+
+# Nothing is enabled, and nothing runs, before the site says so.
+nothing_enabled () { ! find "$1/etc/systemd/system" -name '*gpuledger*' | grep .; }
+
+# The example month on the store that the packages make room for.
+use_it ()
+{
+    within "$1" gpuledger --version &&
+        within "$1" cp /usr/share/gpuledger/examples/month/site.yaml /etc/gpuledger/gpuledger.yaml &&
+        within "$1" gpuledger init &&
+        as_gpuledger "$1" gpuledger import --cluster lab --as-of 2026-11-05T05:00:00Z \
+            /usr/share/gpuledger/examples/month/jobs.json &&
+        as_gpuledger "$1" gpuledger report chargeback --month 2026-10 --by team --csv &&
+        within "$1" gpuledger close --month 2026-09 --accept 'an example: its facts are old'
+    [ $? -eq 3 ] # a finding was accepted
+}
+
+# The sum that docs/guides/month.md has, from a tree.
+right_money ()
+{
+    as_gpuledger "$1" gpuledger report chargeback --month 2026-10 --by team |
+        grep -w 27910.99
+}
+
+# The services' user reads closed months, and cannot write them.
+least_power ()
+{
+    as_gpuledger "$1" test -r /var/lib/gpuledger-ledger/ledger.db &&
+        ! as_gpuledger "$1" test -w /var/lib/gpuledger-ledger/ledger.db &&
+        ! as_gpuledger "$1" test -w /var/lib/gpuledger-ledger &&
+        as_gpuledger "$1" test -w /var/lib/gpuledger/facts.db
+}
+
+# Programs find all their libraries, and Slurm's loader the plugin's symbol.
+links ()
+{
+    ! within "$1" sh -c 'ldd /usr/bin/gpuledger /usr/sbin/gpuledger-* /usr/lib/*/gpuledger/gpuledger.so' |
+        grep 'not found'
+}
+
+# A client of Slurm has the plugin's option.
+has_option () { within "$1" srun --help 2>&1 | grep -e '--gpu-project'; }
+
+purge ()
+{
+    within "$1" apt-get -q -y purge slurm-gpuledger slurm-gpuledger-collector \
+        slurm-gpuledger-agent slurm-gpuledger-plugin
+}
+
+# What purge leaves: the ledger alone.
+left_over ()
+{
+    find "$1" -xdev -name '*gpuledger*' -not -path "$1/debs*" -not -path "$1/proc/*" \
+        -not -path "$1/var/cache/*" -not -path "$1/var/log/*" -not -path "$1/var/lib/dpkg/*" \
+        -not -path "$1/var/lib/systemd/*" -printf '/%P\n' | sort
+}
