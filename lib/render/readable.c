@@ -209,7 +209,8 @@ void render_readable_text (buffer_t *out, const char *text, bool brief,
         length = strcspn (text, " \n");
         buffer_add (out, text, length);
         command = in_command (command, text, length);
-        option = text[0] == '-' && length > 1;
+        option = text[0] == '-' && length > 1
+                 && !(text[1] >= '0' && text[1] <= '9');
         text += length;
     }
 }
@@ -224,7 +225,7 @@ void render_readable_value (buffer_t *out, const char *text, column_type_t type,
 {
     uint64_t value;
 
-    if (type == COLUMN_DATE)
+    if (type == COLUMN_DATE || type == COLUMN_WORDS)
         render_readable_text (out, text, true, blank);
     else if (is_quantity (type) && quantity_read (text, &value) > 0)
         add_quantity (out, value, *text == '-');

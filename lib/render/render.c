@@ -42,6 +42,14 @@ size_t render_tables (const report_t *report)
                                                      : 1;
 }
 
+bool render_table_is_empty (const report_t *report, size_t table)
+{
+    return report->row_count > 0 && report->section_count > 0
+           && !report->grouped
+           && report_section_end (report, table)
+                  == report->section[table].first;
+}
+
 render_rows_t render_rows (const report_t *report, size_t table)
 {
     bool sections = report->section_count > 0 && !report->grouped;

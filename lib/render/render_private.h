@@ -65,6 +65,8 @@ typedef struct {
 
 /* How many there are; at least one. */
 size_t render_tables (const report_t *report);
+/* A section without rows: it has no table and no heading, unless no section has any. */
+bool render_table_is_empty (const report_t *report, size_t table);
 /* Made for reading; render_rows_done() frees it. */
 render_rows_t render_rows (const report_t *report, size_t table);
 void render_rows_done (render_rows_t *rows);
