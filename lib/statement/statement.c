@@ -134,9 +134,10 @@ static void add_service_columns (page_t *page)
 static void add_user_column (page_t *page)
 {
     report_t *report = page->report;
-    size_t *order = report->order, at = 0;
+    size_t *order, at = 0;
 
     page->user = report_column (report, "user", "User", COLUMN_TEXT, true);
+    order = report->order; /* a column more may move it */
     while (order[at] != AT_NAME)
         at++;
     memmove (&order[at + 2], &order[at + 1],
