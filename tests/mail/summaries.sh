@@ -119,5 +119,20 @@ lab mail statement >out 2>err
 grep -q "run 'gpuledger statement --all --mail'" err
 result $? "mail statement: says how"
 
+# --- doctor
+# health CONFIGURATION
+health () { "$program" --config "$1" --store sqlite:lab.db doctor -n -P -o check,state,finding 2>err | sed -n 's/^host.mail|//p'; }
+printf '#!/bin/sh\ncat >/dev/null\n' >agent && chmod +x agent
+sed "s|^mail: {|&sendmail: $work/agent, |" money.yaml >sends.yaml
+is "$(health sends.yaml)" "ok|$work/agent; 2 of 2 teams have an address; mail.monthly has 2" "doctor: mail can be sent"
+chmod -x agent
+is "$(health sends.yaml)" "fail|mail.sendmail $work/agent: Permission denied" "a program that cannot be run"
+rm agent
+is "$(health sends.yaml)" "fail|mail.sendmail $work/agent: No such file or directory" "one that is not there"
+touch agent && chmod +x agent && sed 's/email: lin@example.org, //' sends.yaml >silent.yaml
+is "$(health silent.yaml)" "warn|$work/agent; 1 of 2 teams have an address, not language; mail.monthly has 2" "a team without an address"
+sed '/^mail:/d' sends.yaml >none.yaml
+is "$(health none.yaml)" "skipped|mail.from is not set" "a site without mail"
+
 echo "1..$tests"
 exit $failed
