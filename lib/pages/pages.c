@@ -484,6 +484,14 @@ static void add_months (page_t *page)
 
 /* --- teams and pools of a month -------------------------------------------------- */
 
+static bool has_poolless (cube_t *pools)
+{
+    for (size_t i = 0; i < cube_count (pools); i++)
+        if (!((const posting_t *)cube_row (pools, i))->pool)
+            return true;
+    return false;
+}
+
 /* The rows of a month by team or by pool, largest first, and their total. */
 static void add_shares (page_t *page, const summary_month_t *month,
                         const char *by, const char *pool)
@@ -502,7 +510,11 @@ static void add_shares (page_t *page, const summary_month_t *month,
     posting_init (&total);
     cube_sum (cube, 0, cube_count (cube), &total);
     if (cube_count (cube) > 0)
-        report_section (page->report, title, "");
+        report_section (page->report, title,
+                        teams || !has_poolless (cube)
+                            ? ""
+                            : "(none) has amounts of no pool, such as taxes "
+                              "and other services.");
     for (size_t i = 0; i < cube_count (cube); i++) {
         const posting_t *row = cube_row (cube, i);
         const posting_t *cost

@@ -82,7 +82,7 @@ void render_rows_done (render_rows_t *rows)
 }
 
 /* False and nothing for a text that is no number. */
-static bool add_number (buffer_t *out, const char *text)
+bool render_number (buffer_t *out, const char *text)
 {
     const char *digits = text + (*text == '-' || *text == '+');
     size_t whole = strspn (digits, "0123456789");
@@ -113,7 +113,7 @@ void render_value (buffer_t *out, const char *text, const char *tag)
     BUFFER_AUTO number = BUFFER_INIT;
     size_t shown;
 
-    if (!add_number (&number, text)) {
+    if (!render_number (&number, text)) {
         escape_html (out, text);
         return;
     }

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/memory.h"
 #include "render/escape.h"
 #include "render/json.h"
 #include "render/render_explain.h"
@@ -156,20 +155,10 @@ static void add_facts (buffer_t *out, const explain_step_t *step, size_t number)
     buffer_add_text (out, "</table></div>\n</section>\n");
 }
 
-/* Numbers are grouped, each word by itself. */
 static void add_sentence (buffer_t *out, const char *text)
 {
-    BUFFER_AUTO readable = BUFFER_INIT;
-
-    render_readable_text (&readable, text, false, "\xc2\xa0");
     buffer_add_text (out, "<p><strong>");
-    for (const char *word = buffer_text (&readable); *word;) {
-        size_t length = strcspn (word, " ;");
-        GL_AUTOFREE char *copy = xstrndup (word, length);
-        render_value (out, copy, "span");
-        buffer_add (out, word + length, word[length] != '\0');
-        word += length + (word[length] != '\0');
-    }
+    render_page_text (out, text);
     buffer_add_text (out, "</strong></p>\n");
 }
 

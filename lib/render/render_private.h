@@ -30,6 +30,8 @@ void render_drain (const render_options_t *options, buffer_t *out);
 /* A chart as a <figure>: its bars are drawings, its words are text. */
 void render_svg (const report_chart_t *chart, buffer_t *out);
 
+/* A number alone, as below without the element; false and nothing for another text. */
+bool render_number (buffer_t *out, const char *text);
 /* A number is grouped by threes with narrow no-break spaces, 46080.5 as
  * 46 080.5, and of six decimals the last four are faint, in an element `tag` of
  * class f: none is lost, and the eye finds the size. Other texts as they are,

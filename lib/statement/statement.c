@@ -245,21 +245,6 @@ static report_t *begin (const statement_t *s)
     return report;
 }
 
-/* After the last command: a list is valid until the next is begun. */
-static void add_meanings (page_t *page)
-{
-    report_list_t *list;
-
-    if (!page->s->before || !page->priced)
-        return;
-    list = report_list (page->report, "What the parts of the change mean");
-    for (size_t i = 0; i < CHANGE_COUNT; i++) {
-        const change_info_t *info = change_info ((change_id_t)i);
-        if (variance_is_said (&page->variance, (change_id_t)i))
-            report_list_item (list, info->word, info->help);
-    }
-}
-
 /* Of a month before go-live: closed with charges it was billed, whatever is
  * configured now. */
 static void add_go_live (page_t *page)
@@ -373,7 +358,6 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         statement_charts (&page);
         statement_proofs (&page);
         statement_idle_list (&page);
-        add_meanings (&page);
         add_notes (&page);
     }
     variance_clear (&page.variance);

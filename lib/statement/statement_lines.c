@@ -368,6 +368,7 @@ static void add_changes (page_t *page)
         statement_begin_line (page, "changes", 'D', i + 1, line);
         report_put_text (page->report, AT_NAME, info->word);
         statement_put_units (page, AT_CHARGE, page->variance.part[i]);
+        report_put_text (page->report, AT_REASON, info->help);
     }
     mpz_init (difference);
     mpz_sub (difference, page->variance.after, page->variance.before);

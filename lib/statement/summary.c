@@ -293,7 +293,7 @@ static void fill (page_t *page)
     summary_take_waste (page);
     add_figures (page);
     if (page->s->before)
-        summary_note_costs (page);
+        summary_notes (page);
     note_budgets (page);
     note_quality (page);
     summary_charts (page);

@@ -153,6 +153,44 @@ static void chart_changes (page_t *page)
         mpq_clear (value[i]);
 }
 
+/* "volume -21680.46, price +13645.54" */
+static char *parts_of_change (const page_t *page)
+{
+    buffer_t out = BUFFER_INIT;
+
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        GL_AUTOFREE char *part = NULL;
+        if (mpz_sgn (page->all.part[i]) == 0)
+            continue;
+        part = report_signed_text (summary_money (page, page->all.part[i]));
+        buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
+                       change_info ((change_id_t)i)->word, part);
+    }
+    return buffer_take (&out);
+}
+
+/* The team with the largest change comes first. */
+static void note_change (page_t *page, size_t largest)
+{
+    const variance_t *v = &page->variance[largest];
+    GL_AUTOFREE char *parts = parts_of_change (page);
+    GL_AUTOFREE char *all = NULL, *most = NULL;
+    mpz_t change;
+
+    mpz_init (change);
+    mpz_sub (change, v->after, v->before);
+    most = report_signed_text (summary_money (page, change));
+    mpz_sub (change, page->all.after, page->all.before);
+    all = report_signed_text (summary_money (page, change));
+    mpz_clear (change);
+    if (*parts)
+        report_note (page->report, NOTE_INFORMATION,
+                     "The amount due changed by %s %s since %s: %s. The "
+                     "largest change is that of %s, %s.",
+                     all, page->currency, page->s->before_month, parts,
+                     team_text (page, largest), most);
+}
+
 /* --- the cost of the pools --------------------------------------------------- */
 
 /* What the pools of a month cost, by kind, and their capacity. */
@@ -277,8 +315,7 @@ static void note_costs (page_t *page, const struct costs *later,
         report_note (page->report, NOTE_INFORMATION,
                      "The cost of the pools changed by %s %s (%s %%) since %s: "
                      "%s; %s. The amount due does not follow this cost, but "
-                     "the use of the teams and the rates: its parts are under "
-                     "'Why it changed'.",
+                     "the use of the teams and the rates.",
                      change, page->currency, percent, page->s->before_month,
                      parts, capacity);
     else
@@ -288,10 +325,22 @@ static void note_costs (page_t *page, const struct costs *later,
     mpz_clear (units);
 }
 
-void summary_note_costs (page_t *page)
+static size_t largest_change (page_t *page)
+{
+    size_t largest = 0;
+
+    for (size_t i = 1; i < page->teams.count; i++)
+        if (by_change (&i, &largest, page) < 0)
+            largest = i;
+    return largest;
+}
+
+void summary_notes (page_t *page)
 {
     struct costs later, before;
 
+    if (page->teams.count > 0)
+        note_change (page, largest_change (page));
     costs_init (&later);
     costs_init (&before);
     costs_of (page, page->s->bill, page->s->month, &later);

@@ -63,8 +63,9 @@ void summary_costs (const page_t *page, mpz_t ret);
 int summary_split (page_t *page, gl_error_t *error);
 void summary_changes (page_t *page);
 void summary_charts (page_t *page);
-/* Why the cost of the pools differs, in a sentence. */
-void summary_note_costs (page_t *page);
+/* Why the amount due and the cost of the pools differ from those of the month before, in a
+ * sentence each. */
+void summary_notes (page_t *page);
 
 /* summary_waste.c */
 void summary_take_waste (page_t *page);

@@ -30,35 +30,13 @@ struct request {
 
 /* --- closing ----------------------------------------------------------- */
 
-enum { AT_CHECK_STATE, AT_CHECK, AT_FIGURE };
-
-static const column_info_t check_columns[] = {
-    {"state", "State", COLUMN_TEXT, false, false,
-     "ok; look: a finding; never: closing is refused; unknown: the check "
-     "cannot "
-     "be made."},
-    {"check", "Check", COLUMN_TEXT, true, false, ""},
-    {"figure", "Figure", COLUMN_TEXT, false, false, "What was found."},
-};
-
 /* The same in another format. */
 static int report_checks (cli_t *cli, const struct request *request,
                           const checks_t *checks)
 {
-    GL_AUTOFREE char *title = xasprintf ("Checks of %s", request->month);
-    report_t *report = report_new ("close", title);
-    int rc;
+    report_t *report = checks_report (checks, request->month);
+    int rc = output_report (cli, &request->output, report);
 
-    report_parameter (report, "month", request->month);
-    report_columns (report, check_columns, GL_ARRAY_SIZE (check_columns));
-    for (size_t i = 0; i < checks->count; i++) {
-        const check_t *c = &checks->item[i];
-        report_row (report);
-        report_put_text (report, AT_CHECK_STATE, check_state_word (c->state));
-        report_put_text (report, AT_CHECK, c->name);
-        report_put_text (report, AT_FIGURE, c->figure);
-    }
-    rc = output_report (cli, &request->output, report);
     report_free (report);
     return rc;
 }

@@ -15,7 +15,9 @@ lab report summary --month 2026-10 -P >summary.csv || exit 1
 column () { awk -F'|' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
                                   $1 == section { print $2, $at }' section="$2" summary.csv; }
 
-lab report summary --month 2026-10 --html >page.html || exit 1
+# plain: a page without the spaces that group digits, and with the minus sign of data
+plain () { sed 's/\xe2\x80\xaf//g; s/\xe2\x88\x92/-/g'; }
+lab report summary --month 2026-10 --html | plain >page.html || exit 1
 for team in vision language spin-off; do
     due=$(lab statement "$team" --month 2026-10 --json | sed -n 's/^ *"due": "*\([0-9.-]*\).*/\1/p' | tail -1)
     [ -n "$due" ] || due=$(lab statement "$team" --month 2026-10 --html |
@@ -59,6 +61,17 @@ assert set(parts) >= {"hardware", "power"} and "staff" not in parts, parts # of 
 assert said[5] == "more", said[0]  # October has a day more
 END
 result $? "the change of the cost is that of its parts"
+python3 - summary.csv <<'END'
+import csv, re, sys
+from decimal import Decimal
+rows = [r for r in csv.DictReader(open(sys.argv[1]), delimiter="|") if r["section"] == "change"]
+said = re.search(r"The amount due changed by ([+-][0-9.]+) USD since September.*?2026: (.*?)[.] The largest change is that of (.*?), ([+-][0-9.]+)[.]<", open("page.html").read())
+parts = dict(part.rsplit(" ", 1) for part in said[2].split(", "))
+assert sum(Decimal(r["change"]) for r in rows) == Decimal(said[1]) == sum(map(Decimal, parts.values())), said[0]
+assert all(sum(Decimal(r[k] or 0) for r in rows) == Decimal(v) for k, v in parts.items()) and len(parts) > 3, parts
+assert max(rows, key=lambda r: abs(Decimal(r["change"])))["team"] == said[3] and Decimal(rows[0]["change"]) == Decimal(said[4]), said[0]
+END
+result $? "so is that of the amount due, whose largest change is named"
 
 # A site where agents measured idle GPUs.
 "$fill" sqlite:fill.db 2>err
@@ -76,11 +89,11 @@ is "$(awk '{ sum += $1 } END { printf "%.2f of %d", sum, NR }' idle)" "$(grep '|
 cat >>fill.yaml <<'END'
 budgets: [{name: small, team: language, amount: 100, period: month}]
 END
-filled report summary --month 2026-10 --html >page.html
+filled report summary --month 2026-10 --html | plain >page.html
 grep -q 'Budget [^ ]*small[^ ]* is exceeded by [0-9.]* USD' page.html && grep -q '<dt>Budgets</dt>' page.html
 result $? "a budget that is exceeded is a note"
 filled close --month 2026-10 --accept 'an example' >out
-filled report summary --month 2026-10 --html >closed.html
+filled report summary --month 2026-10 --html | plain >closed.html
 budgets=$(grep -o '<dt>Budgets</dt>.*' page.html)
 is "$(grep -o '<dt>Budgets</dt>.*' closed.html)" "${budgets:-none}" "a closed month has its budgets"
 grep -q '<h2>Month by month</h2>' page.html && grep -q '<h2>How the cost was recovered</h2>' page.html &&

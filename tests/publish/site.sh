@@ -25,10 +25,10 @@ is "$(find empty -type f)" "" "writes nothing"
 lab import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
 
 # --- an open site
-is "$(said publish site)" "published 3 months in site: 181 files written, 0 unchanged, 0 removed" "all pages"
+is "$(said publish site)" "published 3 months in site: 184 files written, 0 unchanged, 0 removed" "all pages"
 links site
 result $? "links resolve; each page has its data, no script, fewer than 200 KB, and words for its columns alone"
-is "$(said publish site)" "published 3 months in site: 0 files written, 181 unchanged, 0 removed" \
+is "$(said publish site)" "published 3 months in site: 0 files written, 184 unchanged, 0 removed" \
     "a second time nothing is written"
 lab publish other && diff -r site other
 result $? "elsewhere the same bytes"
@@ -86,6 +86,15 @@ result $? "and the page says so"
 grep -q 'Due per GPU hour' site/index.html && ! grep -q '>Per GPU hour<' site/index.html &&
     grep -q '<dt>Rate</dt>' site/team/vision/2026-10.html
 result $? "what is due per GPU hour and the rate have different names"
+
+# --- whether the next month can be closed
+is "$(python3 -c 'import csv
+print(*(r["check"] + " " + r["state"] for r in csv.DictReader(open("site/closing.csv"))), sep="|")')" \
+    "$(lab close --month 2026-09 --check --csv | python3 -c 'import csv, sys
+print(*(r["check"] + " " + r["state"] for r in csv.DictReader(sys.stdin) if r["check"] not in ("fresh", "reconcile", "gres")), sep="|")')" \
+    "the page of closing has the checks that read the store alone"
+grep -q 'h1>Can September.\{1,2\}2026 be closed?' site/closing.html && grep -q 'href="closing.html">Closing' site/index.html
+result $? "it asks about the next month, and the index leads there"
 
 # --- closing
 lab close --month 2026-09 --accept 'an example' >out
