@@ -288,6 +288,12 @@ static void sum_of (const job_page_t *page, size_t first, size_t end,
     }
 }
 
+static void sum_clear (struct sum *sum)
+{
+    mpq_clears (sum->gpu_seconds, sum->cpu_seconds, NULL);
+    mpz_clear (sum->units);
+}
+
 static void put_units (const struct making *m, const mpz_t units)
 {
     report_put_money (m->report, AT_DUE, units,
@@ -301,8 +307,7 @@ static void put_sum (const struct making *m, struct sum *sum)
     if (m->cpu_hours && mpq_sgn (sum->cpu_seconds) != 0)
         report_put_hours (m->report, m->cpu_hours, sum->cpu_seconds);
     put_units (m, sum->units);
-    mpq_clears (sum->gpu_seconds, sum->cpu_seconds, NULL);
-    mpz_clear (sum->units);
+    sum_clear (sum);
 }
 
 static void begin_row (const struct making *m, const char *job,
@@ -472,19 +477,15 @@ static void put_jobless (const struct making *m)
     }
 }
 
-/* From the jobs to the amount due of the statement. */
-static void prove_due (const struct making *m)
+/* What is due of the team by kind; the mpz_t are initialised here. */
+static void sum_kinds (const struct making *m, mpz_t kind[BILL_KIND_COUNT],
+                       mpz_t due)
 {
-    GL_AUTOFREE char *title
-        = xasprintf ("Amount due, %s", m->page->query->site->currency);
-    report_proof_t *proof = report_proof (m->report, title);
-    int digits = m->page->query->site->currency_digits;
     size_t count;
     const posting_t *rows = postings (m->page->bill, &count);
     bill_rows_t of = bill_rows_of (m->page->bill, m->team);
-    mpz_t kind[BILL_KIND_COUNT], due, jobs;
 
-    mpz_inits (due, jobs, NULL);
+    mpz_init (due);
     for (size_t k = 0; k < BILL_KIND_COUNT; k++)
         mpz_init (kind[k]);
     for (size_t i = 0; i < of.count; i++) {
@@ -492,10 +493,22 @@ static void prove_due (const struct making *m)
         mpz_add (kind[row->kind], kind[row->kind], row->charge_units);
         mpz_add (due, due, row->charge_units);
     }
-    for (size_t i = 0; i < m->page->count; i++)
-        mpz_add (jobs, jobs, m->page->share[i]->units);
-    proof->holds = mpz_cmp (jobs, kind[BILL_CHARGE]) == 0;
-    mpz_set (kind[BILL_CHARGE], jobs);
+}
+
+/* From the jobs to the amount due of the statement. */
+static void prove_due (const struct making *m)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("Amount due, %s", m->page->query->site->currency);
+    report_proof_t *proof = report_proof (m->report, title);
+    int digits = m->page->query->site->currency_digits;
+    mpz_t kind[BILL_KIND_COUNT], due;
+    struct sum jobs;
+
+    sum_kinds (m, kind, due);
+    sum_of (m->page, 0, m->page->count, &jobs);
+    proof->holds = mpz_cmp (jobs.units, kind[BILL_CHARGE]) == 0;
+    mpz_swap (kind[BILL_CHARGE], jobs.units);
     for (size_t k = 0; k < BILL_KIND_COUNT; k++) {
         if (mpz_sgn (kind[k]) || k == BILL_CHARGE)
             report_proof_money (proof, bill_kind_title ((bill_kind_t)k),
@@ -503,7 +516,8 @@ static void prove_due (const struct making *m)
         mpz_clear (kind[k]);
     }
     report_proof_money (proof, "due, as on the statement", due, digits);
-    mpz_clears (due, jobs, NULL);
+    mpz_clear (due);
+    sum_clear (&jobs);
 }
 
 /* --- all of it ------------------------------------------------------------------- */

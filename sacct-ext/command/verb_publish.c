@@ -20,8 +20,7 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli_usage (cli, "give one directory, that of the site");
     if (!cli_site (cli))
         return CLI_FAILED;
-    publish.dir
-        = optind < argc ? argv[optind] : cli->site->publish.directory;
+    publish.dir = optind < argc ? argv[optind] : cli->site->publish.directory;
     publish.fresh = request.fresh;
     if (!publish.dir)
         return cli_usage (cli, "give the directory of the site, or set "
@@ -42,7 +41,8 @@ const verb_t verb_publish = {
     .run = run,
     .synopsis = "[DIR] [OPTION]...",
     .summary = "write the web site of all months, teams and pools",
-    .help = "Writes static pages into DIR (without it, publish.directory) for a web server or a file share: an "
+    .help = "Writes static pages into DIR (without it, publish.directory) for "
+            "a web server or a file share: an "
             "index, each month on one page, the statements of all teams with "
             "their users, projects and most expensive jobs, pools, "
             "definitions, and the hashes of closed months; with the data of "

@@ -630,7 +630,8 @@ enum { AT_STATE, AT_CHECK, AT_FIGURE };
 
 static const column_info_t columns[] = {
     {"state", "State", COLUMN_TEXT, false, false,
-     "ok; look: a finding, with which closing needs a reason; never: closing is "
+     "ok; look: a finding, with which closing needs a reason; never: closing "
+     "is "
      "refused; unknown: the check cannot be made."},
     {"check", "Check", COLUMN_TEXT, true, false, ""},
     {"figure", "What was found", COLUMN_WORDS, false, false, ""},
