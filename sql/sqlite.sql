@@ -291,7 +291,7 @@ CREATE TABLE import_part (
 -- Mail: what was sent, so that it is sent once, and what was about to be sent.
 CREATE TABLE mail (
     id INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL,          -- statement, draft, weekly, monthly
+    kind TEXT NOT NULL,          -- statement, draft, weekly, monthly; budget, balance
     period TEXT NOT NULL,        -- 2026-10, or the first day of the week
     name TEXT NOT NULL,          -- of the team; empty: of no team
     content TEXT NOT NULL,       -- of a statement its id; else empty

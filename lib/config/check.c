@@ -501,6 +501,9 @@ static int check_publish (const site_t *site, gl_error_t *error)
     bool file = publish->access == PUBLISH_NGINX
                 || publish->access == PUBLISH_APACHE;
 
+    if (publish->at_close && !publish->directory)
+        return gl_error (error, "publish.at_close: set publish.directory, the "
+                                "directory of the site");
     if (publish->users == PUBLISH_PSEUDONYMS && !publish->key_file)
         return gl_error (error, "publish.users: pseudonyms need a secret key: "
                                 "set publish.key_file");

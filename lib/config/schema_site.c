@@ -138,6 +138,16 @@ static const schema_key_t issuer_keys[] = {
     {"invoice_prefix", VALUE_TEXT, 0, offsetof (site_t, issuer.invoice_prefix),
      NULL, NULL, "st", "st",
      "How InvoiceId begins: PREFIX-2026-10-TEAM. Default st."},
+    {"contact", VALUE_TEXT, 0, offsetof (site_t, issuer.contact), NULL, NULL,
+     NULL, "gpu-billing@example.org",
+     "Whom teams ask about a statement, and to whom they object: an address of "
+     "e-mail, or a sentence. close.review says how long they can object. "
+     "Default none."},
+    {"payment", VALUE_TEXT, 0, offsetof (site_t, issuer.payment), NULL, NULL,
+     NULL,
+     "\"The amount is transferred from your cost center to CC-900. You need "
+     "not do anything.\"",
+     "How and to whom teams pay, a sentence for each statement. Default none."},
 };
 
 const schema_kind_t schema_issuer = ONE_KIND (
@@ -195,6 +205,13 @@ static const schema_word_t publish_access[] = {
 };
 
 static const schema_key_t publish_keys[] = {
+    {"directory", VALUE_PATH, 0, offsetof (site_t, publish.directory), NULL,
+     NULL, NULL, "/var/lib/gpuledger-site",
+     "Directory of the site, for gpuledger publish without DIR. Default none."},
+    {"at_close", VALUE_WORD, 0, offsetof (site_t, publish.at_close),
+     schema_truth_words, NULL, "no", "yes",
+     "Whether gpuledger close writes the site after it has closed a month, into "
+     "publish.directory. Default no."},
     {"jobs", VALUE_COUNT, 0, offsetof (site_t, publish.jobs), NULL, NULL, "10",
      "20",
      "Jobs of each month, the most expensive ones, that get a page which "

@@ -37,6 +37,40 @@ const char *bill_kind_word (bill_kind_t kind)
     return kind_words[kind];
 }
 
+const char *bill_kind_title (bill_kind_t kind)
+{
+    static const char *const titles[BILL_KIND_COUNT] = {
+        [BILL_CHARGE] = "GPU time",
+        [BILL_IDLE] = "idle time shared out",
+        [BILL_CREDIT] = "credits",
+        [BILL_CORRECTION] = "corrections of earlier months",
+        [BILL_TAX] = "taxes",
+        [BILL_REMAINDER] = "unallocated cost",
+        [BILL_PURCHASE] = "prepaid",
+        [BILL_SETTLEMENT] = "settlement",
+        [BILL_SERVICE] = "other services",
+    };
+
+    return titles[kind];
+}
+
+const char *bill_credit_title (const char *what)
+{
+    static const struct {
+        const char *what;
+        const char *title;
+    } titles[] = {
+        {"NODE_FAIL", "node failure"},
+        {"BOOT_FAIL", "boot failure"},
+        {"PREEMPTED", "preemption"},
+    };
+
+    for (size_t i = 0; what && i < GL_ARRAY_SIZE (titles); i++)
+        if (!strcmp (titles[i].what, what))
+            return titles[i].title;
+    return what;
+}
+
 /* --- the object -------------------------------------------------------- */
 
 bill_t *bill_new (void)

@@ -43,6 +43,11 @@ typedef enum {
 /* "charge", "idle", "credit", "correction", "tax", "remainder", "purchase",
  * "settlement", "service". */
 const char *bill_kind_word (bill_kind_t kind);
+/* For people: "GPU time", "credits", "taxes". */
+const char *bill_kind_title (bill_kind_t kind);
+/* For people, of a credit by the state of its job: "node failure" of NODE_FAIL; other texts
+ * as they are. */
+const char *bill_credit_title (const char *what);
 
 typedef struct {
     bill_kind_t kind;

@@ -104,3 +104,44 @@ bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
     mpq_clear (due);
     return true;
 }
+
+/* --- idle GPUs in jobs ---------------------------------------------------- */
+
+static bool is_charge (const void *row, void *arg)
+{
+    const posting_t *posting = row;
+
+    (void)arg;
+    return posting->kind == BILL_CHARGE && posting->pool;
+}
+
+cube_t *bill_pool_prices (const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    cube_t *prices = cube_new (&bill_fields[BILL_POSTINGS], "pool");
+
+    cube_where_wanted (prices, is_charge, NULL);
+    cube_add_list (prices, rows, count);
+    return prices;
+}
+
+bool bill_idle_in_jobs (const cube_t *prices, const char *pool,
+                        mpq_srcptr gpu_seconds, mpz_t ret_units)
+{
+    const posting_t *sum
+        = cube_find (prices, &(posting_t){.pool = (char *)pool});
+    mpq_t value;
+
+    mpz_set_ui (ret_units, 0);
+    if (!sum || mpq_sgn (sum->gpu_seconds) <= 0
+        || mpz_sgn (sum->list_units) <= 0)
+        return false;
+    mpq_init (value);
+    mpq_set_z (value, sum->list_units);
+    mpq_div (value, value, sum->gpu_seconds);
+    mpq_mul (value, value, gpu_seconds);
+    exact_round (ret_units, value, 0);
+    mpq_clear (value);
+    return true;
+}

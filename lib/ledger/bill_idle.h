@@ -20,6 +20,7 @@
 #include <stdbool.h>
 
 #include "ledger/bill.h"
+#include "ledger/cube.h"
 
 /* In smallest units, exact; 0 for rows of other kinds. False, and 0, where the
  * cost of the row's pool is not known. */
@@ -34,6 +35,18 @@ bool posting_has_cost (const bill_t *bill, const posting_t *row);
 
 /* Its pool has a published rate in its month. */
 bool posting_rated (const bill_t *bill, const posting_t *row);
+
+/*
+ * The value of GPUs that jobs left idle: of each pool, its list prices over the
+ * hours that were charged, times the idle hours. It is a part of what is charged, and
+ * no charge of its own.
+ *
+ * bill_pool_prices() sums up the pools, for cube_free(); false and 0: the pool is not
+ * charged.
+ */
+cube_t *bill_pool_prices (const bill_t *bill);
+bool bill_idle_in_jobs (const cube_t *prices, const char *pool,
+                        mpq_srcptr gpu_seconds, mpz_t ret_units);
 
 /* The row is `team`'s (NULL: of no team), and no remainder. */
 bool posting_of (const posting_t *row, const char *team);

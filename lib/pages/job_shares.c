@@ -1,9 +1,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "ledger/correction.h"
 #include "ledger/cube.h"
+#include "ledger/settlement.h"
 #include "pages/job_shares.h"
 #include "report/heading.h"
 
@@ -202,6 +205,7 @@ size_t job_shares_end (const job_share_t *const *share, size_t count,
 
 enum {
     AT_JOB,
+    AT_KIND,
     AT_TEAM,
     AT_USER,
     AT_PROJECT,
@@ -209,15 +213,20 @@ enum {
     AT_POOL,
     AT_QOS,
     AT_PROFILE,
+    AT_STATE,
+    AT_DEVICES,
     AT_DAYS,
     AT_HOURS,
-    AT_CHARGE,
+    AT_DUE,
     AT_CURRENCY,
     AT_COUNT,
 };
 
 static const column_info_t columns[AT_COUNT] = {
-    {"job", "Job", COLUMN_TEXT, true, false, "Cluster and JobId."},
+    {"job", "Job", COLUMN_TEXT, true, false,
+     "Cluster and JobId; or what else is due."},
+    {"kind", "Kind", COLUMN_TEXT, true, true,
+     "charge: of jobs; credit, correction and others: as on the statement."},
     {"team", "Team", COLUMN_TEXT, true, true, ""},
     {"user", "User", COLUMN_TEXT, true, false, ""},
     {"project", "Project", COLUMN_TEXT, true, false, ""},
@@ -226,15 +235,35 @@ static const column_info_t columns[AT_COUNT] = {
     {"qos", "QOS", COLUMN_TEXT, true, false, ""},
     {"profile", "Slice", COLUMN_TEXT, true, false,
      "The MIG profile; blank for whole GPUs."},
-    {"days", "Days", COLUMN_COUNT, false, false, "Days on which it ran."},
+    {"state", "State", COLUMN_TEXT, false, false,
+     "The state in which the job ended, as sacct shows it."},
+    {"devices", "GPUs", COLUMN_COUNT, false, false,
+     "GPUs, slices or CPUs that the job had at a time."},
+    {"days", "Days", COLUMN_COUNT, false, true, "Days on which it ran."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to the job in the month, busy or not."},
-    {"charge", "Charge", COLUMN_MONEY, false, false,
-     "Its share of the charges of the same user, project, account, pool, QOS "
-     "and slice: these are rounded first, and the shares add up to them. "
-     "Credits, corrections and taxes are on the statement."},
+    {"due", "Due", COLUMN_MONEY, false, false,
+     "Of a job: its share of the charges of the same user, project, account, "
+     "pool, QOS and slice. These are rounded first, and the shares add up to "
+     "them."},
     {"currency", "Currency", COLUMN_TEXT, false, true, ""},
 };
+
+/* A page in the making. */
+struct making {
+    const job_page_t *page;
+    report_t *report;
+    const char *team; /* NULL: none */
+    key_id_t key;     /* of the sections */
+    cube_t *
+        others; /* what is due in addition to jobs, by that key, kind and reason */
+    size_t cpu_hours; /* column; 0: the site counts none */
+};
+
+static const char *shown (const struct making *m, const char *text)
+{
+    return text ? text : key_info (m->key)->absent;
+}
 
 /* Sums of the shares [first, end). */
 struct sum {
@@ -259,126 +288,287 @@ static void sum_of (const job_page_t *page, size_t first, size_t end,
     }
 }
 
-static void put_sum (report_t *report, const job_page_t *page, size_t cpu_hours,
-                     struct sum *sum)
+static void sum_clear (struct sum *sum)
 {
-    if (mpq_sgn (sum->gpu_seconds) != 0 || mpq_sgn (sum->cpu_seconds) == 0)
-        report_put_hours (report, AT_HOURS, sum->gpu_seconds);
-    if (cpu_hours && mpq_sgn (sum->cpu_seconds) != 0)
-        report_put_hours (report, cpu_hours, sum->cpu_seconds);
-    report_put_money (report, AT_CHARGE, sum->units,
-                      page->query->site->currency_digits);
     mpq_clears (sum->gpu_seconds, sum->cpu_seconds, NULL);
     mpz_clear (sum->units);
 }
 
-static void put_job (report_t *report, const job_page_t *page, size_t cpu_hours,
-                     size_t index)
+static void put_units (const struct making *m, const mpz_t units)
+{
+    report_put_money (m->report, AT_DUE, units,
+                      m->page->query->site->currency_digits);
+}
+
+static void put_sum (const struct making *m, struct sum *sum)
+{
+    if (mpq_sgn (sum->gpu_seconds) != 0 || mpq_sgn (sum->cpu_seconds) == 0)
+        report_put_hours (m->report, AT_HOURS, sum->gpu_seconds);
+    if (m->cpu_hours && mpq_sgn (sum->cpu_seconds) != 0)
+        report_put_hours (m->report, m->cpu_hours, sum->cpu_seconds);
+    put_units (m, sum->units);
+    sum_clear (sum);
+}
+
+static void begin_row (const struct making *m, const char *job,
+                       bill_kind_t kind)
+{
+    report_row (m->report);
+    report_put_text (m->report, AT_JOB, job);
+    report_put_text (m->report, AT_KIND, bill_kind_word (kind));
+    report_put_text (m->report, AT_TEAM,
+                     m->team ? m->team : key_info (KEY_TEAM)->absent);
+    report_put_text (m->report, AT_CURRENCY, m->page->query->site->currency);
+}
+
+static void put_name (const struct making *m, const char *name)
+{
+    report_put_text (m->report, m->key == KEY_USER ? AT_USER : AT_PROJECT,
+                     shown (m, name));
+}
+
+static void put_job (const struct making *m, size_t index)
 {
     static const struct {
         size_t at;
         statement_job_text_t text;
         key_id_t key;
-    } texts[] = {{AT_TEAM, JOB_TEAM, KEY_TEAM},
-                 {AT_USER, JOB_USER, KEY_USER},
+    } texts[] = {{AT_USER, JOB_USER, KEY_USER},
                  {AT_PROJECT, JOB_PROJECT, KEY_PROJECT},
                  {AT_ACCOUNT, JOB_ACCOUNT, KEY_ACCOUNT},
                  {AT_POOL, JOB_POOL, KEY_POOL},
                  {AT_QOS, JOB_QOS, KEY_QOS}};
-    const statement_job_t *job = page->share[index]->job;
+    const statement_job_t *job = m->page->share[index]->job;
     GL_AUTOFREE char *name
         = xasprintf ("%s/%llu", job->cluster, (unsigned long long)job->id_job);
     struct sum sum;
 
-    report_row (report);
-    report_put_text (report, AT_JOB, name);
+    begin_row (m, name, BILL_CHARGE);
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
-        report_put_text (report, texts[i].at,
+        report_put_text (m->report, texts[i].at,
                          job->text[texts[i].text]
                              ? job->text[texts[i].text]
                              : key_info (texts[i].key)->absent);
-    report_put_text (report, AT_PROFILE, job->text[JOB_PROFILE]);
-    report_put_count (report, AT_DAYS,
+    report_put_text (m->report, AT_PROFILE, job->text[JOB_PROFILE]);
+    report_put_text (m->report, AT_STATE, job->state);
+    report_put_count (m->report, AT_DEVICES, job->devices);
+    report_put_count (m->report, AT_DAYS,
                       (uint64_t)__builtin_popcount (job->days));
-    sum_of (page, index, index + 1, &sum);
-    put_sum (report, page, cpu_hours, &sum);
-    report_put_text (report, AT_CURRENCY, page->query->site->currency);
+    sum_of (m->page, index, index + 1, &sum);
+    put_sum (m, &sum);
 }
 
 /* The shares [first, end), of which `listed` have a row, as one. */
-static void put_others (report_t *report, const job_page_t *page,
-                        size_t cpu_hours, size_t first, size_t end,
-                        size_t listed)
+static void put_rest (const struct making *m, size_t first, size_t end,
+                      size_t listed)
 {
-    const char *of = page->share[first]->job->text[page->by];
     GL_AUTOFREE char *name = NULL;
     struct sum sum;
 
     if (first + listed >= end)
         return;
-    name = xasprintf (listed ? "%zu others" : "%zu jobs", end - first - listed);
-    report_row (report);
-    report_put_text (report, AT_JOB, name);
-    report_put_text (
-        report, page->by == JOB_USER ? AT_USER : AT_PROJECT,
-        of ? of
-           : key_info (page->by == JOB_USER ? KEY_USER : KEY_PROJECT)->absent);
-    sum_of (page, first + listed, end, &sum);
-    put_sum (report, page, cpu_hours, &sum);
-    report_put_text (report, AT_CURRENCY, page->query->site->currency);
+    name = xasprintf (listed ? "%zu other jobs" : "%zu jobs",
+                      end - first - listed);
+    begin_row (m, name, BILL_CHARGE);
+    put_name (m, m->page->share[first]->job->text[m->page->by]);
+    sum_of (m->page, first + listed, end, &sum);
+    put_sum (m, &sum);
 }
 
-static void put_section (report_t *report, const job_page_t *page,
-                         size_t cpu_hours, size_t first, size_t end,
+/* "credit: node failure" */
+static char *other_text (const posting_t *row)
+{
+    const char *what = row->kind == BILL_CREDIT ? bill_credit_title (row->what)
+                       : row->kind == BILL_SETTLEMENT && row->what
+                           ? settle_kind_title (row->what)
+                           : correction_cause_text (row->what);
+
+    if (!what)
+        what = row->what;
+    return xasprintf ("%s%s%s", bill_kind_title (row->kind), what ? ": " : "",
+                      what ? what : "");
+}
+
+/* What else is due of the name (NULL: of none); added to the sum. */
+static void put_others (const struct making *m, const char *name, mpz_t sum)
+{
+    for (size_t i = 0; i < cube_count (m->others); i++) {
+        const posting_t *row = cube_row (m->others, i);
+        GL_AUTOFREE char *text = NULL;
+        if (!text_same (posting_key (row, m->key), name))
+            continue;
+        text = other_text (row);
+        begin_row (m, text, row->kind);
+        put_name (m, name);
+        put_units (m, row->charge_units);
+        mpz_add (sum, sum, row->charge_units);
+    }
+}
+
+static void begin_section (const struct making *m, const char *name)
+{
+    const char *of = shown (m, name);
+
+    report_section (m->report,
+                    m->page->name ? m->page->name (of, m->page->arg) : of, "");
+}
+
+static void put_section (const struct making *m, size_t first, size_t end,
                          size_t rows)
 {
-    bool user = page->by == JOB_USER;
-    const char *of = page->share[first]->job->text[page->by];
+    const char *name = m->page->share[first]->job->text[m->page->by];
     size_t listed = end - first < rows ? end - first : rows;
     struct sum sum;
 
-    if (!of)
-        of = key_info (user ? KEY_USER : KEY_PROJECT)->absent;
-    report_section (report, page->name ? page->name (of, page->arg) : of, "");
+    begin_section (m, name);
     for (size_t i = 0; i < listed; i++)
-        put_job (report, page, cpu_hours, first + i);
-    put_others (report, page, cpu_hours, first, end, listed);
-    report_section_totals (report);
-    sum_of (page, first, end, &sum);
-    put_sum (report, page, cpu_hours, &sum);
+        put_job (m, first + i);
+    put_rest (m, first, end, listed);
+    sum_of (m->page, first, end, &sum);
+    put_others (m, name, sum.units);
+    report_section_totals (m->report);
+    put_sum (m, &sum);
 }
+
+/* --- what is due of no job ------------------------------------------------------ */
+
+static bool is_other (const void *row, void *arg)
+{
+    const posting_t *posting = row;
+
+    (void)arg;
+    return posting->kind != BILL_CHARGE && posting->kind != BILL_TAX;
+}
+
+static void take_others (struct making *m)
+{
+    GL_AUTOFREE char *by = xasprintf ("%s,kind,what", key_info (m->key)->word);
+    size_t count;
+    const posting_t *rows = postings (m->page->bill, &count);
+    bill_rows_t of = bill_rows_of (m->page->bill, m->team);
+
+    m->others = cube_new (&bill_fields[BILL_POSTINGS], by);
+    cube_where_wanted (m->others, is_other, NULL);
+    for (size_t i = 0; i < of.count; i++)
+        cube_add (m->others, &rows[of.index[i]]);
+}
+
+static bool has_jobs (const struct making *m, const char *name)
+{
+    return GL_ANY (m->page->share, m->page->count, it,
+                   text_same ((*it)->job->text[m->page->by], name));
+}
+
+/* Of names that have no job in the month: they follow in their order. */
+static void put_jobless (const struct making *m)
+{
+    for (size_t i = 0; i < cube_count (m->others);) {
+        const char *name = posting_key (cube_row (m->others, i), m->key);
+        mpz_t sum;
+        i = cube_same (m->others, i, 1);
+        if (has_jobs (m, name))
+            continue;
+        mpz_init (sum);
+        begin_section (m, name);
+        put_others (m, name, sum);
+        report_section_totals (m->report);
+        put_units (m, sum);
+        mpz_clear (sum);
+    }
+}
+
+/* What is due of the team by kind; the mpz_t are initialised here. */
+static void sum_kinds (const struct making *m, mpz_t kind[BILL_KIND_COUNT],
+                       mpz_t due)
+{
+    size_t count;
+    const posting_t *rows = postings (m->page->bill, &count);
+    bill_rows_t of = bill_rows_of (m->page->bill, m->team);
+
+    mpz_init (due);
+    for (size_t k = 0; k < BILL_KIND_COUNT; k++)
+        mpz_init (kind[k]);
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &rows[of.index[i]];
+        mpz_add (kind[row->kind], kind[row->kind], row->charge_units);
+        mpz_add (due, due, row->charge_units);
+    }
+}
+
+/* From the jobs to the amount due of the statement. */
+static void prove_due (const struct making *m)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("Amount due, %s", m->page->query->site->currency);
+    report_proof_t *proof = report_proof (m->report, title);
+    int digits = m->page->query->site->currency_digits;
+    mpz_t kind[BILL_KIND_COUNT], due;
+    struct sum jobs;
+
+    sum_kinds (m, kind, due);
+    sum_of (m->page, 0, m->page->count, &jobs);
+    proof->holds = mpz_cmp (jobs.units, kind[BILL_CHARGE]) == 0;
+    mpz_swap (kind[BILL_CHARGE], jobs.units);
+    for (size_t k = 0; k < BILL_KIND_COUNT; k++) {
+        if (mpz_sgn (kind[k]) || k == BILL_CHARGE)
+            report_proof_money (proof, bill_kind_title ((bill_kind_t)k),
+                                kind[k], digits);
+        mpz_clear (kind[k]);
+    }
+    report_proof_money (proof, "due, as on the statement", due, digits);
+    mpz_clear (due);
+    sum_clear (&jobs);
+}
+
+/* --- all of it ------------------------------------------------------------------- */
 
 /* So that a page of a large team can be read, and has fewer than 200 KB. */
 #define PAGE_ROWS 300
 
-report_t *job_page_make (const job_page_t *page)
+static report_t *begin_page (const struct making *m)
 {
-    const statement_job_t *first = page->share[0]->job;
-    const char *team = first->text[JOB_TEAM] ? first->text[JOB_TEAM]
-                                             : key_info (KEY_TEAM)->absent;
-    GL_AUTOFREE char *title = xasprintf (
-        "Jobs of %s by %s", team, page->by == JOB_USER ? "user" : "project");
-    report_t *report = report_begin (page->query, "jobs", title);
-    size_t cpu_hours = 0, sections = 0, rows;
+    const char *team = m->team ? m->team : key_info (KEY_TEAM)->absent;
+    GL_AUTOFREE char *title
+        = xasprintf ("Jobs of %s by %s", team, key_info (m->key)->word);
+    report_t *report = report_begin (m->page->query, "jobs", title);
 
     report_parameter (report, "team", team);
-    report_parameter (report, "state", page->state);
+    report_parameter (report, "state", m->page->state);
     report_columns (report, columns, AT_COUNT);
-    report->column[page->by == JOB_USER ? AT_USER : AT_PROJECT].detail = true;
-    report_note (
-        report, NOTE_INFORMATION,
-        "The most expensive jobs of the month have a page that explains "
-        "their charge. Credits, corrections and taxes are on the "
-        "statement.");
-    if (site_counts_cpus (page->query->site))
-        cpu_hours = report_measure (report, MEASURE_CPU_HOURS, false);
+    report->column[m->key == KEY_USER ? AT_USER : AT_PROJECT].detail = true;
+    report_note (report, NOTE_INFORMATION,
+                 "The most expensive jobs of the month have a page that "
+                 "explains their charge. With the rows after the jobs, each "
+                 "sum is the amount due before taxes of the statement.");
+    return report;
+}
+
+static size_t count_sections (const job_page_t *page)
+{
+    size_t sections = 0;
+
     for (size_t i = 0; i < page->count; sections++)
         i = job_shares_end (page->share, page->count, i, page->by);
-    rows
-        = PAGE_ROWS / sections < page->rows ? PAGE_ROWS / sections : page->rows;
+    return sections;
+}
+
+report_t *job_page_make (const job_page_t *page)
+{
+    struct making m = {.page = page,
+                       .team = page->share[0]->job->text[JOB_TEAM],
+                       .key = page->by == JOB_USER ? KEY_USER : KEY_PROJECT};
+    size_t rows = PAGE_ROWS / count_sections (page);
+
+    m.report = begin_page (&m);
+    if (site_counts_cpus (page->query->site))
+        m.cpu_hours = report_measure (m.report, MEASURE_CPU_HOURS, false);
+    take_others (&m);
     for (size_t i = 0, end; i < page->count; i = end) {
         end = job_shares_end (page->share, page->count, i, page->by);
-        put_section (report, page, cpu_hours, i, end, rows);
+        put_section (&m, i, end, rows < page->rows ? rows : page->rows);
     }
-    return report;
+    put_jobless (&m);
+    prove_due (&m);
+    cube_free (m.others);
+    return m.report;
 }

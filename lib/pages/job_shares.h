@@ -47,9 +47,11 @@ size_t job_shares_end (const job_share_t *const *share, size_t count,
 
 /* A page: the jobs of a team in a month by user or project (`by`), as they follow one another in
  * job_shares_by(). A section for each lists the largest `rows` jobs, or fewer where there are
- * many sections, and the others as one row. */
+ * many sections, the others as one row, and what else is due of it: with that, its sum is that
+ * of its line on the statement. */
 typedef struct {
     const report_query_t *query; /* the month */
+    const bill_t *bill;          /* of it */
     const char *state;
     statement_job_text_t by;
     const char *(*name) (const char *text,

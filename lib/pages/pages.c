@@ -270,7 +270,7 @@ static const column_info_t columns[AT_COUNT] = {
     {"team", "Team", COLUMN_TEXT, true, false, ""},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"month", "Month", COLUMN_DATE, true, false, ""},
-    {"state", "State", COLUMN_TEXT, false, false,
+    {"state", "State", COLUMN_WORDS, false, false,
      "The figures of a closed month are final; others may still change."},
     {"due", "Due", COLUMN_MONEY, false, false,
      "The amount to be paid, with credits, corrections and taxes."},
@@ -282,8 +282,9 @@ static const column_info_t columns[AT_COUNT] = {
      "What the pools cost in the month, used or not."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to jobs, busy or not."},
-    {"rate", "Per GPU hour", COLUMN_RATE, false, false,
-     "The amount due divided by the GPU hours."},
+    {"rate", "Due per GPU hour", COLUMN_RATE, false, false,
+     "The amount due, with credits, corrections and taxes, divided by the GPU "
+     "hours."},
     {"share_pct", "Share %", COLUMN_PERCENT, false, false,
      "Percentage of the amounts due in the table."},
     {"hash", "Hash", COLUMN_TEXT, false, false,
@@ -483,6 +484,14 @@ static void add_months (page_t *page)
 
 /* --- teams and pools of a month -------------------------------------------------- */
 
+static bool has_poolless (cube_t *pools)
+{
+    for (size_t i = 0; i < cube_count (pools); i++)
+        if (!((const posting_t *)cube_row (pools, i))->pool)
+            return true;
+    return false;
+}
+
 /* The rows of a month by team or by pool, largest first, and their total. */
 static void add_shares (page_t *page, const summary_month_t *month,
                         const char *by, const char *pool)
@@ -501,7 +510,11 @@ static void add_shares (page_t *page, const summary_month_t *month,
     posting_init (&total);
     cube_sum (cube, 0, cube_count (cube), &total);
     if (cube_count (cube) > 0)
-        report_section (page->report, title, "");
+        report_section (page->report, title,
+                        teams || !has_poolless (cube)
+                            ? ""
+                            : "(none) has amounts of no pool, such as taxes "
+                              "and other services.");
     for (size_t i = 0; i < cube_count (cube); i++) {
         const posting_t *row = cube_row (cube, i);
         const posting_t *cost
@@ -611,8 +624,9 @@ report_t *pages_verify (pages_t *pages, const char *head)
     if (head)
         report_parameter (page.report, "latest hash", head);
     report_section (page.report, "Closed months",
-                    "A closed month never changes. Each hash covers all of its "
-                    "rows and the hash before it.");
+                    "A closed month never changes: what becomes known later is "
+                    "a correction, a row of a later month. Each hash covers "
+                    "all rows of its month and the hash before it.");
     for (size_t i = pages->count; i-- > 0;) {
         if (!pages->hash[i])
             continue;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "render/render_private.h"
 
 /* --- dates ---------------------------------------------------------------- */
@@ -162,11 +163,35 @@ static bool has_unit (const char *text)
            || strncmp (text, " kWh", 4) == 0;
 }
 
-/* Writes the date, or the quantity and its unit, that the text begins with.
+/* The length of the number with decimals that the text begins with; 0: none. */
+static size_t amount_read (const char *text)
+{
+    size_t sign = *text == '-' || *text == '+';
+    size_t whole = strspn (text + sign, "0123456789");
+    size_t decimals;
+
+    if (whole == 0 || text[sign + whole] != '.')
+        return 0;
+    decimals = strspn (text + sign + whole + 1, "0123456789");
+    return decimals ? sign + whole + 1 + decimals : 0;
+}
+
+/* On a page its digits are grouped. */
+static void add_amount (buffer_t *out, const char *text, size_t length,
+                        const char *blank)
+{
+    GL_AUTOFREE char *number = xstrndup (text, length);
+
+    if (*blank == ' ' || !render_number (out, number))
+        buffer_add_text (out, number);
+}
+
+/* Writes the date, the quantity and its unit, or the amount that the text begins with.
  * Returns the length of what it wrote otherwise; 0: there is none. */
 static size_t add_readable (buffer_t *out, const char *text, bool brief,
                             const char *blank)
 {
+    BUFFER_AUTO quantity = BUFFER_INIT;
     uint64_t value;
     date_t date;
     size_t length = date_read (text, &date);
@@ -176,9 +201,15 @@ static size_t add_readable (buffer_t *out, const char *text, bool brief,
         return length;
     }
     length = quantity_read (text, &value);
-    if (length == 0 || !has_unit (text + length))
+    if (length > 0 && has_unit (text + length)) {
+        add_quantity (&quantity, value, *text == '-');
+        add_amount (out, buffer_text (&quantity), quantity.length, blank);
+        return length;
+    }
+    length = amount_read (text);
+    if (length == 0 || !ends (text + length))
         return 0;
-    add_quantity (out, value, *text == '-');
+    add_amount (out, text, length, blank);
     return length;
 }
 
@@ -209,7 +240,8 @@ void render_readable_text (buffer_t *out, const char *text, bool brief,
         length = strcspn (text, " \n");
         buffer_add (out, text, length);
         command = in_command (command, text, length);
-        option = text[0] == '-' && length > 1;
+        option = text[0] == '-' && length > 1
+                 && !(text[1] >= '0' && text[1] <= '9');
         text += length;
     }
 }
@@ -224,7 +256,7 @@ void render_readable_value (buffer_t *out, const char *text, column_type_t type,
 {
     uint64_t value;
 
-    if (type == COLUMN_DATE)
+    if (type == COLUMN_DATE || type == COLUMN_WORDS)
         render_readable_text (out, text, true, blank);
     else if (is_quantity (type) && quantity_read (text, &value) > 0)
         add_quantity (out, value, *text == '-');

@@ -42,6 +42,14 @@ size_t render_tables (const report_t *report)
                                                      : 1;
 }
 
+bool render_table_is_empty (const report_t *report, size_t table)
+{
+    return report->row_count > 0 && report->section_count > 0
+           && !report->grouped
+           && report_section_end (report, table)
+                  == report->section[table].first;
+}
+
 render_rows_t render_rows (const report_t *report, size_t table)
 {
     bool sections = report->section_count > 0 && !report->grouped;
@@ -74,7 +82,7 @@ void render_rows_done (render_rows_t *rows)
 }
 
 /* False and nothing for a text that is no number. */
-static bool add_number (buffer_t *out, const char *text)
+bool render_number (buffer_t *out, const char *text)
 {
     const char *digits = text + (*text == '-' || *text == '+');
     size_t whole = strspn (digits, "0123456789");
@@ -105,7 +113,7 @@ void render_value (buffer_t *out, const char *text, const char *tag)
     BUFFER_AUTO number = BUFFER_INIT;
     size_t shown;
 
-    if (!add_number (&number, text)) {
+    if (!render_number (&number, text)) {
         escape_html (out, text);
         return;
     }

@@ -52,6 +52,15 @@ static void add_step (const explain_step_t *step, size_t number, buffer_t *out)
         add_line (&step->line[i], out);
 }
 
+static void add_answer (const explain_segment_t *segment, buffer_t *out)
+{
+    for (size_t i = 0; i < segment->answer.count; i++) {
+        buffer_add_text (out, "  ");
+        add_title (out, segment->answer.item[i]);
+        buffer_add_char (out, '\n');
+    }
+}
+
 void render_explain_text (const explain_t *explain, buffer_t *out)
 {
     for (size_t i = 0; i < explain->segment_count; i++) {
@@ -63,6 +72,7 @@ void render_explain_text (const explain_t *explain, buffer_t *out)
             buffer_printf (out, ", segment %zu of %zu", i + 1,
                            explain->segment_count);
         buffer_add_char (out, '\n');
+        add_answer (segment, out);
         for (size_t k = 0; k < segment->step_count; k++)
             add_step (&segment->step[k], k + 1, out);
     }
@@ -100,6 +110,10 @@ void render_explain_json (const explain_t *explain, buffer_t *out)
         const explain_segment_t *segment = &explain->segment[i];
         json_object (&json, NULL);
         json_string (&json, "title", segment->title);
+        json_array (&json, "answer");
+        for (size_t k = 0; k < segment->answer.count; k++)
+            json_string (&json, NULL, segment->answer.item[k]);
+        json_end_array (&json);
         json_array (&json, "steps");
         for (size_t k = 0; k < segment->step_count; k++)
             put_step (&json, &segment->step[k]);
@@ -141,6 +155,13 @@ static void add_facts (buffer_t *out, const explain_step_t *step, size_t number)
     buffer_add_text (out, "</table></div>\n</section>\n");
 }
 
+static void add_sentence (buffer_t *out, const char *text)
+{
+    buffer_add_text (out, "<p><strong>");
+    render_page_text (out, text);
+    buffer_add_text (out, "</strong></p>\n");
+}
+
 void render_explain_html (const explain_t *explain, const char *title,
                           const render_frame_t *frame, buffer_t *out)
 {
@@ -159,6 +180,8 @@ void render_explain_html (const explain_t *explain, const char *title,
             buffer_printf (out, ", segment %zu of %zu", i + 1,
                            explain->segment_count);
         buffer_add_text (out, "</h2>\n");
+        for (size_t k = 0; k < segment->answer.count; k++)
+            add_sentence (out, segment->answer.item[k]);
         for (size_t k = 0; k < segment->step_count; k++)
             add_facts (out, &segment->step[k], k + 1);
         buffer_add_text (out, "</section>\n");

@@ -386,6 +386,8 @@ static void add_tables (buffer_t *out, const report_t *report,
                         const render_frame_t *frame)
 {
     for (size_t i = 0; i < render_tables (report); i++) {
+        if (render_table_is_empty (report, i))
+            continue;
         render_rows_t rows = render_rows (report, i);
         bool section = report->section_count > 0 && !report->grouped;
         bool folded = section && report->section[i].folded;
@@ -453,14 +455,30 @@ static void add_lists (buffer_t *out, const report_t *report)
     }
 }
 
+/* The columns of all tables of the page. */
+static bool *columns_shown (const report_t *report)
+{
+    bool *shown = xcalloc (report->column_count + 1, sizeof (*shown));
+
+    for (size_t i = 0; i < render_tables (report); i++) {
+        render_rows_t rows = render_rows (report, i);
+        for (size_t k = 0; k < rows.order_count; k++)
+            shown[rows.order[k]] = true;
+        render_rows_done (&rows);
+    }
+    return shown;
+}
+
 static void add_definitions (buffer_t *out, const report_t *report,
                              const render_frame_t *frame)
 {
+    GL_AUTOFREE bool *shown = columns_shown (report);
+
     buffer_add_text (out, "<section>\n<h2>What the columns mean</h2>\n"
                           "<dl class=\"words\">\n");
     for (size_t i = 0; i < report->order_count; i++) {
         const report_column_t *column = &report->column[report->order[i]];
-        if (*column->help)
+        if (shown[report->order[i]] && *column->help)
             add_words (out, column->title, column->help);
     }
     if (frame && frame->definitions) {

@@ -4,10 +4,11 @@
 #include "render/render_private.h"
 
 static const char *const type_names[] = {
-    [COLUMN_TEXT] = "text",       [COLUMN_DATE] = "text",
-    [COLUMN_COUNT] = "count",     [COLUMN_HOURS] = "hours",
-    [COLUMN_MONEY] = "money",     [COLUMN_RATE] = "rate",
-    [COLUMN_PERCENT] = "percent", [COLUMN_ENERGY] = "energy",
+    [COLUMN_TEXT] = "text",     [COLUMN_DATE] = "text",
+    [COLUMN_WORDS] = "text",    [COLUMN_COUNT] = "count",
+    [COLUMN_HOURS] = "hours",   [COLUMN_MONEY] = "money",
+    [COLUMN_RATE] = "rate",     [COLUMN_PERCENT] = "percent",
+    [COLUMN_ENERGY] = "energy",
 };
 
 /* Money and rates are strings: a reader that makes doubles of numbers would

@@ -30,6 +30,8 @@ void render_drain (const render_options_t *options, buffer_t *out);
 /* A chart as a <figure>: its bars are drawings, its words are text. */
 void render_svg (const report_chart_t *chart, buffer_t *out);
 
+/* A number alone, as below without the element; false and nothing for another text. */
+bool render_number (buffer_t *out, const char *text);
 /* A number is grouped by threes with narrow no-break spaces, 46080.5 as
  * 46 080.5, and of six decimals the last four are faint, in an element `tag` of
  * class f: none is lost, and the eye finds the size. Other texts as they are,
@@ -65,6 +67,8 @@ typedef struct {
 
 /* How many there are; at least one. */
 size_t render_tables (const report_t *report);
+/* A section without rows: it has no table and no heading, unless no section has any. */
+bool render_table_is_empty (const report_t *report, size_t table);
 /* Made for reading; render_rows_done() frees it. */
 render_rows_t render_rows (const report_t *report, size_t table);
 void render_rows_done (render_rows_t *rows);

@@ -257,23 +257,34 @@ static void add_all_rows (const report_t *report,
     print_rows (report, &rows, options, out);
 }
 
+static void add_title (const char *title, const render_options_t *options,
+                       buffer_t *out)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    add_text (&text, title);
+    add_styled (out, options, BOLD, text.data, text.length);
+    buffer_add_char (out, '\n');
+}
+
 static void add_tables (const report_t *report, const render_options_t *options,
                         buffer_t *out)
 {
+    bool first = true;
+
     for (size_t i = 0; i < render_tables (report); i++) {
+        if (render_table_is_empty (report, i))
+            continue;
         render_rows_t rows = render_rows (report, i);
-        BUFFER_AUTO title = BUFFER_INIT;
         if (options->width > 0)
             render_fit (report, &rows, options->width);
-        if (report->section_count > 0 && !report->grouped) {
-            add_text (&title, report->section[i].title);
-            if (i > 0)
-                buffer_add_char (out, '\n');
-            add_styled (out, options, BOLD, title.data, title.length);
+        if (!first)
             buffer_add_char (out, '\n');
-        }
+        if (report->section_count > 0 && !report->grouped)
+            add_title (report->section[i].title, options, out);
         print_rows (report, &rows, options, out);
         render_rows_done (&rows);
+        first = false;
     }
 }
 
@@ -326,7 +337,7 @@ static void add_list (const report_list_t *list, buffer_t *out)
         escape_visible (out, list->item[i][0]);
         buffer_printf (out, "%*s",
                        (int)(width + 2 - escape_length (list->item[i][0])), "");
-        escape_visible (out, list->item[i][1]);
+        add_text (out, list->item[i][1]);
         buffer_add_char (out, '\n');
     }
 }

@@ -190,6 +190,8 @@ struct piece {
     const billing_t *billing;
     const bill_t *settled;
     const usage_part_t *part;
+    explain_segment_t *to;
+    mpz_t *sum; /* of the answers */
     const char *month;
     int64_t instant;
     mpq_t gpu_seconds;
@@ -367,10 +369,29 @@ static const char *rule_text (const rate_card_price_t *price,
     return name ? name : "";
 }
 
-/* One line for each step that changed the list price; false: none did. */
-static bool explain_adjustments (explain_step_t *step, const struct piece *p,
+/* By how much the step to `after` changes the amount as it is shown. */
+static char *step_text (mpq_srcptr after, mpq_srcptr step, int digits)
+{
+    char *text;
+    mpz_t units, before;
+    mpq_t value;
+
+    mpq_init (value);
+    mpz_inits (units, before, NULL);
+    mpq_sub (value, after, step);
+    exact_round (before, value, digits);
+    exact_round (units, after, digits);
+    mpz_sub (units, units, before);
+    text = exact_units_text (units, digits);
+    mpz_clears (units, before, NULL);
+    mpq_clear (value);
+    return text;
+}
+
+/* One line for each step that changed the list price, and all of them in words. */
+static void explain_adjustments (explain_step_t *step, const struct piece *p,
                                  const pool_month_t *pm, mpq_srcptr list,
-                                 mpq_t ret_due)
+                                 buffer_t *words, mpq_t ret_due)
 {
     const segment_t *s = p->segment;
     const site_team_t *team = team_of (p);
@@ -378,7 +399,6 @@ static bool explain_adjustments (explain_step_t *step, const struct piece *p,
     rate_card_price_t price
         = rate_card_price (p->site, subject_of (p, pm->pool));
     mpq_t factor[ADJUSTMENT_COUNT], amount;
-    bool any = false;
 
     mpq_init (amount);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
@@ -389,6 +409,7 @@ static bool explain_adjustments (explain_step_t *step, const struct piece *p,
         const adjustment_info_t *info = adjustment_info ((adjustment_id_t)i);
         GL_AUTOFREE char *title = NULL;
         GL_AUTOFREE char *part = NULL;
+        GL_AUTOFREE char *money = NULL;
         if (mpq_sgn (factor[i]) == 0)
             continue;
         mpq_mul (amount, list, factor[i]);
@@ -396,18 +417,19 @@ static bool explain_adjustments (explain_step_t *step, const struct piece *p,
         part = exact_text (factor[i], 6);
         title = xasprintf ("%s %s = list price x %s", info->title,
                            rule_text (&price, info->id, name), part);
-        if (!any)
+        if (words->length == 0)
             explain_exact (step, COLUMN_MONEY, "list",
                            "list price before rounding = rate x hours x weight",
                            list, EXACT_DIGITS);
         explain_exact (step, COLUMN_MONEY, info->word, title, amount,
                        EXACT_DIGITS);
-        any = true;
+        money = step_text (ret_due, amount, p->site->currency_digits);
+        buffer_printf (words, "%s%s %s %s", words->length ? ", " : "",
+                       info->title, rule_text (&price, info->id, name), money);
     }
     mpq_clear (amount);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         mpq_clear (factor[i]);
-    return any;
 }
 
 /* What hours are rounded up to with others of the account or the team. */
@@ -435,22 +457,39 @@ static void explain_rounding (explain_step_t *step, const struct piece *p,
 
 /* What is due before rounding, and how it comes from the list price. */
 static void explain_due (explain_step_t *step, const struct piece *p,
-                         const pool_month_t *pm, mpq_srcptr rate)
+                         const pool_month_t *pm, explain_product_t *product)
 {
-    mpq_t list, due;
-    bool adjusted;
+    BUFFER_AUTO words = BUFFER_INIT;
 
-    mpq_inits (list, due, NULL);
-    exact_set_i64 (list, 1, 3600);
-    mpq_mul (list, list, rate);
-    mpq_mul (list, list, p->price_seconds);
-    explain_rounding (step, p, pm, list);
-    adjusted = explain_adjustments (step, p, pm, list, due);
+    exact_set_i64 (product->list, 1, 3600);
+    mpq_mul (product->list, product->list, product->rate);
+    mpq_mul (product->list, product->list, p->price_seconds);
+    explain_rounding (step, p, pm, product->list);
+    explain_adjustments (step, p, pm, product->list, &words, product->due);
     explain_exact (step, COLUMN_MONEY, "charge",
-                   adjusted ? "charge before rounding = list price and these"
-                            : "charge before rounding = rate x hours x weight",
-                   due, EXACT_DIGITS);
-    mpq_clears (list, due, NULL);
+                   words.length
+                       ? "charge before rounding = list price and these"
+                       : "charge before rounding = rate x hours x weight",
+                   product->due, EXACT_DIGITS);
+    product->adjustments = buffer_text (&words);
+    explain_answer_product (p->to, p->segment, product, *p->sum);
+}
+
+static void answer_due (explain_step_t *step, const struct piece *p,
+                        const pool_month_t *pm, mpq_srcptr rate,
+                        fraction_t weight, uint64_t gres_seconds)
+{
+    explain_product_t product = {.month = p->month,
+                                 .currency = p->site->currency,
+                                 .digits = p->site->currency_digits,
+                                 .kind = p->part->kind,
+                                 .gres_seconds = gres_seconds,
+                                 .weight = weight};
+
+    mpq_inits (product.rate, product.list, product.due, NULL);
+    mpq_set (product.rate, rate);
+    explain_due (step, p, pm, &product);
+    mpq_clears (product.rate, product.list, product.due, NULL);
 }
 
 static void explain_price (explain_step_t *step, struct piece *p,
@@ -499,7 +538,8 @@ static void explain_price (explain_step_t *step, struct piece *p,
                       exact_fraction_text (*p->part->more));
         mpq_add (p->price_seconds, p->price_seconds, *p->part->more);
     }
-    explain_due (step, p, pm, rate);
+    answer_due (step, p, pm, rate, weight,
+                p->part->gres_seconds - free_seconds);
 }
 
 /* --- step 4: the line of the statement --------------------------------- */
@@ -550,13 +590,17 @@ char *explain_reference (const segment_t *s)
 static void take_credit (const struct search *search, const charge_line_t *line)
 {
     GL_AUTOFREE char *reference = explain_reference (search->piece->segment);
-    GL_AUTOFREE char *title = NULL;
+    GL_AUTOFREE char *title = NULL, *words = NULL;
 
     if (line->kind != CHARGE_CREDIT || strcmp (line->reference, reference))
         return;
-    title = xasprintf ("credited: %s", line->what);
+    title = xasprintf ("credited: %s", bill_credit_title (line->what));
+    words = xasprintf ("credit for %s", bill_credit_title (line->what));
     explain_line (search->step, COLUMN_MONEY, "credit", title,
                   exact_units_text (line->charge_units, search->digits));
+    explain_answer_amount (search->piece->to, search->piece->month, words,
+                           line->charge_units, search->digits,
+                           search->piece->site->currency, *search->piece->sum);
 }
 
 static void take_line (const billing_line_t *line, void *arg)
@@ -746,6 +790,7 @@ void explain_add (explain_t *explain, const site_t *site,
 {
     struct piece p = {.accounts = accounts, .segment = s, .project = project};
     bool any = false;
+    mpz_t sum;
     GL_AUTOFREE char *job = job_name (s);
     explain_segment_t *segment;
 
@@ -757,6 +802,9 @@ void explain_add (explain_t *explain, const site_t *site,
         return;
     explain_project (segment, site, accounts, s, evidence, project);
     explain_evidence (segment, site, s, evidence);
+    mpz_init (sum);
+    p.to = segment;
+    p.sum = &sum;
     for (size_t i = 0; i < month_count; i++) {
         p.site = months[i]->site;
         p.billing = months[i]->billing;
@@ -765,6 +813,8 @@ void explain_add (explain_t *explain, const site_t *site,
                              suspension_count)
               || any;
     }
+    explain_answer_total (segment, sum, site->currency_digits, site->currency);
+    mpz_clear (sum);
     if (!any && !has_devices (s)) {
         explain_step_t *step
             = explain_step (segment, "charge", xstrdup ("Allocated"));

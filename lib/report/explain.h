@@ -34,6 +34,8 @@ typedef struct {
 
 typedef struct {
     char *title; /* "Job 4711_3, cluster lab" */
+    text_list_t
+        answer; /* what it is charged, in sentences; none: nothing is known */
     explain_step_t *step;
     size_t step_count;
 } explain_segment_t;

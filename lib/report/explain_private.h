@@ -2,6 +2,7 @@
  * explain_private.h: how the files of an explanation write its lines:
  *
  *   explain.c           the steps, of a segment and what it is charged
+ *   explain_answer.c    what it is charged, in a sentence
  *   explain_evidence.c  what the nodes saw
  *   explain_service.c   charges of other services
  *   explain_value.c     steps and lines themselves, and rows of closed months
@@ -29,6 +30,32 @@ void explain_stamp (explain_step_t *step, const site_t *site, const char *name,
                     const char *title, int64_t instant);
 void explain_exact (explain_step_t *step, column_type_t type, const char *name,
                     const char *title, const mpq_t value, int digits);
+
+/* --- explain_answer.c: each sentence; what it comes to is added to `sum` ------ */
+
+/* What a part of the segment is charged, as a product. */
+typedef struct {
+    const char *month;
+    const char *currency;
+    int digits; /* of the currency */
+    const device_kind_t *kind;
+    uint64_t gres_seconds; /* that are charged */
+    fraction_t weight;     /* price weight of a device */
+    mpq_t rate;
+    mpq_t list; /* in the currency, before adjustments */
+    mpq_t due;  /* after them */
+    const char
+        *adjustments; /* "subsidy of the QOS scavenge -12.00"; "": none */
+} explain_product_t;
+void explain_answer_product (explain_segment_t *segment, const segment_t *s,
+                             const explain_product_t *product, mpz_t sum);
+/* Another amount, such as a credit. */
+void explain_answer_amount (explain_segment_t *segment, const char *month,
+                            const char *what, const mpz_t units, int digits,
+                            const char *currency, mpz_t sum);
+/* After the last one, where there are several. */
+void explain_answer_total (explain_segment_t *segment, const mpz_t sum,
+                           int digits, const char *currency);
 
 /* What rows that go back to the segment refer to: yours to free. */
 char *explain_reference (const segment_t *s);

@@ -30,6 +30,7 @@ static void free_segment (explain_segment_t *segment)
         free (step->title);
     }
     free (segment->step);
+    texts_clear (&segment->answer);
     free (segment->title);
 }
 

@@ -200,10 +200,11 @@ void report_figure (report_t *report, const char *title, const char *value,
 static column_keep_t keep_of (const char *name, column_type_t type, bool is_key)
 {
     static const column_keep_t of_type[] = {
-        [COLUMN_TEXT] = KEEP_TEXT,       [COLUMN_DATE] = KEEP_TEXT,
-        [COLUMN_COUNT] = KEEP_COUNT,     [COLUMN_HOURS] = KEEP_HOURS,
-        [COLUMN_MONEY] = KEEP_MONEY,     [COLUMN_RATE] = KEEP_RATE,
-        [COLUMN_PERCENT] = KEEP_PERCENT, [COLUMN_ENERGY] = KEEP_HOURS,
+        [COLUMN_TEXT] = KEEP_TEXT,    [COLUMN_DATE] = KEEP_TEXT,
+        [COLUMN_WORDS] = KEEP_TEXT,   [COLUMN_COUNT] = KEEP_COUNT,
+        [COLUMN_HOURS] = KEEP_HOURS,  [COLUMN_MONEY] = KEEP_MONEY,
+        [COLUMN_RATE] = KEEP_RATE,    [COLUMN_PERCENT] = KEEP_PERCENT,
+        [COLUMN_ENERGY] = KEEP_HOURS,
     };
 
     if (is_key)
@@ -531,6 +532,17 @@ char *report_units_percent_text (const mpz_t part, const mpz_t whole)
     text = report_percent_text (a, b);
     mpq_clears (a, b, NULL);
     return text;
+}
+
+char *report_signed_text (char *text)
+{
+    char *full;
+
+    if (!text || *text == '-')
+        return text;
+    full = xasprintf ("+%s", text);
+    free (text);
+    return full;
 }
 
 char *report_rate_text (const mpq_t money, const mpq_t seconds)

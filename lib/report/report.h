@@ -22,6 +22,7 @@
 typedef enum {
     COLUMN_TEXT,
     COLUMN_DATE,    /* a month, day or time, in ISO 8601 */
+    COLUMN_WORDS,   /* words of the report's own, which may name dates */
     COLUMN_COUNT,   /* integer */
     COLUMN_HOURS,   /* 6 decimals, half to even */
     COLUMN_MONEY,   /* the currency's digits; a string in JSON */
@@ -33,7 +34,7 @@ typedef enum {
 /* Digits and a point, not words. */
 static inline bool report_is_number (column_type_t type)
 {
-    return type != COLUMN_TEXT && type != COLUMN_DATE;
+    return type != COLUMN_TEXT && type != COLUMN_DATE && type != COLUMN_WORDS;
 }
 
 /* What a narrow terminal keeps: the least goes first, of equals the rightmost.
@@ -369,6 +370,8 @@ void report_kwh (mpq_t ret_kwh, uint64_t energy_mj);
 /* part / whole in percent with 2 decimals; NULL where the whole is 0. */
 char *report_percent_text (const mpq_t part, const mpq_t whole);
 char *report_units_percent_text (const mpz_t part, const mpz_t whole);
+/* A number with its sign, "+12.00"; takes the text (NULL stays NULL). */
+char *report_signed_text (char *text);
 /* Money for an hour of these seconds, with 4 decimals; NULL where they are not
  * above 0. */
 char *report_rate_text (const mpq_t money, const mpq_t seconds);

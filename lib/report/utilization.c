@@ -42,17 +42,28 @@ static bool asks_for_cpus (const report_query_t *q)
     return all;
 }
 
+static void end_with_facts (utilization_t *u)
+{
+    int64_t as_of = report_as_of (u->query);
+
+    u->goes_on = as_of > u->asked.period.start && as_of < u->asked.period.end;
+    if (u->goes_on)
+        u->asked.period.end = as_of;
+}
+
 utilization_t *utilization_new (const report_query_t *query)
 {
     utilization_t *u = xcalloc (1, sizeof (*u));
 
-    u->query = query;
+    u->asked = *query;
+    u->query = &u->asked;
+    end_with_facts (u);
     u->kinds = kinds_new (query->site);
-    u->capacity = capacity_new (query->site, u->kinds, query->period);
+    u->capacity = capacity_new (query->site, u->kinds, u->asked.period);
     for (size_t i = 0; i < query->cluster_count; i++)
         capacity_set_as_of (u->capacity, query->clusters[i].name,
                             query->clusters[i].as_of);
-    u->usage_query = report_usage_query (query);
+    u->usage_query = report_usage_query (u->query);
     u->usage = usage_new (&u->usage_query);
     u->of_cpus = asks_for_cpus (query);
     for (size_t i = 0; i < query->by.count; i++)
@@ -112,6 +123,11 @@ void utilization_add (utilization_t *u, const segment_t *segment,
     usage_add (u->usage, segment, suspensions, count, project);
     usage_measure (u->usage, segment, project, evidence);
     capacity_add_segment (u->capacity, segment);
+}
+
+const report_query_t *utilization_query (const utilization_t *u)
+{
+    return u->query;
 }
 
 capacity_t *utilization_capacity (utilization_t *u)

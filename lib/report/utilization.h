@@ -4,7 +4,9 @@
  *
  * By keys that capacity has (pool, gpu, cluster, node, month, day, hour) every
  * class is shown; by others (user, account, ...) or filtered by others only
- * what was allocated, in addition to the capacity that it is a share of. Pure.
+ * what was allocated, in addition to the capacity that it is a share of. Time that
+ * has not come has no capacity: a period that goes beyond the facts of all clusters
+ * ends where they end. Pure.
  */
 #ifndef GL_REPORT_UTILIZATION_H
 #define GL_REPORT_UTILIZATION_H
@@ -14,8 +16,10 @@
 
 typedef struct utilization utilization_t;
 
-/* The query must outlive it. */
+/* What the query borrows must outlive it. */
 utilization_t *utilization_new (const report_query_t *query);
+/* The query, with the period that is counted; borrowed. */
+const report_query_t *utilization_query (const utilization_t *utilization);
 /* Accepts NULL. */
 void utilization_free (utilization_t *utilization);
 

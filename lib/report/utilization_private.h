@@ -33,7 +33,9 @@ struct kept {
 };
 
 struct utilization {
-    const report_query_t *query;
+    report_query_t asked;        /* its period ends with the facts */
+    const report_query_t *query; /* `asked` */
+    bool goes_on;                /* the period was longer */
     kinds_t *kinds;
     capacity_t *capacity;
     usage_query_t usage_query;

@@ -381,6 +381,18 @@ static void note_inventory (report_t *report, const struct group *pool)
     }
 }
 
+static void note_end (report_t *report, const utilization_t *u)
+{
+    char stamp[ZONE_STAMP_SIZE];
+
+    if (u->goes_on)
+        report_note (
+            report, NOTE_INFORMATION,
+            "The period is not over: the capacity is that up to %s, "
+            "where the facts end.",
+            zone_stamp (u->query->site->zone, u->query->period.end, stamp));
+}
+
 static void note_unknown (report_t *report, const utilization_t *u,
                           const capacity_sum_t *sum)
 {
@@ -489,6 +501,7 @@ static void finish (utilization_t *u, report_t *report,
         put_class (report, columns, 0, sum.capacity, zero);
         put_class (report, columns, 1, allocated, sum.capacity);
     }
+    note_end (report, u);
     note_unknown (report, u, &sum);
     note_cpus (report, u);
     if (mpq_sgn (sum.capacity) > 0) {

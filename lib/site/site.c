@@ -358,6 +358,7 @@ static void free_collector (site_collector_t *collector)
 
 static void free_publish (site_publish_t *publish)
 {
+    free (publish->directory);
     free (publish->logo);
     free (publish->colour);
     free (publish->key_file);
@@ -375,6 +376,8 @@ static void free_issuer (site_issuer_t *issuer)
     free (issuer->region);
     free (issuer->region_name);
     free (issuer->invoice_prefix);
+    free (issuer->contact);
+    free (issuer->payment);
 }
 
 static void free_agent (site_agent_t *agent)

@@ -690,6 +690,8 @@ typedef struct {
     char *region;   /* id of the site */
     char *region_name; /* NULL: the id */
     char *invoice_prefix;
+    char *contact; /* for questions and objections; NULL: none is given */
+    char *payment; /* how, and to whom, to pay; NULL: nothing is said */
 } site_issuer_t;
 
 typedef enum {
@@ -780,6 +782,8 @@ typedef enum {
 
 /* The published site (gpuledger publish). */
 typedef struct {
+    char *directory;     /* in which it is; NULL: whoever publishes says it */
+    int at_close;        /* it is written after each closing */
     int64_t jobs;     /* of a month that have a page of their own */
     int64_t job_rows; /* of a user or project that are listed */
     char *logo;       /* a PNG or SVG file; NULL: none */

@@ -151,24 +151,6 @@ static bool is_shown (const struct chargeback *c, const struct pool_sum *sum)
     return true;
 }
 
-/* "node failure". */
-static const char *credit_title (const char *what)
-{
-    static const struct {
-        const char *what;
-        const char *title;
-    } titles[] = {
-        {"NODE_FAIL", "node failure"},
-        {"BOOT_FAIL", "boot failure"},
-        {"PREEMPTED", "preemption"},
-    };
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (titles); i++)
-        if (!strcmp (titles[i].what, what))
-            return titles[i].title;
-    return what;
-}
-
 /* The two books where they differ, and what is in no charge. */
 static void prove_books (const struct chargeback *c, report_proof_t *proof,
                          const struct pool_sum *sum)
@@ -201,7 +183,7 @@ static void prove_credits (const struct chargeback *c, report_proof_t *proof,
     for (size_t i = 0; i < cube_count (sum->credits); i++) {
         const posting_t *credit = cube_row (sum->credits, i);
         GL_AUTOFREE char *label
-            = xasprintf ("credited: %s", credit_title (credit->what));
+            = xasprintf ("credited: %s", bill_credit_title (credit->what));
         report_proof_money (proof, label, credit->charge_units, c->digits);
         mpz_sub (rest, rest, credit->charge_units);
     }
@@ -535,9 +517,10 @@ static void chart_charges (struct chargeback *c, report_chart_t *chart,
     bool credits
         = cube_count (all->credits) > 0 || mpz_sgn (all->credited_outside);
 
-    report_chart_money (
-        chart, credits ? "charged to jobs, less credits" : "charged to jobs",
-        charged, all->cost, c->digits, 0);
+    report_chart_money (chart,
+                        credits ? "recovered by charges, less credits"
+                                : "recovered by charges",
+                        charged, all->cost, c->digits, 0);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         GL_AUTOFREE char *label
             = xasprintf ("charged: %s", remainder_info (i)->title);

@@ -70,12 +70,14 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_UNIT] = {"unit", "Unit", COLUMN_TEXT, false, false,
                  "The unit of budget, spent and forecast."},
     [AT_REASON] = {"reason", "Reason", COLUMN_TEXT, false, false, ""},
-    [AT_REFERENCE] = {"reference", "Refers to", COLUMN_TEXT, false, false,
+    [AT_REFERENCE] = {"reference", "Reference", COLUMN_TEXT, false, true,
                       "The job (cluster/JobId/submit time), or the row of an "
                       "earlier month."},
+    [AT_REFERS] = {"refers_to", "Refers to", COLUMN_WORDS, false, false,
+                   "The job, or the row of an earlier month, that the line is "
+                   "about."},
     [AT_ROW] = {"row", "Row", COLUMN_TEXT, false, false,
-                "Row numbers in the closed month; to dispute a row, give one "
-                "to gpuledger dispute."},
+                ""}, /* a closed page has it alone, and note_objections() */
     [AT_DISPUTED] = {"disputed", "Disputed", COLUMN_TEXT, false, false,
                      "Not to be paid until the dispute is resolved."},
     [AT_CURRENCY] = {"currency", "Currency", COLUMN_TEXT, false, true, ""},
@@ -132,9 +134,10 @@ static void add_service_columns (page_t *page)
 static void add_user_column (page_t *page)
 {
     report_t *report = page->report;
-    size_t *order = report->order, at = 0;
+    size_t *order, at = 0;
 
     page->user = report_column (report, "user", "User", COLUMN_TEXT, true);
+    order = report->order; /* a column more may move it */
     while (order[at] != AT_NAME)
         at++;
     memmove (&order[at + 2], &order[at + 1],
@@ -242,21 +245,6 @@ static report_t *begin (const statement_t *s)
     return report;
 }
 
-/* After the last command: a list is valid until the next is begun. */
-static void add_meanings (page_t *page)
-{
-    report_list_t *list;
-
-    if (!page->s->before || !page->priced)
-        return;
-    list = report_list (page->report, "What the parts of the change mean");
-    for (size_t i = 0; i < CHANGE_COUNT; i++) {
-        const change_info_t *info = change_info ((change_id_t)i);
-        if (variance_is_said (&page->variance, (change_id_t)i))
-            report_list_item (list, info->word, info->help);
-    }
-}
-
 /* Of a month before go-live: closed with charges it was billed, whatever is
  * configured now. */
 static void add_go_live (page_t *page)
@@ -300,14 +288,37 @@ static void note_disputes (page_t *page)
     mpz_clear (disputed);
 }
 
+/* Until when, how and where to object; how to pay. */
+static void note_objections (page_t *page)
+{
+    const statement_t *s = page->s;
+    const site_issuer_t *issuer = &s->paper->issuer;
+    const char *to = issuer->contact ? issuer->contact : issuer->name;
+    char day[ZONE_STAMP_SIZE];
+
+    if (s->provisional)
+        report_note (page->report, NOTE_INFORMATION,
+                     "Provisional: the month is not closed, and its figures "
+                     "may still change.%s%s",
+                     issuer->contact ? " Questions: " : "",
+                     issuer->contact ? issuer->contact : "");
+    else if (s->handover)
+        report_note (page->report, NOTE_INFORMATION,
+                     "You can object before %s: write to %s and name the rows "
+                     "by their numbers in the column Row. A row in dispute is "
+                     "not payable until the dispute is resolved.",
+                     zone_unit_name (s->query->site->zone, CALENDAR_DAY,
+                                     s->handover, day),
+                     to);
+    if (issuer->payment)
+        report_note (page->report, NOTE_INFORMATION, "Payment: %s",
+                     issuer->payment);
+}
+
 static void add_notes (page_t *page)
 {
     add_go_live (page);
-    if (page->s->provisional)
-        report_note (
-            page->report, NOTE_INFORMATION,
-            "Provisional: the month is not closed, and its figures may "
-            "still change.");
+    note_objections (page);
     note_disputes (page);
     if (!page->priced)
         report_note (page->report, NOTE_WARNING,
@@ -346,7 +357,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         rc = statement_job_tables (&page, error);
         statement_charts (&page);
         statement_proofs (&page);
-        add_meanings (&page);
+        statement_idle_list (&page);
         add_notes (&page);
     }
     variance_clear (&page.variance);

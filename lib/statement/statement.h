@@ -25,6 +25,13 @@ typedef struct {
     mpz_t units;
 } statement_day_t;
 
+/* GPUs of a pool that jobs left idle, as far as agents measured. */
+typedef struct {
+    const char *pool;
+    mpq_t gpu_seconds;
+    mpz_t units; /* their value, bill_idle_in_jobs() */
+} statement_idle_t;
+
 /* Everything is borrowed. */
 typedef struct {
     const report_query_t *query; /* the month, filtered by the team */
@@ -55,6 +62,8 @@ typedef struct {
     size_t day_count;
     budget_t *const *budgets; /* of the team */
     size_t budget_count;
+    const statement_idle_t *idle; /* by pool */
+    size_t idle_count;
 } statement_t;
 
 /* The canonical text of the team's rows, a line each: what the statement's id is

@@ -5,6 +5,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "site/segment.h"
 #include "statement/statement_jobs.h"
 
 /* A text that many jobs have. */
@@ -160,11 +161,27 @@ static const size_t row_fields[] = {LINE_ITEM_FIELD (pool),
                                     LINE_ITEM_FIELD (cluster),
                                     LINE_ITEM_FIELD (id_job),
                                     LINE_ITEM_FIELD (start),
+                                    LINE_ITEM_FIELD (devices),
+                                    LINE_ITEM_FIELD (state),
                                     LINE_ITEM_FIELD (gpu_seconds),
                                     LINE_ITEM_FIELD (billed),
                                     0};
 const line_item_want_t statement_jobs_want
     = {row_keys, is_wanted, row_fields, .jobs = true};
+
+/* Of two states of a job, whatever their order. */
+static const char *last_state (const char *a, const char *b)
+{
+    const char *requeued = segment_state_name (SEGMENT_REQUEUED);
+
+    if (!a || !b)
+        return a ? a : b;
+    if (!strcmp (a, requeued))
+        return b;
+    if (!strcmp (b, requeued))
+        return a;
+    return strcmp (a, b) < 0 ? a : b;
+}
 
 void statement_jobs_add (statement_jobs_t *s, const line_item_t *row)
 {
@@ -178,6 +195,9 @@ void statement_jobs_add (statement_jobs_t *s, const line_item_t *row)
     job->job.days |= UINT32_C (1) << day;
     mpq_add (job->job.gpu_seconds, job->job.gpu_seconds, row->gpu_seconds);
     mpz_add (job->job.billed, job->job.billed, row->billed);
+    if (row->devices > job->job.devices)
+        job->job.devices = (uint32_t)row->devices;
+    job->job.state = last_state (job->job.state, keep (s, row->state));
 }
 
 const statement_job_t *const *statement_jobs_list (const statement_jobs_t *s,

@@ -54,8 +54,12 @@ typedef enum {
 typedef struct {
     const char *text[JOB_TEXTS]; /* NULL: absent */
     const char *cluster;
-    uint64_t id_job; /* these tell it from others */
-    uint32_t days;   /* bit N: on the Nth of the month */
+    uint64_t id_job;  /* these tell it from others */
+    uint32_t days;    /* bit N: on the Nth of the month */
+    uint32_t devices; /* at most at a time */
+    const char
+        *state; /* in which it ended, "FAILED"; of one that was requeued that of
+                          its last run */
     mpq_t gpu_seconds;
     mpz_t billed; /* in units of 10^-LINE_ITEM_DIGITS */
 } statement_job_t;

@@ -31,17 +31,28 @@ bool statement_command (const page_t *page, const char *month, buffer_t *out)
     return true;
 }
 
-/* CLUSTER/JOBID/SUBMIT. */
-static bool command_of_job (const char *reference, buffer_t *out)
+/* The job of CLUSTER/JOBID/SUBMIT, and where the time begins; NULL: it is of another form. */
+static const char *job_of (const char *reference, const char **ret_submit)
 {
     const char *end = reference ? strrchr (reference, '/') : NULL;
     const char *job = end ? memrchr (reference, '/', end - reference) : NULL;
 
-    if (!job || job + 1 == end)
+    if (!job || job + 1 == end || !end[1]
+        || end[1 + strspn (end + 1, "0123456789")])
+        return NULL;
+    *ret_submit = end + 1;
+    return job + 1;
+}
+
+static bool command_of_job (const char *reference, buffer_t *out)
+{
+    const char *submit, *job = job_of (reference, &submit);
+
+    if (!job)
         return false;
-    GL_AUTOFREE char *cluster = xstrndup (reference, job - reference);
-    buffer_printf (out, "gpuledger explain %.*s -M", (int)(end - job - 1),
-                   job + 1);
+    GL_AUTOFREE char *cluster = xstrndup (reference, job - 1 - reference);
+    buffer_printf (out, "gpuledger explain %.*s -M", (int)(submit - 1 - job),
+                   job);
     shell_word (out, cluster);
     return true;
 }
@@ -253,6 +264,29 @@ static void put_outage (page_t *page, const posting_t *row)
         report_put_text (page->report, AT_REASON, note);
 }
 
+/* What the row goes back to: "CLUSTER/JOBID/SUBMIT" as a job and a time. */
+static void put_reference (page_t *page, const posting_t *row)
+{
+    const char *reference = row->reference;
+    GL_AUTOFREE char *cluster = NULL;
+    GL_AUTOFREE char *words = NULL;
+    char stamp[ZONE_STAMP_SIZE];
+    const char *submit, *job;
+
+    report_put_text (page->report, AT_REFERENCE, reference);
+    job = row->kind == BILL_SERVICE ? NULL : job_of (reference, &submit);
+    if (!job) {
+        report_put_text (page->report, AT_REFERS, reference);
+        return;
+    }
+    cluster = xstrndup (reference, (size_t)(job - 1 - reference));
+    words = xasprintf ("job %.*s of %s, submitted %s", (int)(submit - 1 - job),
+                       job, cluster,
+                       zone_stamp (page->s->query->site->zone,
+                                   strtoll (submit, NULL, 10), stamp));
+    report_put_text (page->report, AT_REFERS, words);
+}
+
 static void add_single (page_t *page, const struct single *kind,
                         const posting_t *row, size_t index, size_t number)
 {
@@ -260,7 +294,9 @@ static void add_single (page_t *page, const struct single *kind,
     char line[16];
 
     statement_begin_line (page, kind->word, kind->letter, number, line);
-    report_put_text (page->report, AT_NAME, row->what);
+    report_put_text (page->report, AT_NAME,
+                     row->kind == BILL_CREDIT ? bill_credit_title (row->what)
+                                              : row->what);
     report_put_text (page->report, AT_POOL, row->pool);
     if (row->month && strcmp (row->month, page->s->month) != 0)
         report_put_text (page->report, AT_MONTH, row->month);
@@ -281,7 +317,7 @@ static void add_single (page_t *page, const struct single *kind,
     }
     if (page->s->disputed && page->s->disputed[index])
         report_put_text (page->report, AT_DISPUTED, "yes");
-    report_put_text (page->report, AT_REFERENCE, row->reference);
+    put_reference (page, row);
     statement_put_rows (page, &index, 1);
     if (row->kind != BILL_SERVICE && command_of_job (row->reference, &command))
         statement_put_command (page, line, buffer_text (&command));
@@ -332,6 +368,7 @@ static void add_changes (page_t *page)
         statement_begin_line (page, "changes", 'D', i + 1, line);
         report_put_text (page->report, AT_NAME, info->word);
         statement_put_units (page, AT_CHARGE, page->variance.part[i]);
+        report_put_text (page->report, AT_REASON, info->help);
     }
     mpz_init (difference);
     mpz_sub (difference, page->variance.after, page->variance.before);
@@ -463,15 +500,6 @@ static char *money (const page_t *page, const mpz_t units)
     return exact_units_text (units, page->digits);
 }
 
-/* With its sign; takes the text. */
-static char *signed_text (char *text)
-{
-    char *full = xasprintf ("%s%s", *text == '-' ? "" : "+", text);
-
-    free (text);
-    return full;
-}
-
 static void add_change_figure (page_t *page)
 {
     GL_AUTOFREE char *title = xasprintf ("Since %s", page->s->before_month);
@@ -485,10 +513,9 @@ static void add_change_figure (page_t *page)
         return;
     mpz_init (difference);
     mpz_sub (difference, page->variance.after, page->variance.before);
-    text = signed_text (money (page, difference));
-    percent = report_units_percent_text (difference, page->variance.before);
-    if (percent)
-        percent = signed_text (percent);
+    text = report_signed_text (money (page, difference));
+    percent = report_signed_text (
+        report_units_percent_text (difference, page->variance.before));
     hint = percent ? xasprintf ("%s %%, from %s", percent, before)
                    : xasprintf ("from %s", before);
     report_figure (page->report, title, text, hint, COLUMN_MONEY);
@@ -531,6 +558,61 @@ char *statement_idle_percent (const group_t *group)
                : NULL;
 }
 
+/* As in the column of that name; credits and taxes change the amount, no rate. */
+static void add_rate_figure (page_t *page, const char *rate, const char *unit)
+{
+    GL_AUTOFREE char *hint
+        = xasprintf ("%s per %s hour, average before credits and taxes",
+                     page->s->query->site->currency, unit);
+
+    report_figure (page->report, "Rate", rate, hint, COLUMN_RATE);
+}
+
+/* GPUs that jobs left idle, which their charges include. */
+static void add_idle_figure (page_t *page)
+{
+    GL_AUTOFREE char *text = NULL, *hours = NULL, *hint = NULL;
+    mpq_t seconds;
+    mpz_t units;
+
+    if (page->s->idle_count == 0)
+        return;
+    mpq_init (seconds);
+    mpz_init (units);
+    for (size_t i = 0; i < page->s->idle_count; i++) {
+        mpq_add (seconds, seconds, page->s->idle[i].gpu_seconds);
+        mpz_add (units, units, page->s->idle[i].units);
+    }
+    text = money (page, units);
+    hours = report_hours_text (seconds);
+    hint = xasprintf ("%s of the charges, for %s GPU hours",
+                      page->s->query->site->currency, hours);
+    report_figure (page->report, "Idle GPUs in your jobs", text, hint,
+                   COLUMN_MONEY);
+    mpq_clear (seconds);
+    mpz_clear (units);
+}
+
+/* Where they were. */
+void statement_idle_list (page_t *page)
+{
+    report_list_t *list;
+
+    if (page->s->idle_count == 0)
+        return;
+    list = report_list (page->report, "Idle GPUs in your jobs");
+    for (size_t i = 0; i < page->s->idle_count; i++) {
+        const statement_idle_t *idle = &page->s->idle[i];
+        GL_AUTOFREE char *amount = money (page, idle->units);
+        GL_AUTOFREE char *hours = report_hours_text (idle->gpu_seconds);
+        GL_AUTOFREE char *text = xasprintf (
+            "%s GPU hours, %s %s at the average price of the pool, as far as "
+            "agents measured. The charges include them.",
+            hours, amount, page->s->query->site->currency);
+        report_list_item (list, idle->pool, text);
+    }
+}
+
 void statement_figures (page_t *page)
 {
     const char *currency = page->s->query->site->currency;
@@ -562,11 +644,11 @@ void statement_figures (page_t *page)
                        COLUMN_HOURS);
     }
     if (!of_gpus || !of_cpus)
-        report_figure (page->report, of_cpus ? "Per CPU hour" : "Per GPU hour",
-                       rate, "average, before credits and taxes", COLUMN_RATE);
+        add_rate_figure (page, rate, of_cpus ? "CPU" : "GPU");
     report_figure (page->report, "Margin over cost", idle,
                    "percent of charges above the cost of the time",
                    COLUMN_PERCENT);
+    add_idle_figure (page);
 }
 
 /* --- charts ------------------------------------------------------------ */
@@ -649,16 +731,11 @@ void statement_charts (page_t *page)
 static const struct {
     bill_kind_t kind;
     const char *name;
-    const char *title;
 } parts[] = {
-    {BILL_CHARGE, "charges", "GPU time"},
-    {BILL_IDLE, "idle", "idle time shared out"},
-    {BILL_PURCHASE, "purchases", "prepaid"},
-    {BILL_SETTLEMENT, "settlement", "settlement"},
-    {BILL_SERVICE, "services", "other services"},
-    {BILL_CREDIT, "credits", "credits"},
-    {BILL_CORRECTION, "corrections", "corrections of earlier months"},
-    {BILL_TAX, "taxes", "taxes"},
+    {BILL_CHARGE, "charges"},         {BILL_IDLE, "idle"},
+    {BILL_PURCHASE, "purchases"},     {BILL_SETTLEMENT, "settlement"},
+    {BILL_SERVICE, "services"},       {BILL_CREDIT, "credits"},
+    {BILL_CORRECTION, "corrections"}, {BILL_TAX, "taxes"},
 };
 
 static void prove_due (page_t *page)
@@ -673,7 +750,8 @@ static void prove_due (page_t *page)
         mpz_srcptr units = statement_due_of (page, parts[i].kind);
         bool cpus = parts[i].kind == BILL_CHARGE
                     && mpq_sgn (page->sum.cpu_seconds) != 0;
-        const char *part = cpus ? "time of GPUs and CPUs" : parts[i].title;
+        const char *part
+            = cpus ? "time of GPUs and CPUs" : bill_kind_title (parts[i].kind);
         mpz_add (sum, sum, units);
         if (mpz_sgn (units) != 0 || parts[i].kind == BILL_CHARGE)
             report_proof_money (proof, part, units, page->digits);

@@ -38,6 +38,7 @@ typedef enum {
     AT_UNIT,
     AT_REASON,
     AT_REFERENCE,
+    AT_REFERS,
     AT_ROW,
     AT_DISPUTED,
     AT_CURRENCY,
@@ -116,6 +117,8 @@ void statement_budget_lines (page_t *page);
 /* Figures on top, charts, proofs and totals. */
 char *statement_idle_percent (const group_t *group);
 void statement_figures (page_t *page);
+/* After the last command: a list is valid until the next is begun. */
+void statement_idle_list (page_t *page);
 void statement_charts (page_t *page);
 void statement_proofs (page_t *page);
 

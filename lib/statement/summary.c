@@ -38,7 +38,7 @@ void summary_costs (const page_t *page, mpz_t ret)
 
 static const column_info_t columns[AT_PART] = {
     {"section", "Section", COLUMN_TEXT, true, true,
-     "Part of the page: change, waste or action."},
+     "Part of the page: change, waste, unknown or action."},
     {"team", "Team", COLUMN_TEXT, true, true,
      "The team that the row is about."},
     {"pool", "Pool", COLUMN_TEXT, true, true,
@@ -57,10 +57,10 @@ static const column_info_t columns[AT_PART] = {
 
 static const column_info_t rest[] = {
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
-     "Hours of physical GPUs that were wasted."},
+     "Hours of physical GPUs that were wasted, or whose state is unknown."},
     {"amount", "Amount", COLUMN_MONEY, false, false,
      "Waste: the price of the hours in jobs, or the cost of capacity without "
-     "jobs. Actions: the amount in question."},
+     "jobs. Actions: what they could save or recover at most."},
     {"share_pct", "Share %", COLUMN_PERCENT, false, false,
      "Percentage of the cost of the pools, of idle GPUs in jobs of all "
      "charges."},
@@ -88,32 +88,31 @@ static void add_columns (page_t *page)
 
 static void figure_change (page_t *page)
 {
-    GL_AUTOFREE char *title = xasprintf ("Since %s", page->s->before_month);
+    GL_AUTOFREE char *title
+        = xasprintf ("Due, since %s", page->s->before_month);
     GL_AUTOFREE char *before = summary_money (page, page->all.before);
-    GL_AUTOFREE char *amount = NULL, *text = NULL, *percent = NULL;
-    GL_AUTOFREE char *hint = NULL;
-    const char *plus;
+    GL_AUTOFREE char *text = NULL, *percent = NULL, *hint = NULL;
     mpz_t change;
 
+    if (page->s->goes_on)
+        return;
     mpz_init (change);
     mpz_sub (change, page->all.after, page->all.before);
-    plus = mpz_sgn (change) > 0 ? "+" : "";
-    amount = summary_money (page, change);
-    text = xasprintf ("%s%s", plus, amount);
-    percent = report_units_percent_text (change, page->all.before);
-    hint = percent ? xasprintf ("%s, %s%s %% from %s", page->currency, plus,
-                                percent, before)
+    text = report_signed_text (summary_money (page, change));
+    percent = report_signed_text (
+        report_units_percent_text (change, page->all.before));
+    hint = percent ? xasprintf ("%s, %s %% from %s", page->currency, percent,
+                                before)
                    : xasprintf ("%s, from %s", page->currency, before);
-    if (!page->s->goes_on)
-        report_figure (page->report, title, page->s->before ? text : NULL,
-                       hint, COLUMN_MONEY);
+    report_figure (page->report, title, page->s->before ? text : NULL, hint,
+                   COLUMN_MONEY);
     mpz_clear (change);
 }
 
 static void figure_budget (page_t *page)
 {
     mpq_t spent, amount;
-    size_t count = 0;
+    size_t count = 0, last = 0;
 
     mpq_inits (spent, amount, NULL);
     for (size_t i = 0; i < page->s->budget_count; i++) {
@@ -123,54 +122,67 @@ static void figure_budget (page_t *page)
         mpq_add (spent, spent, b->spent);
         mpq_add (amount, amount, b->amount);
         count++;
+        last = i;
     }
     if (count > 0) {
         GL_AUTOFREE char *percent = report_percent_text (spent, amount);
         GL_AUTOFREE char *text = percent ? xasprintf ("%s %%", percent) : NULL;
-        GL_AUTOFREE char *hint
-            = xasprintf ("of the budgets of teams (%zu) is spent", count);
+        GL_AUTOFREE char *used = budget_text (page->s->budgets[last], spent);
+        GL_AUTOFREE char *all = budget_text (page->s->budgets[last], amount);
+        GL_AUTOFREE char *hint = xasprintf (
+            "spent: %s of %s %s in %zu budget%s of teams, each for its period",
+            used, all, page->currency, count, count == 1 ? "" : "s");
         report_figure (page->report, "Budgets", text, hint, COLUMN_TEXT);
     }
     mpq_clears (spent, amount, NULL);
 }
 
+/* What is unknown is no waste, and is named apart. */
 static void figure_waste (page_t *page)
 {
-    mpz_t capacity, jobs;
+    mpz_t capacity, jobs, unknown;
     GL_AUTOFREE char *in_jobs = NULL, *unallocated = NULL, *hint = NULL;
+    GL_AUTOFREE char *more = NULL;
 
-    mpz_inits (capacity, jobs, NULL);
+    mpz_inits (capacity, jobs, unknown, NULL);
     for (size_t i = 0; i < cube_count (page->waste); i++) {
         const struct waste *row = cube_row (page->waste, i);
-        mpz_ptr sum
-            = strcmp (row->what, summary_idle_in_jobs) ? capacity : jobs;
+        mpz_ptr sum = summary_is_unknown (row)                   ? unknown
+                      : strcmp (row->what, summary_idle_in_jobs) ? capacity
+                                                                 : jobs;
         mpz_add (sum, sum, row->units);
     }
     in_jobs = summary_money (page, jobs);
     unallocated = summary_money (page, capacity);
-    hint
-        = xasprintf ("%s of capacity without jobs, and %s of idle GPUs in jobs",
-                     page->currency, in_jobs);
+    more = summary_money (page, unknown);
+    hint = xasprintf (
+        "%s of capacity without jobs, and %s of idle GPUs in jobs%s%s%s",
+        page->currency, in_jobs, mpz_sgn (unknown) ? "; not counted: " : "",
+        mpz_sgn (unknown) ? more : "",
+        mpz_sgn (unknown) ? " of capacity whose state is unknown" : "");
     report_figure (page->report, "Wasted", unallocated, hint, COLUMN_MONEY);
-    mpz_clears (capacity, jobs, NULL);
+    mpz_clears (capacity, jobs, unknown, NULL);
 }
 
 static void add_figures (page_t *page)
 {
     GL_AUTOFREE char *due = summary_money (page, page->all.after);
-    GL_AUTOFREE char *hint = xasprintf ("%s, of %zu teams; %s", page->currency,
-                                        page->teams.count, page->s->state);
-    GL_AUTOFREE char *cost = NULL;
+    GL_AUTOFREE char *hint = xasprintf (
+        "%s to be paid by %zu team%s; %s", page->currency, page->teams.count,
+        page->teams.count == 1 ? "" : "s", page->s->state);
+    GL_AUTOFREE char *cost = NULL, *of_cost = NULL;
     mpz_t costs;
 
     mpz_init (costs);
     summary_costs (page, costs);
     cost = summary_money (page, costs);
+    of_cost = xasprintf ("%s paid by the site for all GPUs, used or not",
+                         page->currency);
     report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
     figure_change (page);
     figure_budget (page);
     report_figure (page->report, "Cost of the pools",
-                   mpz_sgn (costs) ? cost : NULL, page->currency, COLUMN_MONEY);
+                   mpz_sgn (costs) ? cost : NULL, of_cost, COLUMN_MONEY);
     figure_waste (page);
     mpz_clear (costs);
 }
@@ -188,6 +200,49 @@ static void untagged_seconds (const page_t *page, mpq_t ret)
     mpq_clear (seconds);
 }
 
+/* Of capacity: what is to be done about it saves nothing. */
+static char *unknown_text (const page_t *page)
+{
+    GL_AUTOFREE char *hours = NULL;
+    char *text;
+    mpq_t seconds;
+
+    mpq_init (seconds);
+    for (size_t i = 0; i < cube_count (page->waste); i++) {
+        const struct waste *row = cube_row (page->waste, i);
+        if (summary_is_unknown (row))
+            mpq_add (seconds, seconds, row->seconds);
+    }
+    hours = report_hours_text (seconds);
+    text = mpq_sgn (seconds) == 0
+               ? xstrdup ("")
+               : xasprintf ("; no source says whether %s GPU hours of free "
+                            "capacity were up ('gpuledger sync' reads node "
+                            "events from slurmdbd)",
+                            hours);
+    mpq_clear (seconds);
+    return text;
+}
+
+/* Budgets of money that are exceeded. */
+static void note_budgets (page_t *page)
+{
+    for (size_t i = 0; i < page->s->budget_count; i++) {
+        const budget_t *b = page->s->budgets[i];
+        mpq_t beyond;
+        if (!b->of_money || !b->known || mpq_cmp (b->spent, b->amount) <= 0)
+            continue;
+        mpq_init (beyond);
+        mpq_sub (beyond, b->spent, b->amount);
+        GL_AUTOFREE char *text = budget_text (b, beyond);
+        report_note (page->report, NOTE_INFORMATION,
+                     "Budget '%s' is exceeded by %s %s: agree on another one "
+                     "with its owner.",
+                     b->budget->name, text, page->currency);
+        mpq_clear (beyond);
+    }
+}
+
 static void note_quality (page_t *page)
 {
     const usage_cell_t *whole = page->s->whole;
@@ -202,13 +257,14 @@ static void note_quality (page_t *page)
     if (usage_cell_gpu_seconds (whole, all) && mpq_sgn (all) > 0) {
         GL_AUTOFREE char *measured = report_coverage_text (covered, allocated);
         GL_AUTOFREE char *without = report_percent_text (untagged, all);
+        GL_AUTOFREE char *unknown = unknown_text (page);
         report_note (page->report, NOTE_INFORMATION,
                      "Data quality: agents measured %s %% of the allocated GPU "
                      "time; %s %% of it has no project; the GPUs of %llu of "
-                     "%llu jobs are unknown.",
+                     "%llu jobs are unknown%s.",
                      measured ? measured : "0.00", without,
                      (unsigned long long)whole->unknown_jobs,
-                     (unsigned long long)whole->jobs);
+                     (unsigned long long)whole->jobs, unknown);
     }
     mpq_clears (covered, allocated, untagged, all, NULL);
 }
@@ -236,6 +292,9 @@ static void fill (page_t *page)
     add_columns (page);
     summary_take_waste (page);
     add_figures (page);
+    if (page->s->before)
+        summary_notes (page);
+    note_budgets (page);
     note_quality (page);
     summary_charts (page);
     if (page->s->before)

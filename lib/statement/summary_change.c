@@ -153,6 +153,204 @@ static void chart_changes (page_t *page)
         mpq_clear (value[i]);
 }
 
+/* "volume -21680.46, price +13645.54" */
+static char *parts_of_change (const page_t *page)
+{
+    buffer_t out = BUFFER_INIT;
+
+    for (size_t i = 0; i < CHANGE_COUNT; i++) {
+        GL_AUTOFREE char *part = NULL;
+        if (mpz_sgn (page->all.part[i]) == 0)
+            continue;
+        part = report_signed_text (summary_money (page, page->all.part[i]));
+        buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
+                       change_info ((change_id_t)i)->word, part);
+    }
+    return buffer_take (&out);
+}
+
+/* The team with the largest change comes first. */
+static void note_change (page_t *page, size_t largest)
+{
+    const variance_t *v = &page->variance[largest];
+    GL_AUTOFREE char *parts = parts_of_change (page);
+    GL_AUTOFREE char *all = NULL, *most = NULL;
+    mpz_t change;
+
+    mpz_init (change);
+    mpz_sub (change, v->after, v->before);
+    most = report_signed_text (summary_money (page, change));
+    mpz_sub (change, page->all.after, page->all.before);
+    all = report_signed_text (summary_money (page, change));
+    mpz_clear (change);
+    if (*parts)
+        report_note (page->report, NOTE_INFORMATION,
+                     "The amount due changed by %s %s since %s: %s. The "
+                     "largest change is that of %s, %s.",
+                     all, page->currency, page->s->before_month, parts,
+                     team_text (page, largest), most);
+}
+
+/* --- the cost of the pools --------------------------------------------------- */
+
+/* What the pools of a month cost, by kind, and their capacity. */
+struct costs {
+    mpz_t all;
+    mpz_t kind[COST_KIND_COUNT];
+    mpq_t capacity; /* GPU-seconds */
+};
+
+static void costs_init (struct costs *costs)
+{
+    mpz_init (costs->all);
+    mpq_init (costs->capacity);
+    for (size_t i = 0; i < COST_KIND_COUNT; i++)
+        mpz_init (costs->kind[i]);
+}
+
+static void costs_clear (struct costs *costs)
+{
+    mpz_clear (costs->all);
+    mpq_clear (costs->capacity);
+    for (size_t i = 0; i < COST_KIND_COUNT; i++)
+        mpz_clear (costs->kind[i]);
+}
+
+/* Disposals are what the lines of other kinds leave of the cost, which has them only where the
+ * policy says so. */
+static void costs_of (const page_t *page, const bill_t *bill, const char *month,
+                      struct costs *ret)
+{
+    size_t count;
+    const bill_pool_t *pools = bill_pools (bill, &count);
+    const bill_cost_t *lines;
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (pools[i].month, month) != 0)
+            continue;
+        if (pools[i].has_cost)
+            mpz_add (ret->all, ret->all, pools[i].cost_units);
+        if (!site_pool_of_cpus (page->s->query->site, pools[i].pool))
+            mpq_add (ret->capacity, ret->capacity, pools[i].capacity);
+    }
+    mpz_set (ret->kind[COST_DISPOSAL], ret->all);
+    lines = bill_costs (bill, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (lines[i].month, month) != 0
+            || lines[i].kind == COST_DISPOSAL)
+            continue;
+        mpz_add (ret->kind[lines[i].kind], ret->kind[lines[i].kind],
+                 lines[i].units);
+        mpz_sub (ret->kind[COST_DISPOSAL], ret->kind[COST_DISPOSAL],
+                 lines[i].units);
+    }
+}
+
+/* later - before, as text; NULL: there is no difference. */
+static char *difference_text (const page_t *page, const mpz_t later,
+                              const mpz_t before)
+{
+    char *text;
+    mpz_t change;
+
+    mpz_init (change);
+    mpz_sub (change, later, before);
+    text = mpz_sgn (change) ? report_signed_text (summary_money (page, change))
+                            : NULL;
+    mpz_clear (change);
+    return text;
+}
+
+/* "hardware +5027.38, power -3.00" */
+static char *parts_of_cost (const page_t *page, const struct costs *later,
+                            const struct costs *before)
+{
+    buffer_t out = BUFFER_INIT;
+
+    for (size_t i = 0; i < COST_KIND_COUNT; i++) {
+        GL_AUTOFREE char *part
+            = difference_text (page, later->kind[i], before->kind[i]);
+        if (part)
+            buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
+                           cost_kind_name ((cost_kind_t)i), part);
+    }
+    return buffer_take (&out);
+}
+
+/* "4704.000000 GPU hours more capacity, 145824.000000 GPU hours in all" */
+static char *capacity_text (const struct costs *later,
+                            const struct costs *before)
+{
+    GL_AUTOFREE char *by = NULL, *to = NULL;
+    char *text;
+    mpq_t change;
+
+    mpq_init (change);
+    mpq_sub (change, later->capacity, before->capacity);
+    by = report_hours_text (change);
+    to = report_hours_text (later->capacity);
+    text = mpq_sgn (change) == 0
+               ? xasprintf ("the same capacity, %s GPU hours", to)
+               : xasprintf ("%s GPU hours %s capacity, %s GPU hours in all",
+                            *by == '-' ? by + 1 : by,
+                            *by == '-' ? "less" : "more", to);
+    mpq_clear (change);
+    return text;
+}
+
+static void note_costs (page_t *page, const struct costs *later,
+                        const struct costs *before)
+{
+    GL_AUTOFREE char *change = difference_text (page, later->all, before->all);
+    GL_AUTOFREE char *parts = parts_of_cost (page, later, before);
+    GL_AUTOFREE char *capacity = capacity_text (later, before);
+    GL_AUTOFREE char *percent = NULL;
+    mpz_t units;
+
+    mpz_init (units);
+    mpz_sub (units, later->all, before->all);
+    percent
+        = report_signed_text (report_units_percent_text (units, before->all));
+    if (change)
+        report_note (page->report, NOTE_INFORMATION,
+                     "The cost of the pools changed by %s %s (%s %%) since %s: "
+                     "%s; %s. The amount due does not follow this cost, but "
+                     "the use of the teams and the rates.",
+                     change, page->currency, percent, page->s->before_month,
+                     parts, capacity);
+    else
+        report_note (page->report, NOTE_INFORMATION,
+                     "The cost of the pools is that of %s.",
+                     page->s->before_month);
+    mpz_clear (units);
+}
+
+static size_t largest_change (page_t *page)
+{
+    size_t largest = 0;
+
+    for (size_t i = 1; i < page->teams.count; i++)
+        if (by_change (&i, &largest, page) < 0)
+            largest = i;
+    return largest;
+}
+
+void summary_notes (page_t *page)
+{
+    struct costs later, before;
+
+    if (page->teams.count > 0)
+        note_change (page, largest_change (page));
+    costs_init (&later);
+    costs_init (&before);
+    costs_of (page, page->s->bill, page->s->month, &later);
+    costs_of (page, page->s->before, page->s->before_month, &before);
+    if (mpz_sgn (later.all) && mpz_sgn (before.all))
+        note_costs (page, &later, &before);
+    costs_clear (&later);
+    costs_clear (&before);
+}
+
 /* --- twelve months ---------------------------------------------------------- */
 
 /* What teams may spend in a month that begins at `instant`: larger periods in equal

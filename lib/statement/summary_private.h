@@ -49,6 +49,8 @@ struct waste {
 };
 extern const fields_t summary_waste_rows;
 extern const char summary_idle_in_jobs[];
+/* Capacity of which no source says what it did. */
+bool summary_is_unknown (const struct waste *row);
 
 char *summary_money (const page_t *page, const mpz_t units);
 void summary_put_money (page_t *page, size_t column, const mpz_t units);
@@ -61,6 +63,9 @@ void summary_costs (const page_t *page, mpz_t ret);
 int summary_split (page_t *page, gl_error_t *error);
 void summary_changes (page_t *page);
 void summary_charts (page_t *page);
+/* Why the amount due and the cost of the pools differ from those of the month before, in a
+ * sentence each. */
+void summary_notes (page_t *page);
 
 /* summary_waste.c */
 void summary_take_waste (page_t *page);

@@ -36,7 +36,7 @@ const fields_t summary_waste_rows
 
 const char summary_idle_in_jobs[] = "summary_idle_in_jobs";
 
-static void add_waste (page_t *page, const char *what, const char *pool,
+static void add_waste (cube_t *waste, const char *what, const char *pool,
                        const char *team, const mpq_t seconds, const mpz_t units)
 {
     struct waste row;
@@ -47,86 +47,76 @@ static void add_waste (page_t *page, const char *what, const char *pool,
     row.team = team ? xstrdup (team) : NULL;
     mpq_set (row.seconds, seconds);
     mpz_set (row.units, units);
-    cube_add (page->waste, &row);
+    cube_add (waste, &row);
     fields_clear (&summary_waste_rows, &row);
 }
 
-/* Time and list prices of the charges of each pool. */
-static cube_t *charges_of (const bill_t *bill)
-{
-    size_t count;
-    const posting_t *rows = postings (bill, &count);
-    cube_t *charges = cube_new (&summary_waste_rows, "pool");
-
-    for (size_t i = 0; i < count; i++) {
-        struct waste row;
-        if (rows[i].kind != BILL_CHARGE || !rows[i].pool)
-            continue;
-        fields_init (&summary_waste_rows, &row);
-        row.pool = xstrdup (rows[i].pool);
-        mpq_set (row.seconds, rows[i].gpu_seconds);
-        mpz_set (row.units, rows[i].list_units);
-        cube_add (charges, &row);
-        fields_clear (&summary_waste_rows, &row);
-    }
-    return charges;
-}
-
-/* What a GPU-second of the pool is charged on average, in smallest units. False: it
- * is not charged. */
-static bool average_charge (const cube_t *charges, const char *pool, mpq_t ret)
-{
-    const struct waste *sum
-        = cube_find (charges, &(struct waste){.pool = (char *)pool});
-
-    if (!sum || mpq_sgn (sum->seconds) <= 0 || mpz_sgn (sum->units) <= 0)
-        return false;
-    mpq_set_z (ret, sum->units);
-    mpq_div (ret, ret, sum->seconds);
-    return true;
-}
-
-static void take_idle (page_t *page, const cube_t *charges,
-                       const usage_cell_t *cell)
+/* Idle GPUs in jobs, by pool and team; the amounts follow, once for each. */
+static void take_idle (cube_t *idle, const usage_cell_t *cell)
 {
     const char *pool = cell->key[KEY_AT_POOL];
-    mpq_t seconds, value;
-    mpz_t units;
+    mpq_t seconds;
+    mpz_t none;
 
-    mpq_inits (seconds, value, NULL);
-    mpz_init (units);
-    if (pool && usage_cell_idle_seconds (cell, seconds) && mpq_sgn (seconds) > 0
-        && average_charge (charges, pool, value)) {
-        mpq_mul (value, value, seconds);
-        exact_round (units, value, 0);
-        add_waste (page, summary_idle_in_jobs, pool, cell->key[KEY_AT_TEAM],
-                   seconds, units);
-    }
-    mpz_clear (units);
-    mpq_clears (seconds, value, NULL);
+    mpq_init (seconds);
+    mpz_init (none);
+    if (pool && usage_cell_idle_seconds (cell, seconds)
+        && mpq_sgn (seconds) > 0)
+        add_waste (idle, summary_idle_in_jobs, pool, cell->key[KEY_AT_TEAM],
+                   seconds, none);
+    mpz_clear (none);
+    mpq_clear (seconds);
 }
 
-static const remainder_info_t *wasted_class (const posting_t *row)
+static void price_idle (page_t *page, cube_t *idle)
+{
+    cube_t *prices = bill_pool_prices (page->s->bill);
+    mpz_t units;
+
+    mpz_init (units);
+    for (size_t i = 0; i < cube_count (idle); i++) {
+        const struct waste *row = cube_row (idle, i);
+        if (bill_idle_in_jobs (prices, row->pool, row->seconds, units))
+            add_waste (page->waste, row->what, row->pool, row->team,
+                       row->seconds, units);
+    }
+    mpz_clear (units);
+    cube_free (prices);
+}
+
+/* A part of the capacity that no job had. */
+static bool is_unallocated (const posting_t *row)
 {
     for (remainder_id_t id = 0; id < REMAINDER_COUNT; id++)
         if (row->what && !strcmp (remainder_info (id)->word, row->what))
-            return remainder_info (id)->unallocated ? remainder_info (id)
-                                                    : NULL;
-    return NULL;
+            return remainder_info (id)->unallocated;
+    return false;
+}
+
+bool summary_is_unknown (const struct waste *row)
+{
+    return !strcmp (row->what, remainder_info (REMAINDER_UNKNOWN)->word);
+}
+
+static void take_usage (page_t *page)
+{
+    cube_t *idle = cube_new (&summary_waste_rows, "what,pool,team");
+
+    for (size_t i = 0; i < page->s->usage_count; i++)
+        take_idle (idle, &page->s->usage[i]);
+    price_idle (page, idle);
+    cube_free (idle);
 }
 
 void summary_take_waste (page_t *page)
 {
     size_t count;
     const posting_t *rows = postings (page->s->bill, &count);
-    cube_t *charges = charges_of (page->s->bill);
 
-    for (size_t i = 0; i < page->s->usage_count; i++)
-        take_idle (page, charges, &page->s->usage[i]);
-    cube_free (charges);
+    take_usage (page);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].kind == BILL_REMAINDER && wasted_class (&rows[i]))
-            add_waste (page, rows[i].what, rows[i].pool, NULL,
+        if (rows[i].kind == BILL_REMAINDER && is_unallocated (&rows[i]))
+            add_waste (page->waste, rows[i].what, rows[i].pool, NULL,
                        rows[i].gpu_seconds, rows[i].cost_units);
 }
 
@@ -139,14 +129,16 @@ static char *waste_title (const struct waste *row)
     return xstrdup ("Idle GPUs in jobs");
 }
 
-static void put_waste (page_t *page, const struct waste *row, const char *name,
-                       bool in_jobs)
+static void put_waste (page_t *page, const struct waste *row)
 {
+    GL_AUTOFREE char *name = waste_title (row);
+    bool in_jobs = !strcmp (row->what, summary_idle_in_jobs);
     mpz_t whole;
 
     mpz_init (whole);
     report_row (page->report);
-    report_put_text (page->report, AT_SECTION, "waste");
+    report_put_text (page->report, AT_SECTION,
+                     summary_is_unknown (row) ? "unknown" : "waste");
     report_put_text (page->report, AT_NAME, name);
     if (mpq_sgn (row->seconds) != 0)
         report_put_hours (page->report, AT_GPU_HOURS, row->seconds);
@@ -160,6 +152,13 @@ static void put_waste (page_t *page, const struct waste *row, const char *name,
     mpz_clear (whole);
 }
 
+static void put_classes (page_t *page, cube_t *classes, bool unknown)
+{
+    for (size_t i = 0; i < cube_count (classes); i++)
+        if (summary_is_unknown (cube_row (classes, i)) == unknown)
+            put_waste (page, cube_row (classes, i));
+}
+
 void summary_waste (page_t *page)
 {
     cube_t *classes = cube_new (&summary_waste_rows, "what");
@@ -169,11 +168,12 @@ void summary_waste (page_t *page)
                     "Idle GPUs in jobs: the average price of their time. "
                     "Capacity: the cost of time that no job had, whoever pays "
                     "for it.");
-    for (size_t i = 0; i < cube_count (classes); i++) {
-        const struct waste *row = cube_row (classes, i);
-        GL_AUTOFREE char *title = waste_title (row);
-        put_waste (page, row, title, !strcmp (row->what, summary_idle_in_jobs));
-    }
+    put_classes (page, classes, false);
+    report_section (page->report, "What is unknown",
+                    "The cost of capacity without jobs for which no source "
+                    "says whether the nodes were up. It is not counted as "
+                    "waste.");
+    put_classes (page, classes, true);
     cube_free (classes);
 }
 
@@ -245,8 +245,6 @@ static const struct {
     {REMAINDER_PLANNED_DOWN, "Shorten maintenance of ",
      ", which was down as planned", "utilization"},
     {REMAINDER_DOWN, "Repair nodes of ", ", which was down", "utilization"},
-    {REMAINDER_UNKNOWN, "Run 'gpuledger sync' to read node events of ",
-     ", whose state is unknown while they have no jobs", "utilization"},
 };
 
 static void offer_capacity (page_t *page, struct action *action,
@@ -311,31 +309,6 @@ static void offer_shortfall (page_t *page, struct action *action)
                    rows[i].charge_units);
 }
 
-static void offer_budgets (page_t *page, struct action *action)
-{
-    for (size_t i = 0; i < page->s->budget_count; i++) {
-        const budget_t *b = page->s->budgets[i];
-        mpz_t beyond;
-        mpq_t difference;
-        if (!b->of_money || !b->known || mpq_cmp (b->spent, b->amount) <= 0)
-            continue;
-        mpz_init (beyond);
-        mpq_init (difference);
-        mpq_sub (difference, b->spent, b->amount);
-        exact_round (beyond, difference, 0);
-        offer (action,
-               (struct action){
-                   .text = xasprintf ("Agree on a new budget with the owner of "
-                                      "'%s', which is spent",
-                                      b->budget->name),
-                   .command = xstrdup ("gpuledger budget"),
-                   .team = b->budget->team},
-               beyond);
-        mpq_clear (difference);
-        mpz_clear (beyond);
-    }
-}
-
 void summary_actions (page_t *page)
 {
     struct action action[ACTIONS] = {{.text = NULL}};
@@ -344,12 +317,13 @@ void summary_actions (page_t *page)
         mpz_init (action[i].units);
     offer_waste (page, action);
     offer_shortfall (page, action);
-    offer_budgets (page, action);
-    report_section (page->report, "What to look at first",
+    report_section (page->report, "What to do first",
                     page->s->linked
-                        ? "The largest amounts above."
-                        : "The largest amounts above, and the command that "
-                          "shows where each comes from.");
+                        ? "What could save or recover most: at most so much, "
+                          "and where each amount comes from."
+                        : "What could save or recover most: at most so much, "
+                          "and the command that shows where each amount comes "
+                          "from.");
     for (size_t i = 0; i < ACTIONS; i++) {
         if (action[i].text) {
             report_row (page->report);

@@ -5,10 +5,10 @@
 #include "base/memory.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
-#include "cli/sent.h"
 #include "command/verb.h"
 #include "ledger/settlement.h"
 #include "mail/balance_mail.h"
+#include "mail/once.h"
 #include "month/month.h"
 #include "statement/balances.h"
 
@@ -18,7 +18,7 @@ struct request {
     const char *team; /* NULL: all */
     bool mail;
     bool dry_run;
-    const char *sent; /* file of the alerts that were sent */
+    bool once; /* alerts that were sent are not sent again */
 };
 
 /* Amounts come behind the names, as a narrow screen shows the first columns. */
@@ -111,21 +111,29 @@ static bool is_asked (const struct request *r, const month_t *m,
 
 /* --- mail of low balances -------------------------------------------------- */
 
-/* For the file of alerts, instead of a period: a balance goes on. */
+/* Of an alert, instead of a period: a balance goes on. */
 #define BALANCE_PERIOD "balance"
 #define BALANCE_LOW "low"
 
 /* Each crossing once: a balance that is not low any more may be so again. */
-static bool is_news (buffer_t *sent, const char *rule, bool low)
+static bool is_news (once_t *once, const site_t *site,
+                     const site_settlement_t *rule, period_t month, bool low)
 {
-    if (low)
-        return sent_is_new (sent, rule, BALANCE_PERIOD, BALANCE_LOW);
-    sent_forget (sent, rule, BALANCE_PERIOD, BALANCE_LOW);
-    return false;
+    text_list_t to = {.count = 0};
+    bool news;
+
+    if (!low) {
+        once_forget (once, BALANCE_PERIOD, rule->name, BALANCE_LOW);
+        return false;
+    }
+    balance_mail_addresses (site, rule->name, month, &to);
+    news = once_is_new (once, BALANCE_PERIOD, rule->name, BALANCE_LOW, &to);
+    texts_clear (&to);
+    return news;
 }
 
 static void add_mails (const struct request *r, const month_t *m,
-                       const site_t *site, int64_t as_of, buffer_t *sent,
+                       const site_t *site, int64_t as_of, once_t *once,
                        buffer_t *out)
 {
     size_t count;
@@ -139,31 +147,32 @@ static void add_mails (const struct request *r, const month_t *m,
             || !is_asked (r, m, site, b, NULL))
             continue;
         low = balances_low (site, b, rule, as_of);
-        if (r->sent ? is_news (sent, b->rule, low) : low)
+        if (once ? is_news (once, site, rule, m->period, low) : low)
             balance_mail (site, b, rule, m->period, as_of, out);
     }
 }
 
-/* The file is written only after the mails. */
+/* What was sent is recorded only after it was printed. */
 static int send_mails (cli_t *cli, struct request *r, month_t *m, int64_t as_of)
 {
     gl_error_t error;
     const site_t *site = month_site (m, &error);
-    BUFFER_AUTO sent = BUFFER_INIT;
     BUFFER_AUTO text = BUFFER_INIT;
+    once_t *once;
     int rc;
 
     if (!site)
         return cli_fail (cli, &error);
-    rc = r->sent ? sent_read (cli, r->sent, &sent) : CLI_OK;
-    if (rc != CLI_OK)
-        return rc;
+    once = r->once ? once_open (cli, "balance") : NULL;
+    if (r->once && !once)
+        return CLI_FAILED;
     r->team = month_team (m, site, cli->site, r->team);
-    add_mails (r, m, site, as_of < m->period.end ? as_of : m->period.end, &sent,
+    add_mails (r, m, site, as_of < m->period.end ? as_of : m->period.end, once,
                &text);
     rc = output_bytes (cli, &r->output, buffer_text (&text), text.length);
-    if (rc == CLI_OK && r->sent && !r->dry_run)
-        rc = sent_write (cli, r->sent, &sent);
+    if (rc == CLI_OK && once && !r->dry_run)
+        rc = once_commit (once);
+    once_free (once);
     return rc == CLI_OK && text.length > 0 ? CLI_LOOK : rc;
 }
 
@@ -208,7 +217,8 @@ static int show (cli_t *cli, struct request *r, month_t *m)
 
 static int print_balances (cli_t *cli, struct request *r)
 {
-    store_t *store = cli_site (cli) ? cli_store (cli, STORE_READ_ONLY) : NULL;
+    unsigned flags = r->once && !r->dry_run ? 0 : STORE_READ_ONLY;
+    store_t *store = cli_site (cli) ? cli_store (cli, flags) : NULL;
     report_query_t query;
     gl_error_t error;
     month_t *m;
@@ -243,11 +253,9 @@ static int check (cli_t *cli, const struct request *r)
 {
     if (r->mail && output_formed (&r->output))
         return cli_usage (cli, "--mail is a form of output of its own");
-    if (!r->mail && (r->sent || r->dry_run))
+    if (!r->mail && (r->once || r->dry_run))
         return cli_usage (cli, "%s needs --mail",
-                          r->sent ? "--once" : "--dry-run");
-    if (r->sent && !*r->sent)
-        return cli_usage (cli, "--once needs the name of a file");
+                          r->once ? "--once" : "--dry-run");
     return CLI_OK;
 }
 
@@ -280,11 +288,11 @@ static const cli_option_t options[] = {
      "instead of the table: a mail for each balance below its\nlow_balance, in "
      "mbox form; of the current month, without --month",
      CLI_AT (struct request, mail)},
-    {0, "once", "FILE",
-     "send a mail once until the balance is no longer low: FILE\nrecords it",
-     CLI_AT (struct request, sent)},
-    {0, "dry-run", NULL,
-     "print the mails, and leave the file of --once as it is",
+    {0, "once", NULL,
+     "send a mail once until the balance is no longer low: the store\n"
+     "records it",
+     CLI_AT (struct request, once)},
+    {0, "dry-run", NULL, "print the mails, and record nothing",
      CLI_AT (struct request, dry_run)},
     CLI_GROUP (output_options, struct request, output),
     {0},

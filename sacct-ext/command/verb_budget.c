@@ -8,10 +8,10 @@
 #include "base/timespec.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
-#include "cli/sent.h"
 #include "command/verb.h"
 #include "ledger/bill.h"
 #include "mail/budget_mail.h"
+#include "mail/once.h"
 #include "month/budget_limits.h"
 #include "month/budgets.h"
 #include "render/render.h"
@@ -25,19 +25,22 @@ struct request {
     const char *window_word; /* --window */
     budget_window_t window;
     bool mail;
-    const char *told;   /* file of the alerts that were sent */
+    bool once;          /* alerts that were sent are not sent again */
     const char *limits; /* file for the submit filter */
 };
 
 /* --- which alerts are new ------------------------------------------------ */
 
-static bool is_news (buffer_t *sent, const budget_t *b, const char *what)
+static bool is_news (once_t *once, const budget_t *b, const char *what)
 {
-    return sent_is_new (sent, b->budget->name, b->period_name, what);
+    char *owner = b->budget->owner;
+    const text_list_t to = {&owner, owner ? 1 : 0};
+
+    return once_is_new (once, b->period_name, b->budget->name, what, &to);
 }
 
 /* Of a threshold those below it are told along with it. */
-static void keep_news (buffer_t *text, const budget_t *b, budget_alert_t *alert)
+static void keep_news (once_t *once, const budget_t *b, budget_alert_t *alert)
 {
     bool news = false;
 
@@ -45,11 +48,11 @@ static void keep_news (buffer_t *text, const budget_t *b, budget_alert_t *alert)
         char what[16];
         snprintf (what, sizeof (what), "%d", budget_thresholds[i]);
         if (budget_thresholds[i] <= alert->threshold)
-            news = is_news (text, b, what);
+            news = is_news (once, b, what);
     }
     if (!news)
         alert->threshold = 0;
-    alert->over = alert->over && is_news (text, b, "forecast");
+    alert->over = alert->over && is_news (once, b, "forecast");
 }
 
 /* --- the report -------------------------------------------------------- */
@@ -101,31 +104,31 @@ static int print_report (cli_t *cli, const struct request *request,
     return rc;
 }
 
-/* First what others read; what was told is kept only after it was printed. */
+/* First what others read; what was sent is recorded only after it was printed. */
 static int tell (cli_t *cli, const struct request *request,
                  const report_query_t *query, budget_t *const *budgets,
                  size_t count, uint64_t unlimited)
 {
     budget_alert_t *alerts = xcalloc (count + 1, sizeof (*alerts));
-    BUFFER_AUTO told = BUFFER_INIT;
+    once_t *once = request->once ? once_open (cli, "budget") : NULL;
     bool news = false;
-    int rc = request->told ? sent_read (cli, request->told, &told) : CLI_OK;
+    int rc = request->once && !once ? CLI_FAILED : CLI_OK;
 
     for (size_t i = 0; i < count && rc == CLI_OK; i++) {
         alerts[i] = budget_alert (budgets[i]);
-        if (request->told)
-            keep_news (&told, budgets[i], &alerts[i]);
+        if (once)
+            keep_news (once, budgets[i], &alerts[i]);
         news = news || budget_alerts (&alerts[i]);
     }
     if (rc == CLI_OK && request->limits)
         rc = write_limits (cli, request, query->period.end, budgets, count);
     if (rc == CLI_OK)
-        rc = request->mail
-                 ? print_mail (cli, request, budgets, alerts, count)
-                 : print_report (cli, request, query, budgets, alerts, count,
-                                 unlimited);
-    if (rc == CLI_OK && request->told)
-        rc = sent_write (cli, request->told, &told);
+        rc = request->mail ? print_mail (cli, request, budgets, alerts, count)
+                           : print_report (cli, request, query, budgets, alerts,
+                                           count, unlimited);
+    if (rc == CLI_OK && once)
+        rc = once_commit (once);
+    once_free (once);
     free (alerts);
     return rc == CLI_OK && news ? CLI_LOOK : rc;
 }
@@ -149,19 +152,20 @@ static int no_such_budget (cli_t *cli, const char *name, int64_t as_of)
         nearest_offer (&nearest, known);
     }
     if (nearest.name)
-        return cli_failf (cli, "there is no budget '%s' in force; did you mean "
-                               "'%s'?",
+        return cli_failf (cli,
+                          "there is no budget '%s' in force; did you mean "
+                          "'%s'?",
                           name, nearest.name);
     for (size_t i = 0; i < cli->site->budget_count; i++)
-        buffer_printf (&names, "%s%s", i ? ", " : "; there are: ",
-                       cli->site->budgets[i].name);
+        buffer_printf (&names, "%s%s",
+                       i ? ", " : "; there are: ", cli->site->budgets[i].name);
     return cli_failf (cli, "there is no budget%s%s%s in force%s",
                       name ? " '" : "", name ? name : "", name ? "'" : "",
                       buffer_text (&names));
 }
 
-static int take_as_of (cli_t *cli, const struct request *request,
-                       int64_t known, int64_t *ret_as_of)
+static int take_as_of (cli_t *cli, const struct request *request, int64_t known,
+                       int64_t *ret_as_of)
 {
     gl_error_t error;
 
@@ -213,7 +217,8 @@ static int with_store (cli_t *cli, const struct request *request)
     report_query_t query;
     int rc;
 
-    if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
+    if (!cli_site (cli)
+        || !cli_store (cli, request->once ? 0 : STORE_READ_ONLY))
         return CLI_FAILED;
     rc = query_options_resolve (cli, &options, cli->site, cli->store, "pool",
                                 &query);
@@ -246,10 +251,10 @@ static int check (cli_t *cli, const struct request *request)
 {
     if (request->mail && output_formed (&request->output))
         return cli_usage (cli, "--mail is a form of output of its own");
-    if ((request->told && !*request->told)
-        || (request->limits && !*request->limits))
-        return cli_usage (cli, "--once and --output-limits need the name of a "
-                               "file");
+    if (request->once && !request->mail)
+        return cli_usage (cli, "--once needs --mail");
+    if (request->limits && !*request->limits)
+        return cli_usage (cli, "--output-limits needs the name of a file");
     return CLI_OK;
 }
 
@@ -282,9 +287,9 @@ static const cli_option_t options[] = {
      "instead of the table: a mail for each budget with an alert, in\n"
      "mbox form",
      CLI_AT (struct request, mail)},
-    {0, "once", "FILE",
-     "send the alert of each threshold once: FILE records it",
-     CLI_AT (struct request, told)},
+    {0, "once", NULL,
+     "send the alert of each threshold once: the store records it",
+     CLI_AT (struct request, once)},
     {0, "output-limits", "FILE",
      "also write the limits at which job_submit.lua warns or\nrefuses",
      CLI_AT (struct request, limits)},
@@ -302,5 +307,5 @@ const verb_t verb_budget = {
             "which the budget is used up. The exit code is 3 if 50, 75, 90 or "
             "100 percent are spent, or if the forecast is above 100.",
     .options = options,
-    .example = "gpuledger budget --once /var/lib/gpuledger/alerts --mail",
+    .example = "gpuledger budget --mail --once",
 };

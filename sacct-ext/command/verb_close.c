@@ -13,8 +13,10 @@
 #include "command/rollups_keep.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
+#include "command/verb_report.h"
 #include "month/close.h"
 #include "month/closed_lists.h"
+#include "publish/publish.h"
 #include "site/site.h"
 
 struct request {
@@ -27,6 +29,17 @@ struct request {
 };
 
 /* --- closing ----------------------------------------------------------- */
+
+/* The same in another format. */
+static int report_checks (cli_t *cli, const struct request *request,
+                          const checks_t *checks)
+{
+    report_t *report = checks_report (checks, request->month);
+    int rc = output_report (cli, &request->output, report);
+
+    report_free (report);
+    return rc;
+}
 
 static void print_checks (const checks_t *checks)
 {
@@ -84,6 +97,20 @@ static int write_set (cli_t *cli, const struct request *request)
                       request->month, request->export, request->month);
 }
 
+/* Neither because the site could not. */
+static int write_site (cli_t *cli, const struct request *request)
+{
+    const publish_t publish
+        = {.dir = cli->site->publish.directory, .report = report_for_site};
+
+    if (!cli->site->publish.at_close || publish_site (cli, &publish) == CLI_OK)
+        return CLI_OK;
+    return cli_failf (cli,
+                      "%s stays closed; write the site with: gpuledger publish "
+                      "%s",
+                      request->month, publish.dir);
+}
+
 static int close_it (cli_t *cli, const struct request *request, int64_t now,
                      const checks_t *checks)
 {
@@ -109,8 +136,24 @@ static int close_it (cli_t *cli, const struct request *request, int64_t now,
                         done.version, r.who,   now};
     rc = manual_anchor (cli, &anchor);
     if (request->export && write_set (cli, request) != CLI_OK)
+        rc = CLI_FAILED;
+    if (write_site (cli, request) != CLI_OK || rc == CLI_FAILED)
         return CLI_FAILED;
     return checks_in (checks, CHECK_LOOK) > 0 ? CLI_LOOK : rc;
+}
+
+static bool is_formed (const output_t *output)
+{
+    return output_formed (output) || output->file;
+}
+
+static int show_checks (cli_t *cli, const struct request *request,
+                        const checks_t *checks)
+{
+    if (is_formed (&request->output))
+        return report_checks (cli, request, checks);
+    print_checks (checks);
+    return CLI_OK;
 }
 
 static int check_and_close (cli_t *cli, const struct request *request)
@@ -124,16 +167,17 @@ static int check_and_close (cli_t *cli, const struct request *request)
                      &error)
         < 0)
         return cli_fail (cli, &error);
-    print_checks (&checks);
-    if (request->check)
+    rc = show_checks (cli, request, &checks);
+    if (rc == CLI_OK && request->check)
         rc = checks_in (&checks, CHECK_NEVER) + checks_in (&checks, CHECK_LOOK)
                      > 0
                  ? CLI_LOOK
                  : CLI_OK;
-    else if (checks_in (&checks, CHECK_NEVER) > 0
-             || (checks_in (&checks, CHECK_LOOK) > 0 && !request->accept))
+    else if (rc == CLI_OK
+             && (checks_in (&checks, CHECK_NEVER) > 0
+                 || (checks_in (&checks, CHECK_LOOK) > 0 && !request->accept)))
         rc = refuse (cli, request, &checks);
-    else
+    else if (rc == CLI_OK)
         rc = close_it (cli, request, now, &checks);
     checks_clear (&checks);
     return rc;
@@ -264,6 +308,8 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli_usage (cli, "--accept and --check need --month");
     if (request.export && (request.list || request.check || !*request.export))
         return cli_usage (cli, "--export DIR is for closing a month");
+    if (!request.list && !request.check && is_formed (&request.output))
+        return cli_usage (cli, "output options are for --check and --list");
     if (request.accept && request.check)
         return cli_usage (cli, "--check writes nothing, so that there is "
                                "nothing to --accept: give one of them");
@@ -298,8 +344,8 @@ const verb_t verb_close = {
     .name = "close",
     .run = run,
     .synopsis
-    = "--month YYYY-MM [--check | --accept REASON] [--export DIR] | --list "
-      "[OUTPUT]",
+    = "--month YYYY-MM [--accept REASON] [--export DIR] | --month YYYY-MM "
+      "--check [OUTPUT] | --list [OUTPUT]",
     .summary = "check a month and close it for good",
     .help = "The rows of a closed month never change: later facts become "
             "corrections in the\nopen month. If a check finds something, "

@@ -377,6 +377,75 @@ static void add_due_row (struct metrics *m, const posting_t *row)
     mpq_clear (value);
 }
 
+/* What grows with the time that has passed; the rest is billed once. */
+static bool grows (bill_kind_t kind)
+{
+    return kind != BILL_PURCHASE && kind != BILL_CORRECTION
+           && kind != BILL_SERVICE;
+}
+
+static bool is_growing (const void *row, void *arg)
+{
+    (void)arg;
+    return grows (((const posting_t *)row)->kind);
+}
+
+static void add_team_forecast (struct metrics *m, const posting_t *due,
+                               const posting_t *growing, mpq_srcptr factor)
+{
+    mpz_t once;
+    mpq_t value;
+
+    mpz_init (once);
+    mpq_init (value);
+    mpz_set (once, due->charge_units);
+    if (growing) {
+        mpz_sub (once, once, growing->charge_units);
+        mpq_set_z (value, growing->charge_units);
+        mpq_mul (value, value, factor);
+    }
+    mpz_addmul (mpq_numref (value), once, mpq_denref (value));
+    mpz_ui_pow_ui (once, 10, (unsigned long)m->cli->site->currency_digits);
+    mpz_mul (mpq_denref (value), mpq_denref (value), once);
+    mpq_canonicalize (value);
+    exposition_label (&m->e, "team",
+                      due->team ? due->team : key_info (KEY_TEAM)->absent);
+    exposition_exact (&m->e, value, m->cli->site->currency_digits);
+    mpq_clear (value);
+    mpz_clear (once);
+}
+
+/* Of the month at its end, if it goes on as it began; the sum is that of the site. */
+static void add_forecast (struct metrics *m, const month_t *month)
+{
+    int64_t passed = m->as_of - month->period.start;
+    cube_t *due = cube_new (&bill_fields[BILL_POSTINGS], "team");
+    cube_t *growing = cube_new (&bill_fields[BILL_POSTINGS], "team");
+    size_t count;
+    const posting_t *rows = postings (month->bill, &count);
+    mpq_t factor;
+
+    mpq_init (factor);
+    cube_where_wanted (growing, is_growing, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i])) {
+            cube_add (due, &rows[i]);
+            cube_add (growing, &rows[i]);
+        }
+    exposition_family (&m->e, "slurm_gpuledger_month_due_forecast",
+                       EXPOSITION_GAUGE,
+                       "What is due at the end of the month if it goes on as "
+                       "it began; the sum of the teams is that of the site");
+    if (passed > 0)
+        exact_set_i64 (factor, month->period.end - month->period.start, passed);
+    for (size_t i = 0; passed > 0 && i < cube_count (due); i++)
+        add_team_forecast (m, cube_row (due, i),
+                           cube_find (growing, cube_row (due, i)), factor);
+    mpq_clear (factor);
+    cube_free (growing);
+    cube_free (due);
+}
+
 /* As statements say it, with taxes. A pool without a price has no series. */
 static int add_due (struct metrics *m)
 {
@@ -399,6 +468,7 @@ static int add_due (struct metrics *m)
                        "charge; their sum is the amount due, with taxes");
     for (size_t i = 0; i < cube_count (due); i++)
         add_due_row (m, cube_row (due, i));
+    add_forecast (m, month);
     cube_free (due);
     month_free (month);
     return CLI_OK;

@@ -3,6 +3,7 @@
 #include "command/verb.h"
 #include "command/verb_report.h"
 #include "publish/publish.h"
+#include "site/site.h"
 
 struct request {
     bool fresh;
@@ -15,10 +16,15 @@ static int run (cli_t *cli, int argc, char **argv)
 
     if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;
-    if (optind != argc - 1 || !*argv[optind])
-        return cli_usage (cli, "give the directory of the site");
-    publish.dir = argv[optind];
+    if (argc - optind > 1 || (optind < argc && !*argv[optind]))
+        return cli_usage (cli, "give one directory, that of the site");
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    publish.dir = optind < argc ? argv[optind] : cli->site->publish.directory;
     publish.fresh = request.fresh;
+    if (!publish.dir)
+        return cli_usage (cli, "give the directory of the site, or set "
+                               "publish.directory");
     return publish_site (cli, &publish);
 }
 
@@ -33,9 +39,10 @@ static const cli_option_t options[] = {
 const verb_t verb_publish = {
     .name = "publish",
     .run = run,
-    .synopsis = "DIR [OPTION]...",
+    .synopsis = "[DIR] [OPTION]...",
     .summary = "write the web site of all months, teams and pools",
-    .help = "Writes static pages into DIR for a web server or a file share: an "
+    .help = "Writes static pages into DIR (without it, publish.directory) for "
+            "a web server or a file share: an "
             "index, each month on one page, the statements of all teams with "
             "their users, projects and most expensive jobs, pools, "
             "definitions, and the hashes of closed months; with the data of "

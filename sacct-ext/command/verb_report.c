@@ -194,12 +194,13 @@ static int report_of_utilization (cli_t *cli, const report_query_t *query,
                                   report_t **ret_report)
 {
     struct collector c = {.utilization = utilization_new (query)};
-    const rollups_query_t days = {.query = query, .period = query->period};
+    const report_query_t *known = utilization_query (c.utilization);
+    const rollups_query_t days = {.query = known, .period = known->period};
     bool pooled = query->site->pool_count > 0; /* else nodes are told apart by
                                                   all of their events */
     int rc = pooled && rollups_answer (&days)
                  ? collect_rollups (cli, &c, &days)
-                 : collect (cli, &c, query->period,
+                 : collect (cli, &c, known->period,
                             utilization_capacity (c.utilization));
 
     if (rc == CLI_OK)

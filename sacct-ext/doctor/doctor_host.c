@@ -495,6 +495,10 @@ const doctor_check_t doctor_host_checks[] = {
     {"host.names",
      "jobs have the QOS, partitions and reservations of prices and rules",
      doctor_look_names, "correct the name; gpuledger.yaml(5)"},
+    {"host.mail", "mail can be sent, and each team has an address",
+     doctor_look_mail,
+     "set `mail` in the configuration, and `mail` or `email` of the teams; "
+     "docs/guides/mail.md"},
     {"host.coverage", "nodes recorded 95 % of the last month's GPU time",
      look_coverage, "run gpuledger doctor on nodes whose jobs have no record"},
     {0},

@@ -34,6 +34,8 @@ doctor_state_t doctor_look_anchor (doctor_t *doctor, buffer_t *finding);
 doctor_state_t doctor_look_accounts (doctor_t *doctor, buffer_t *finding);
 doctor_state_t doctor_look_teams (doctor_t *doctor, buffer_t *finding);
 doctor_state_t doctor_look_names (doctor_t *doctor, buffer_t *finding);
+/* doctor_mail.c */
+doctor_state_t doctor_look_mail (doctor_t *doctor, buffer_t *finding);
 /* doctor_cut.c */
 doctor_state_t doctor_look_layout (doctor_t *doctor, buffer_t *finding);
 doctor_state_t doctor_look_energy (doctor_t *doctor, buffer_t *finding);

@@ -18,8 +18,8 @@ static void add_addresses (const site_t *site, const char *name, period_t month,
         texts_add_new (to, team->email);
 }
 
-static void add_readers (const site_t *site, const char *name, period_t month,
-                         text_list_t *to)
+void balance_mail_addresses (const site_t *site, const char *name,
+                             period_t month, text_list_t *to)
 {
     for (size_t k = 0; k < site->settlement_count; k++) {
         const site_settlement_t *rule = &site->settlement[k];
@@ -80,7 +80,7 @@ void balance_mail (const site_t *site, const bill_balance_t *b,
     text_list_t to = {.count = 0};
 
     add_body (&body, site, b, rule, month, as_of);
-    add_readers (site, rule->name, month, &to);
+    balance_mail_addresses (site, rule->name, month, &to);
     alert_write (site, &to, subject, as_of, buffer_text (&body), out);
     texts_clear (&to);
 }

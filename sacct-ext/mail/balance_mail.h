@@ -5,6 +5,9 @@
 #include "base/buffer.h"
 #include "statement/balances.h"
 
+/* To whom the mail of a rule goes. */
+void balance_mail_addresses (const site_t *site, const char *rule,
+                             period_t month, text_list_t *to);
 /* Appended: a message in mbox form to the teams of the rule and those who paid money in.
  * `as_of`: the end of the facts. */
 void balance_mail (const site_t *site, const bill_balance_t *balance,

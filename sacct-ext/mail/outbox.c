@@ -71,14 +71,16 @@ enum {
 };
 static const column_info_t columns[AT_COUNT] = {
     [AT_KIND] = {"kind", "Mail", COLUMN_TEXT, true, false,
-                 "statement, draft (of a month that is not closed), weekly or "
-                 "monthly."},
+                 "statement, draft (of a month that is not closed), weekly, "
+                 "monthly; alerts: budget, balance."},
     [AT_PERIOD] = {"period", "Period", COLUMN_DATE, true, false,
                    "The month, or the first day of the week."},
-    [AT_NAME] = {"team", "Team", COLUMN_TEXT, true, false, ""},
+    [AT_NAME] = {"name", "Name", COLUMN_TEXT, true, false,
+                 "The team; of an alert the budget or the rule."},
     [AT_CONTENT]
     = {"content", "Content", COLUMN_TEXT, true, true,
-       "The id of the statement; of a monthly summary that of the closing."},
+       "The id of the statement; of a monthly summary that of the closing; of "
+       "an alert the threshold."},
     [AT_STATE] = {"state", "State", COLUMN_TEXT, false, false,
                   "to be sent; sent; unknown (gpuledger ended while it was "
                   "being sent, and the next run sends it again); no address."},
@@ -166,6 +168,17 @@ int mail_list (cli_t *cli, const output_t *output)
     return rc;
 }
 
+char *mail_who (void)
+{
+    const struct passwd *user = getpwuid (geteuid ());
+    char host[256] = "";
+
+    gethostname (host, sizeof (host) - 1);
+    return user ? xasprintf ("%s@%s %ld", user->pw_name, host, (long)getpid ())
+                : xasprintf ("uid %u@%s %ld", (unsigned)geteuid (), host,
+                             (long)getpid ());
+}
+
 /* --- an outbox ---------------------------------------------------------- */
 
 struct outbox {
@@ -183,18 +196,6 @@ struct outbox {
     size_t failed;
     size_t unaddressed;
 };
-
-/* "root@host 4711": who sends, and which process that is. */
-static char *who_am_i (void)
-{
-    const struct passwd *user = getpwuid (geteuid ());
-    char host[256] = "";
-
-    gethostname (host, sizeof (host) - 1);
-    return user ? xasprintf ("%s@%s %ld", user->pw_name, host, (long)getpid ())
-                : xasprintf ("uid %u@%s %ld", (unsigned)geteuid (), host,
-                             (long)getpid ());
-}
 
 /* Another process of this host that still runs. */
 static bool is_running (const outbox_t *o, const char *who)
@@ -236,7 +237,7 @@ outbox_t *outbox_open (cli_t *cli, const mail_options_t *options,
                     .output = output,
                     .kind = kind,
                     .period = xstrdup (period),
-                    .who = who_am_i ()};
+                    .who = mail_who ()};
     if (options->dry_run)
         o->list = new_list ("Mail to be sent");
     return o;

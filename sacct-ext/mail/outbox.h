@@ -73,7 +73,10 @@ int outbox_close (outbox_t *outbox);
 void mail_team_addresses (const site_t *site, const char *team,
                           text_list_t *ret_to);
 
-/* All that the store has of letters, as a report. Returns an exit code. */
+/* "root@host 4711": who sends, and which process that is. Yours. */
+char *mail_who (void);
+
+/* All that the store has of letters and alerts, as a report. Returns an exit code. */
 int mail_list (cli_t *cli, const output_t *output);
 
 #endif /* !GL_MAIL_OUTBOX_H */

@@ -8,6 +8,7 @@
 
 #include "month/month.h"
 #include "month/periods.h"
+#include "report/report.h"
 #include "site/site.h"
 #include "store/store.h"
 
@@ -36,10 +37,13 @@ typedef struct {
 size_t checks_in (const checks_t *checks, check_state_t state);
 void checks_clear (checks_t *checks);
 
-/* Of a month that is not closed, as of `now`. -1: a check could not even be
- * tried. */
+/* Of a month that is not closed, as of `now`. 0: what the store alone says, without the age
+ * of the facts and without slurmdbd. -1: a check could not even be tried. */
 int close_check (store_t *store, const site_t *site, const char *month,
                  int64_t now, checks_t *ret_checks, gl_error_t *error);
+
+/* As a report; report_free() it. */
+report_t *checks_report (const checks_t *checks, const char *month);
 
 typedef struct {
     const char *month;

@@ -78,11 +78,12 @@ static void check_over (struct checking *c)
 {
     for (size_t i = 0; i < c->cluster_count; i++) {
         const store_cluster_t *cluster = &c->clusters[i];
+        bool over = cluster->as_of >= c->period.end;
         char stamp[ZONE_STAMP_SIZE];
         zone_stamp (c->site->zone, cluster->as_of, stamp);
-        found (c->checks,
-               cluster->as_of >= c->period.end ? CHECK_OK : CHECK_LOOK, "over",
-               xasprintf ("%s: facts up to %s", cluster->name, stamp));
+        found (c->checks, over ? CHECK_OK : CHECK_LOOK, "over",
+               xasprintf ("%s: facts up to %s%s", cluster->name, stamp,
+                          over ? "" : ", before the month ends"));
     }
     if (c->cluster_count == 0)
         found (c->checks, CHECK_NEVER, "over",
@@ -589,8 +590,9 @@ static int check_all (struct checking *c, gl_error_t *error)
     if (check_order (c, error) < 0)
         return -1;
     check_over (c);
-    check_fresh (c);
-    for (size_t i = 0; i < c->cluster_count; i++)
+    if (c->now > 0)
+        check_fresh (c);
+    for (size_t i = 0; c->now > 0 && i < c->cluster_count; i++)
         reconcile_one (c, &c->clusters[i]);
     if (check_open (c, error) < 0 || check_coverage (c, error) < 0
         || check_bill (c, error) < 0 || check_names (c, error) < 0)
@@ -620,4 +622,47 @@ int close_check (store_t *store, const site_t *site, const char *month,
     if (rc < 0)
         checks_clear (ret_checks);
     return rc;
+}
+
+/* --- as a report ------------------------------------------------------------- */
+
+enum { AT_STATE, AT_CHECK, AT_FIGURE };
+
+static const column_info_t columns[] = {
+    {"state", "State", COLUMN_TEXT, false, false,
+     "ok; look: a finding, with which closing needs a reason; never: closing "
+     "is "
+     "refused; unknown: the check cannot be made."},
+    {"check", "Check", COLUMN_TEXT, true, false, ""},
+    {"figure", "What was found", COLUMN_WORDS, false, false, ""},
+};
+
+static void figure_findings (report_t *report, const checks_t *checks)
+{
+    GL_AUTOFREE char *look = xasprintf ("%zu", checks_in (checks, CHECK_LOOK));
+    GL_AUTOFREE char *never
+        = xasprintf ("%zu", checks_in (checks, CHECK_NEVER));
+
+    report_figure (report, "Findings", look,
+                   "with these, closing needs a reason", COLUMN_COUNT);
+    report_figure (report, "Not to be closed", never,
+                   "with these, closing is refused", COLUMN_COUNT);
+}
+
+report_t *checks_report (const checks_t *checks, const char *month)
+{
+    GL_AUTOFREE char *title = xasprintf ("Can %s be closed?", month);
+    report_t *report = report_new ("close", title);
+
+    report_parameter (report, "month", month);
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
+    figure_findings (report, checks);
+    for (size_t i = 0; i < checks->count; i++) {
+        const check_t *c = &checks->item[i];
+        report_row (report);
+        report_put_text (report, AT_STATE, check_state_word (c->state));
+        report_put_text (report, AT_CHECK, c->name);
+        report_put_text (report, AT_FIGURE, c->figure);
+    }
+    return report;
 }

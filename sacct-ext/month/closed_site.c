@@ -15,7 +15,7 @@ static const struct {
 } issuer_texts[] = {
     ISSUER (name),           ISSUER (operator), ISSUER (owner),
     ISSUER (service),        ISSUER (region),   ISSUER (region_name),
-    ISSUER (invoice_prefix),
+    ISSUER (invoice_prefix), ISSUER (contact),  ISSUER (payment),
 };
 
 static const char issuer_ai[] = "issuer.ai"; /* its category, if it is that */

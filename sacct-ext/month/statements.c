@@ -40,6 +40,7 @@ struct statements {
     bool budgeted;
     budget_t **budgets; /* of all teams, or of the one */
     size_t budget_count;
+    cube_t *prices; /* of pools; NULL: not asked yet */
 };
 
 /* --- jobs -------------------------------------------------------------- */
@@ -52,6 +53,8 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     for (size_t i = 0; i <= STATEMENT_COUNTS; i++)
         usage_add (s->usage[i], fact->segment, fact->suspensions,
                    fact->suspension_count, fact->project);
+    usage_measure (s->usage[STATEMENT_PRICED], fact->segment, fact->project,
+                   fact->evidence);
     return 0;
 }
 
@@ -142,6 +145,52 @@ static uint64_t jobs_of (const statements_t *s, const char *team)
     const usage_cell_t *cells = cells_of (s, STATEMENT_COUNTS, team, &count);
 
     return count ? cells->jobs : 0;
+}
+
+/* Idle GPUs of the team's jobs by pool; idle_free() them. */
+static statement_idle_t *idle_of (const statements_t *s, const char *team,
+                                  size_t *ret_count)
+{
+    size_t count, at = 0;
+    const usage_cell_t *cells = cells_of (s, STATEMENT_PRICED, team, &count);
+    statement_idle_t *idle = NULL;
+    mpq_t seconds;
+
+    *ret_count = 0;
+    mpq_init (seconds);
+    for (size_t i = 0; i < count; i++) {
+        const char *pool = cells[i].key[1];
+        mpq_set_ui (seconds, 0, 1);
+        if (!pool || !usage_cell_idle_seconds (&cells[i], seconds)
+            || mpq_sgn (seconds) <= 0)
+            continue;
+        for (at = 0; at < *ret_count && strcmp (idle[at].pool, pool); at++)
+            ;
+        if (at == *ret_count) {
+            *GL_APPEND (idle, *ret_count) = (statement_idle_t){.pool = pool};
+            mpq_init (idle[at].gpu_seconds);
+            mpz_init (idle[at].units);
+        }
+        mpq_add (idle[at].gpu_seconds, idle[at].gpu_seconds, seconds);
+    }
+    mpq_clear (seconds);
+    return idle;
+}
+
+/* Those that have a price. */
+static void price_idle (statements_t *s, statement_idle_t *idle, size_t count)
+{
+    if (!s->prices)
+        s->prices = bill_pool_prices (s->now->bill);
+    for (size_t i = 0; i < count; i++)
+        bill_idle_in_jobs (s->prices, idle[i].pool, idle[i].gpu_seconds,
+                           idle[i].units);
+}
+
+static void idle_free (statement_idle_t *idle, size_t count)
+{
+    GL_FREE_EACH (idle, count, it,
+                  (mpq_clear (it->gpu_seconds), mpz_clear (it->units)));
 }
 
 /* --- days -------------------------------------------------------------- */
@@ -313,6 +362,7 @@ void statements_close (statements_t *s)
         usage_free (s->usage[i]); /* of the month's configuration */
     budgets_free (s->budgets, s->budget_count);
     cube_free (s->days);
+    cube_free (s->prices);
     month_free (s->now);
     month_free (s->before);
     free (s->state);
@@ -462,10 +512,13 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
 {
     struct days days = days_of (s, page->team);
     budget_t **budgets = xcalloc (s->budget_count + 1, sizeof (*budgets));
+    statement_idle_t *idle = idle_of (s, page->team, &page->idle_count);
     char id[STATEMENT_ID_SIZE];
     int rc;
 
     fill (s, page);
+    price_idle (s, idle, page->idle_count);
+    page->idle = idle;
     take_budgets (s, page, budgets);
     page->days = days.day;
     page->day_count = days.count;
@@ -481,6 +534,7 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         free ((void *)page->counts[i].item);
     free (budgets);
+    idle_free (idle, page->idle_count);
     days_done (&days);
     return rc;
 }

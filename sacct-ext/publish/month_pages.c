@@ -331,6 +331,7 @@ static int write_parts (struct writing *w, size_t part,
     GL_AUTOFREE char *path = parts_path (w, part, team);
     const job_page_t jobs
         = {.query = statements_query (w->statements),
+           .bill = w->month->bill,
            .state = w->state,
            .by = parts[part].by,
            .name = parts[part].by == JOB_USER ? shown_user : NULL,

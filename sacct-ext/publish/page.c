@@ -248,6 +248,8 @@ static char *to_named (const struct place *place, const report_t *report,
         return to_part (place, "project", text);
     if (section && place->page->team)
         return NULL;
+    if (pool && !team && place->page->month) /* how its cost was recovered */
+        return xasprintf ("month/%s-chargeback", place->page->month);
     return team   ? to_team (place, report, row, team)
            : pool ? to_pool (place, report, row, pool)
                   : NULL;

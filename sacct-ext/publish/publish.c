@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/query_options.h"
+#include "month/close.h"
 #include "month/month.h"
 #include "publish/access.h"
 #include "publish/month_pages.h"
@@ -48,6 +49,7 @@ struct publishing {
     char *logo;
     period_t last; /* month that is complete */
     bool decided;  /* there is a page of decisions */
+    bool closable; /* and one of the next month to close */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -460,6 +462,31 @@ static int write_decisions (struct publishing *p)
                         : rc;
 }
 
+/* Whether the next month can be closed, as far as the store says; none where nothing is
+ * open. */
+static int write_closing (struct publishing *p)
+{
+    char month[MONTH_SIZE];
+    checks_t checks;
+    report_t *report;
+    gl_error_t error;
+
+    if (periods_open_month (p->store, p->site, p->periods, month, &error) < 0)
+        return fail (p, &error);
+    p->closable = *month != '\0';
+    if (!p->closable)
+        return CLI_OK;
+    if (close_check (p->store, p->site, month, 0, &checks, &error) < 0)
+        return fail (p, &error);
+    report = checks_report (&checks, month);
+    report_note (report, NOTE_INFORMATION,
+                 "'gpuledger close --month %s --check' looks in addition how "
+                 "old the facts are, and compares them with slurmdbd.",
+                 month);
+    checks_clear (&checks);
+    return write_made (p, "closing", "Closing", NULL, report);
+}
+
 static int write_file (struct publishing *p, const char *path, const char *text)
 {
     gl_error_t error;
@@ -474,20 +501,23 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 
 static int write_index (struct publishing *p)
 {
-    static const render_link_t near[] = {{"Utilization", "utilization"},
-                                         {"Definitions", "definitions"},
-                                         {"Hashes", "verify"},
-                                         {"Decisions", "decisions"}};
-    const page_t page = {.path = "index",
-                         .title = "GPU chargeback",
-                         .near = near,
-                         .near_count = GL_ARRAY_SIZE (near) - !p->decided};
+    render_link_t near[5] = {{"Utilization", "utilization"},
+                             {"Definitions", "definitions"},
+                             {"Hashes", "verify"}};
+    page_t page = {.path = "index",
+                   .title = "GPU chargeback",
+                   .near = near,
+                   .near_count = 3};
     report_t *report = pages_index (p->pages.pages);
     gl_error_t error;
-    int rc = page_write (&p->pages, &page, report, &error) < 0
-                 ? fail (p, &error)
-                 : CLI_OK;
+    int rc;
 
+    if (p->decided)
+        near[page.near_count++] = (render_link_t){"Decisions", "decisions"};
+    if (p->closable)
+        near[page.near_count++] = (render_link_t){"Closing", "closing"};
+    rc = page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)
+                                                           : CLI_OK;
     report_free (report);
     return rc;
 }
@@ -516,6 +546,8 @@ static int write_site (struct publishing *p)
         rc = write_utilization (p);
     if (rc == CLI_OK)
         rc = write_decisions (p);
+    if (rc == CLI_OK)
+        rc = write_closing (p);
     if (rc == CLI_OK)
         rc = write_made (p, "definitions", "Definitions", NULL,
                          glossary_report ());

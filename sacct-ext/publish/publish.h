@@ -9,6 +9,7 @@
  *                            2026-10-job-CLUSTER/JOBID: how the charge of a job is computed
  *   pool/POOL                what the pool cost and recovered
  *   utilization, decisions   of the last months
+ *   closing                  whether the next month can be closed
  *   definitions, verify      terms, and hashes of closed months
  *
  * Closed months are written once: as long as nothing that they are made of changes, their files

@@ -43,6 +43,7 @@ struct tree {
     size_t part_count;
     size_t current; /* part */
     struct entry *entries;
+    uid_t owner; /* of what root writes; -1: who writes it */
     gid_t group;
     tree_counts_t counts;
 };
@@ -52,6 +53,18 @@ static int fail (const tree_t *tree, const char *what, const char *path,
 {
     return gl_error (error, "cannot %s %s/%s: %s", what, tree->dir, path,
                      strerror (errno));
+}
+
+/* Who owns the directory owns what root writes into it, so that its owner can write the site,
+ * and root when a month is closed. */
+static int own (const tree_t *tree, const char *path, gl_error_t *error)
+{
+    return tree->owner != (uid_t)-1
+                   && fchownat (tree->fd, path, tree->owner, (gid_t)-1,
+                                AT_SYMLINK_NOFOLLOW)
+                          < 0
+               ? fail (tree, "change the owner of", path, error)
+               : 0;
 }
 
 /* --- parts and entries ------------------------------------------------------ */
@@ -162,7 +175,9 @@ static int write_list (tree_t *tree, gl_error_t *error)
             if (e->part == i && e->is)
                 buffer_printf (&out, "  %s\n", e->path);
     }
-    return file_replace (&target, path, out.data, out.length, error);
+    return file_replace (&target, path, out.data, out.length, error) < 0
+               ? -1
+               : own (tree, LIST_NAME, error);
 }
 
 /* --- opening ---------------------------------------------------------------- */
@@ -220,6 +235,8 @@ static int read_list (tree_t *tree, gl_error_t *error)
 
 static int open_dir (tree_t *tree, gl_error_t *error)
 {
+    struct stat status;
+
     if (mkdir (tree->dir, 0777) < 0 && errno != EEXIST)
         return gl_error (error, "cannot make the directory %s: %s", tree->dir,
                          strerror (errno));
@@ -235,6 +252,8 @@ static int open_dir (tree_t *tree, gl_error_t *error)
                                tree->dir)
                    : gl_error (error, "cannot lock %s: %s", tree->dir,
                                strerror (errno));
+    if (geteuid () == 0 && fstat (tree->fd, &status) == 0 && status.st_uid != 0)
+        tree->owner = status.st_uid;
     return faccessat (tree->fd, ".", W_OK, 0) < 0 ? gl_error (
                error, "cannot write into %s: %s", tree->dir, strerror (errno))
                                                   : 0;
@@ -266,6 +285,7 @@ int tree_open (const char *dir, tree_t **ret_tree, gl_error_t *error)
     tree->dir = xstrdup (dir);
     tree->fd = tree->log = -1;
     tree->group = (gid_t)-1;
+    tree->owner = (uid_t)-1;
     if (open_dir (tree, error) < 0 || read_list (tree, error) < 0) {
         tree_free (tree);
         return -1;
@@ -315,6 +335,8 @@ void tree_group (tree_t *tree, gid_t group)
 static int give (const tree_t *tree, const char *path, mode_t mode,
                  gl_error_t *error)
 {
+    if (own (tree, path, error) < 0)
+        return -1;
     if (tree->group == (gid_t)-1)
         return 0;
     return fchownat (tree->fd, path, (uid_t)-1, tree->group,
@@ -337,6 +359,8 @@ static int make_dirs (const tree_t *tree, const char *path, gl_error_t *error)
                == 0;
         if (!made && errno != EEXIST)
             return fail (tree, "make the directory", dir, error);
+        if (made && own (tree, dir, error) < 0)
+            return -1;
         /* the directory of the team, and what is below it */
         if (strchr (dir, '/') && give (tree, dir, 0750, error) < 0)
             return -1;
@@ -374,7 +398,7 @@ static int log_new (tree_t *tree, struct entry *entry, gl_error_t *error)
     if (tree->log < 0 || file_write_all (tree->log, line, strlen (line)) < 0)
         return fail (tree, "write", LOG_NAME, error);
     entry->listed = true;
-    return 0;
+    return own (tree, LOG_NAME, error);
 }
 
 int tree_write (tree_t *tree, const char *path, const void *data, size_t size,

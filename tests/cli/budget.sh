@@ -62,26 +62,31 @@ is "$(renamed new.yaml spent)" "$both" "by the new name as well"
 is "$(renamed renamed.yaml scope)" "$(renamed new.yaml scope)" "and is shown by the new one"
 
 # Once.
-lab budget --once told --mail >first
+lab budget --mail --once >first
 is $? 3 "the first time there is something new"
-lab budget --once told --mail >second
+lab budget --mail --once >second
 is $? 0 "the second time there is not"
 test ! -s second
 result $? "and no mail"
-grep -v "forecast" told >less
-cp less told
-lab budget --once told --mail >third
+lab mail sent -P -n -o kind,period,name,content,state,recipients | sort >told
+is "$(grep -c '^budget|.*|sent|' told)" "$(wc -l <told)" "what was sent is listed with other mail"
+is "$(sed -n 's/^To: //p' first | tr -d ' ' | tr ',' '\n' | grep @ | sort -u)" "$(cut -d'|' -f6 told | grep @ | sort -u)" "and with its addresses"
+sqlite3 lab.db "DELETE FROM mail WHERE content = 'forecast'"
+lab budget --mail --once >third
 is $? 3 "what was not told is told"
 is "$(grep -c '^Alert  *forecast above 100 %$' third)" \
     "$(grep -c '^Subject' third)" "and nothing else"
 is "$(grep -c '^From gpuledger ' first)" "$(grep -c '^Subject: ' first)" \
     "a mail has one head"
-echo damaged >told
-lab budget --once told --mail >out 2>errors
-is $? 1 "a damaged file of what was told is an error"
-grep -q 'all alerts are sent again' errors
-result $? "which says what to do"
-is "$(cat told)" damaged "and is left as it is"
+lab mail sent -P -n -o kind,period,name,content,state,recipients | sort | cmp -s - told
+result $? "and is recorded again"
+lab budget --mail >all
+is "$(grep -c '^From gpuledger ' all)" "$(grep -c '^From gpuledger ' first)" "without --once all are sent"
+lab budget --once >out 2>errors
+is "$?:$(head -1 errors)" "2:gpuledger: --once needs --mail" "--once is of mail"
+sqlite3 lab.db "DELETE FROM mail"
+lab budget --mail --once --output /proc/none >out 2>errors
+is "$?:$(sqlite3 lab.db "SELECT count(*) FROM mail")" "1:0" "what could not be printed is not recorded"
 
 # Limits.
 lab budget --output-limits limits >out

@@ -135,10 +135,12 @@ vision,255.89,-255.89"
     is "the proof says so" "  credited: boot failure                   -28.43
   credited: node failure                  -263.00
   shortfall: credits                       291.43"
-    ledger default explain 5 | grep BOOT_FAIL >got
-    is "so does explain" "  state                                           BOOT_FAIL
-  credited: BOOT_FAIL                             -28.43
-  credited: BOOT_FAIL                             -14.22"
+    ledger default explain 5 | grep 'BOOT_FAIL\|boot failure' >got
+    is "so does explain" "  October 2026: credit for boot failure: -28.43 USD
+  November 2026: credit for boot failure: -14.22 USD
+  state                                           BOOT_FAIL
+  credited: boot failure                          -28.43
+  credited: boot failure                          -14.22"
 }
 
 # Rows of account and state to rows of account.

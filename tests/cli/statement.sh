@@ -128,6 +128,10 @@ jq -e '.parameters.state | startswith("closed ")' closed.json >holds
 result $? "and says that it is closed"
 is "$(jq -c .totals closed.json)" "$(jq -c .totals language.json)" \
     "its sums are those before it was closed"
+jq -e '[.notes[].text] | any(startswith("You can object before 20") and contains("write to GPU chargeback and name the rows"))' closed.json >holds
+result $? "it says until when and where to object"
+is "$(jq -r '.notes[].text | select(startswith("You can object")) | .[22:32]' closed.json)" "$(jq -r '.parameters."payable from"' closed.json)" \
+    "and that is when it is handed over"
 name=$(jq -r .parameters.statement closed.json)
 cp other.yaml money.yaml
 is "$(lab statement language --month 2026-10 --json |
@@ -157,6 +161,14 @@ jq -e '.totals | [.due, .charges, .idle, .credits, .corrections, .taxes]
 result $? "the parts add up to what is due"
 jq -e '[.proof[].holds] | all' open.json >holds
 result $? "and so does the change"
+
+# --- whom to ask, and how to pay: of a closed month as it was then
+echo "issuer: {contact: \"gpu-billing@example.org <b>\", payment: 'By transfer to CC-900.'}" >>money.yaml
+lab statement language --month 2026-11 --html >page.html
+grep -q 'Questions: gpu-billing@example.org &lt;b&gt;' page.html && grep -q 'Payment: By transfer to CC-900.' page.html
+result $? "an open month names contact and payment of today"
+lab statement language --month 2026-10 --json | jq -r '.notes[].text' >notes
+is "$(grep -c 'gpu-billing\|Payment' notes)" 0 "a closed one those of its closing"
 
 # --- all teams
 lab statement --all all --month 2026-10 2>errors

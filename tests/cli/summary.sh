@@ -15,7 +15,9 @@ lab report summary --month 2026-10 -P >summary.csv || exit 1
 column () { awk -F'|' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
                                   $1 == section { print $2, $at }' section="$2" summary.csv; }
 
-lab report summary --month 2026-10 --html >page.html || exit 1
+# plain: a page without the spaces that group digits, and with the minus sign of data
+plain () { sed 's/\xe2\x80\xaf//g; s/\xe2\x88\x92/-/g'; }
+lab report summary --month 2026-10 --html | plain >page.html || exit 1
 for team in vision language spin-off; do
     due=$(lab statement "$team" --month 2026-10 --json | sed -n 's/^ *"due": "*\([0-9.-]*\).*/\1/p' | tail -1)
     [ -n "$due" ] || due=$(lab statement "$team" --month 2026-10 --html |
@@ -31,10 +33,69 @@ awk -F'|' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 result $? "the parts of each team's change add up to it"
 # Of a site that charges nobody for capacity without jobs.
 unallocated=$(lab report chargeback --month 2026-10 --by team --html | sed -n 's@.*<dt>Unallocated cost</dt><dd class="value">\([^<]*\)<.*@\1@p' | tr -cd '0-9.-')
-is "$(column amount waste | awk '{ sum += $NF } END { printf "%.2f", sum }')" "${unallocated:-none}" \
-    "capacity that is wasted is the chargeback's unallocated cost"
+unknown=$(column amount unknown | awk '{ print $NF }')
+is "$({ column amount waste; column amount unknown; } | awk '{ sum += $NF } END { printf "%.2f", sum }')" "${unallocated:-none}" \
+    "capacity that is wasted and what is unknown are the chargeback's unallocated cost"
+is "$(sed -n 's@.*<dt>Wasted</dt><dd class="value">\([^<]*\)<.*@\1@p' page.html | tr -cd '0-9.')" \
+    "$(column amount waste | awk '{ sum += $NF } END { printf "%.2f", sum }')" "what is unknown is not wasted"
+grep -q "not counted: ${unknown:-none} of capacity whose state is unknown" page.html &&
+    grep -q 'Data quality: .* no source says whether [0-9.]* GPU hours of free capacity were up' page.html
+result $? "it is named apart, in money and in hours"
+grep action summary.csv | grep -q 'sync\|udget'
+is $? 1 "no action is housekeeping"
+
+# The change of the cost, from the cost books of the two months.
+cost () { "$program" --config site.yaml --store sqlite:lab.db report chargeback --month "$1" --by pool --json |
+    python3 -c 'import json, sys
+print(json.load(sys.stdin)["totals"]["cost"])'; }
+python3 - "$(cost 2026-09)" "$(cost 2026-10)" <<'END'
+import re, sys
+from decimal import Decimal
+page = open("page.html").read()
+said = re.search(r"The cost of the pools changed by ([+-][0-9.]+) USD \(([+-][0-9.]+) %\) since September.2026: (.*?); (.*?) GPU hours (more|less) capacity", page)
+before, after = map(Decimal, sys.argv[1:])
+parts = dict(part.rsplit(" ", 1) for part in said[3].split(", "))
+assert Decimal(said[1]) == after - before != 0, said[0]
+assert sum(map(Decimal, parts.values())) == after - before, parts
+assert set(parts) >= {"hardware", "power"} and "staff" not in parts, parts # of staff a month costs what another does
+assert said[5] == "more", said[0]  # October has a day more
+END
+result $? "the change of the cost is that of its parts"
+python3 - summary.csv <<'END'
+import csv, re, sys
+from decimal import Decimal
+rows = [r for r in csv.DictReader(open(sys.argv[1]), delimiter="|") if r["section"] == "change"]
+said = re.search(r"The amount due changed by ([+-][0-9.]+) USD since September.*?2026: (.*?)[.] The largest change is that of (.*?), ([+-][0-9.]+)[.]<", open("page.html").read())
+parts = dict(part.rsplit(" ", 1) for part in said[2].split(", "))
+assert sum(Decimal(r["change"]) for r in rows) == Decimal(said[1]) == sum(map(Decimal, parts.values())), said[0]
+assert all(sum(Decimal(r[k] or 0) for r in rows) == Decimal(v) for k, v in parts.items()) and len(parts) > 3, parts
+assert max(rows, key=lambda r: abs(Decimal(r["change"])))["team"] == said[3] and Decimal(rows[0]["change"]) == Decimal(said[4]), said[0]
+END
+result $? "so is that of the amount due, whose largest change is named"
+
+# A site where agents measured idle GPUs.
+"$fill" sqlite:fill.db 2>err
+cp "$abs_top_srcdir/tests/cli/golden/site.yaml" fill.yaml
+filled () { "$program" --quiet --config fill.yaml --store sqlite:fill.db "$@"; }
+filled report summary --month 2026-10 -P >summary.csv
 is "$(column amount action | awk '{ if (NR > 1 && $NF > last) print "rises"; last = $NF; rows++ } END { print rows }')" 3 \
     "three actions, the largest amount first"
+for team in vision language '(none)'; do
+    filled statement "$team" --month 2026-10 --html |
+        sed -n 's@.*<dt>Idle GPUs in your jobs</dt><dd class="value">\([^<]*\)<.*@\1@p' | tr -cd '0-9.\n'
+done >idle
+is "$(awk '{ sum += $1 } END { printf "%.2f of %d", sum, NR }' idle)" "$(grep '|Idle GPUs in jobs|' summary.csv | tr '|' '\n' | grep '^[0-9]*\.[0-9][0-9]$' | head -1) of 1" \
+    "what is idle in jobs is what the statements of the teams say"
+cat >>fill.yaml <<'END'
+budgets: [{name: small, team: language, amount: 100, period: month}]
+END
+filled report summary --month 2026-10 --html | plain >page.html
+grep -q 'Budget [^ ]*small[^ ]* is exceeded by [0-9.]* USD' page.html && grep -q '<dt>Budgets</dt>' page.html
+result $? "a budget that is exceeded is a note"
+filled close --month 2026-10 --accept 'an example' >out
+filled report summary --month 2026-10 --html | plain >closed.html
+budgets=$(grep -o '<dt>Budgets</dt>.*' page.html)
+is "$(grep -o '<dt>Budgets</dt>.*' closed.html)" "${budgets:-none}" "a closed month has its budgets"
 grep -q '<h2>Month by month</h2>' page.html && grep -q '<h2>How the cost was recovered</h2>' page.html &&
     grep -q '<h2>Parts of the change</h2>' page.html && grep -q '<h2>Share by team</h2>' page.html
 result $? "the page has its four charts"

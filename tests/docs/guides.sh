@@ -43,7 +43,7 @@ README.md|autoreconf|builds the tree that runs this
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
 docs/guides/backup.md|mariadb|a server: tests/store/backup.sh
-docs/guides/budgets.md|gpuledger budget --once /var|root's directories and a mail program: tests/cli/budget.sh
+docs/guides/budgets.md|gpuledger budget --mail --once|root's directories and a mail program: tests/cli/budget.sh
 docs/guides/closing.md|ssh-keygen|makes a key of root: tests/close/anchor.sh
 docs/guides/closing.md|echo "ledger@site|the same
 docs/guides/failures.md|tests/fault/kill|minutes, and whole processes killed: tests/fault
@@ -52,7 +52,7 @@ docs/guides/fuzzing.md|tests/fuzz/run|clang and minutes: tests/fuzz
 docs/guides/mail.md|gpuledger statement|a mail server: tests/mail/statements.sh
 docs/guides/mail.md|gpuledger mail|a mail server: tests/mail/summaries.sh
 docs/guides/mail.md|systemctl|root and systemd
-docs/guides/settlement.md|gpuledger balance --once|root's directories and a mail program: tests/cli/balance.sh
+docs/guides/settlement.md|gpuledger balance --mail --once|root's directories and a mail program: tests/cli/balance.sh
 docs/guides/publish.md|systemctl|root and systemd
 docs/guides/publish.md|gpuledger publish /srv|a directory of root: tests/publish/site.sh
 docs/guides/publish.md|head -c 32|a directory of root: tests/publish/site.sh

@@ -45,7 +45,7 @@ mail ()
 }
 says () { grep -qF -- "$1" "$work/err"; }
 # sent: kind, period, team, statement, state of all that is recorded
-sent () { "$program" --config "$work/site.yaml" --store "$url" mail sent -n -P -o kind,period,team,content,state; }
+sent () { "$program" --config "$work/site.yaml" --store "$url" mail sent -n -P -o kind,period,name,content,state; }
 parse () { python3 "$abs_top_srcdir/tests/mail/parse.py" "$1" "$work/parts"; }
 mkdir "$work/parts"
 
@@ -69,7 +69,7 @@ close_it "$url" 2026-10
 result $? "the month is closed"
 
 # --- who would get what -----------------------------------------------------
-mail --dry-run -n -P -o team,state,recipients
+mail --dry-run -n -P -o name,state,recipients
 cat >"$work/wanted" <<END
 $hostile|to be sent|lin@example.org
 speech|no address|

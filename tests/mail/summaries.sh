@@ -17,7 +17,7 @@ parse () { python3 "$abs_top_srcdir/tests/mail/parse.py" "$1" parts; }
 mkdir parts
 
 # --- weeks ------------------------------------------------------------------
-lab mail weekly --dry-run -n -P -o period,team,state,recipients >out 2>err
+lab mail weekly --dry-run -n -P -o period,name,state,recipients >out 2>err
 is "$?: $(cat out)" "0: 2026-10-26|language|to be sent|lin@example.org" \
     "the last week that the facts cover, to each team with anything in it or the month"
 lab mail weekly --week 2026-10-12 --mbox weeks >out 2>err
@@ -102,7 +102,7 @@ lab mail monthly --month 2026-10 --mbox month >out 2>err
 is "$?: $(grep -c '^From ' month)" "0: 1" "once"
 "$program" --config nobody.yaml --store sqlite:lab.db mail monthly --month 2026-10 --mbox month >out 2>err
 is "$?: $(grep -c 'nobody receives it: give .mail: {monthly: ADDRESS}. in nobody.yaml' err)" "3: 1" "without addresses: exit 3"
-lab mail sent -n -P -o kind,period,team,state,recipients >out 2>err
+lab mail sent -n -P -o kind,period,name,state,recipients >out 2>err
 is "$(cat out)" "weekly|2026-10-12|language|sent|lin@example.org
 weekly|2026-10-12|vision|sent|ada@example.org
 draft|2026-10||sent|Dean <dean@example.org>, cio@example.org
@@ -118,6 +118,21 @@ done
 lab mail statement >out 2>err
 grep -q "run 'gpuledger statement --all --mail'" err
 result $? "mail statement: says how"
+
+# --- doctor
+# health CONFIGURATION
+health () { "$program" --config "$1" --store sqlite:lab.db doctor -n -P -o check,state,finding 2>err | sed -n 's/^host.mail|//p'; }
+printf '#!/bin/sh\ncat >/dev/null\n' >agent && chmod +x agent
+sed "s|^mail: {|&sendmail: $work/agent, |" money.yaml >sends.yaml
+is "$(health sends.yaml)" "ok|$work/agent; 2 of 2 teams have an address; mail.monthly has 2" "doctor: mail can be sent"
+chmod -x agent
+is "$(health sends.yaml)" "fail|mail.sendmail $work/agent: Permission denied" "a program that cannot be run"
+rm agent
+is "$(health sends.yaml)" "fail|mail.sendmail $work/agent: No such file or directory" "one that is not there"
+touch agent && chmod +x agent && sed 's/email: lin@example.org, //' sends.yaml >silent.yaml
+is "$(health silent.yaml)" "warn|$work/agent; 1 of 2 teams have an address, not language; mail.monthly has 2" "a team without an address"
+sed '/^mail:/d' sends.yaml >none.yaml
+is "$(health none.yaml)" "skipped|mail.from is not set" "a site without mail"
 
 echo "1..$tests"
 exit $failed

@@ -83,6 +83,28 @@ is "$(grep '^slurm_gpuledger_month_due{team="language"' "$prom" |
     "and with taxes those of a team to what its statement asks for"
 is "$(sed -n 's/^slurm_gpuledger_month_due{.*kind="\([a-z]*\)".*/\1/p' "$prom" | sort -u | tr '\n' ' ')" \
     "charge credit service settlement tax " "each kind has a series"
+python3 - "$prom" <<'END'
+import collections, re, sys
+from fractions import Fraction
+value, due = {}, collections.defaultdict(lambda: [0, 0])
+for line in open(sys.argv[1]):
+    if line.startswith("#"):
+        continue
+    name, number = line.rsplit(" ", 1)
+    found = re.match(r'slurm_gpuledger_month_due{team="(.*)",pool=".*",kind="(.*)"}$', name)
+    if found:
+        due[found[1]][found[2] in ("purchase", "correction", "service")] += Fraction(number.strip())
+    value[name] = Fraction(number.strip())
+start, end = (value[f"slurm_gpuledger_month_{w}_timestamp_seconds"] for w in ("start", "end"))
+as_of = max(v for n, v in value.items() if n.startswith("slurm_gpuledger_cluster_as_of"))
+had = {re.match(r'slurm_gpuledger_month_due_forecast{team="(.*)"}$', n)[1]: v for n, v in value.items() if "due_forecast" in n}
+assert start < as_of < end and had.keys() == due.keys() and len(due) > 1, (had, due)
+assert any(once for _, once in due.values())
+for team, (growing, once) in due.items():
+    want = growing * (end - start) / (as_of - start) + once
+    assert abs(had[team] - want) <= Fraction(1, 200), (team, float(had[team]), float(want))
+END
+result $? "the forecast scales what grows with time, and nothing else"
 jq -r '.rows[] | [.team, .pool, .jobs, .gpu_hours, .idle_gpu_hours,
     .active_gpu_hours, .energy_kwh] | @tsv' report.json >rows
 while IFS='	' read -r team pool jobs hours idle active energy; do

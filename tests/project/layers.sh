@@ -70,7 +70,7 @@ host month facts slurmdbd sync
 host users facts month
 host cli facts month
 host mail cli facts month
-host doctor cli facts month sync users
+host doctor cli facts mail month sync users
 host collector users
 host publish cli facts month
 host command cli collector doctor facts import mail month publish slurmdbd sync users

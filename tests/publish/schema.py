@@ -58,6 +58,7 @@ def fields(schema, root):
         text = re.sub(r'"\s*\n\s*"', "", file.read_text(encoding="utf-8"))
         for name, kind in COLUMN.findall(text):
             seen += 1
+            kind = "TEXT" if kind == "WORDS" else kind
             if kind.lower() not in known.get(name, ()):
                 found += 1
                 print(f"{file}: {name} is {kind.lower()}, not {known.get(name)}")

@@ -41,6 +41,7 @@ paid report chargeback --by team
 month balance --month 2026-10
 month budget
 month close --list
+month close --month 2026-11 --check
 month dispute list
 month doctor
 month explain 4417

@@ -1,5 +1,5 @@
 """site.py DIR: every link of every page leads to a page or file of the site, each page has its
-data next to it, nothing is loaded, and no page is large."""
+data next to it, nothing is loaded, no page is large, and no heading is over nothing."""
 import csv
 import html.parser
 import json
@@ -25,9 +25,36 @@ class Page(html.parser.HTMLParser):
         self.links = []
         self.robots = None
         self.policy = ""
+        self.columns = set()  # of its tables
+        self.words = []  # of "What the columns mean"
+        self.heading = ""
+        self.filled = True  # something follows the last heading
+        self.inside = ""
+
+    def handle_endtag(self, tag):
+        if tag == self.inside:
+            self.inside = ""
+
+    def handle_data(self, text):
+        if self.inside == "h2":
+            self.heading += text
+        elif text.startswith("Nothing in this period"):
+            self.filled = True
+        elif self.inside == "th":
+            self.columns.add(text)
+        elif self.inside == "dt" and self.heading == "What the columns mean":
+            self.words.append(text)
 
     def handle_starttag(self, tag, attributes):
         a = dict(attributes)
+        if tag == "h2":
+            if not self.filled:
+                complain(self.path, f"nothing under '{self.heading}'")
+            self.heading, self.filled = "", False
+        if tag in ("td", "dd", "svg", "h3") or (tag == "p" and self.heading == "What the columns mean"):
+            self.filled = True
+        if tag in ("h2", "dt") or (tag == "th" and a.get("scope") == "col"):
+            self.inside = tag
         if "id" in a:
             self.ids.add(a["id"])
         if tag in ("script", "link", "iframe", "object", "form"):
@@ -49,6 +76,11 @@ def check(root, path):
     text = open(full, encoding="utf-8").read()
     page = Page(path)
     page.feed(text)
+    if not page.filled:
+        complain(path, f"nothing under '{page.heading}'")
+    for word in page.words:
+        if word not in page.columns:
+            complain(path, f"explains a column '{word}' that it does not have")
     if os.path.getsize(full) > MAX_PAGE:
         complain(path, f"{os.path.getsize(full)} bytes")
     if page.robots != "noindex, nofollow":

@@ -9,6 +9,13 @@ command -v python3 >/dev/null || { echo '1..0 # SKIP because python3 is not inst
 cp "$abs_top_srcdir"/contrib/examples/month/* "$work" && cd "$work" || exit 1
 lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
 links () { python3 "$abs_top_srcdir/tests/publish/site.py" "$@"; }
+# sections FIELD KEY [SECTION]: sums by the key, from CSV
+sections () { python3 -c 'import collections, csv, decimal, sys
+sums = collections.Counter()
+for r in csv.DictReader(sys.stdin):
+    if len(sys.argv) < 4 or r["section"] == sys.argv[3]:
+        sums[r[sys.argv[2]]] += decimal.Decimal(r[sys.argv[1]] or 0)
+print(sorted((k, str(v)) for k, v in sums.items()))' "$@"; }
 said () { "$program" --config site.yaml --store sqlite:lab.db "$@" 2>&1 | sed 's/^gpuledger: //'; }
 
 lab init
@@ -18,10 +25,10 @@ is "$(find empty -type f)" "" "writes nothing"
 lab import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
 
 # --- an open site
-is "$(said publish site)" "published 3 months in site: 181 files written, 0 unchanged, 0 removed" "all pages"
+is "$(said publish site)" "published 3 months in site: 184 files written, 0 unchanged, 0 removed" "all pages"
 links site
-result $? "links resolve; each page has its data, no script, and fewer than 200 KB"
-is "$(said publish site)" "published 3 months in site: 0 files written, 181 unchanged, 0 removed" \
+result $? "links resolve; each page has its data, no script, fewer than 200 KB, and words for its columns alone"
+is "$(said publish site)" "published 3 months in site: 0 files written, 184 unchanged, 0 removed" \
     "a second time nothing is written"
 lab publish other && diff -r site other
 result $? "elsewhere the same bytes"
@@ -39,11 +46,22 @@ result $? "so is the utilization"
 
 for by in user project; do
     is "$(python3 -c 'import csv, sys, decimal
-print(sum(decimal.Decimal(r["charge"]) for f in sys.argv[1:] for r in csv.DictReader(open(f))))' site/team/*/2026-10-"$by"s.csv)" "$(lab report chargeback --month 2026-10 --by pool --csv |
+print(sum(decimal.Decimal(r["due"]) for f in sys.argv[1:] for r in csv.DictReader(open(f)) if r["kind"] == "charge"))' site/team/*/2026-10-"$by"s.csv)" "$(lab report chargeback --month 2026-10 --by pool --csv |
         python3 -c 'import csv, sys, decimal
 print(sum(decimal.Decimal(r["charge"]) for r in csv.DictReader(sys.stdin)))')" \
         "the jobs of each $by add up to all charges"
+    for team in vision language spin-off; do
+        is "$(sections due <"site/team/$team/2026-10-${by}s.csv" $by)" "$(sections charge <site/team/$team/2026-10.csv name "${by}s")" \
+            "$team: with credits, the sum of each $by is that of the statement"
+    done
 done
+grep -h -o 'badge [a-z]*' site/team/*/2026-10-users.html site/team/*/2026-10-projects.html | sort -u >out
+is "$(cat out)" "badge pass" "they add up to the amount due"
+is "$(python3 -c 'import csv, sys
+print([(r["state"], r["devices"], r["due"]) for r in csv.DictReader(open(sys.argv[1])) if r["job"] == "lab/4417"])' site/team/vision/2026-10-users.csv)" \
+    "[('NODE_FAIL', '2', '64.80')]" "a job has its state and GPUs"
+grep -q '<td>credits: node failure</td>\|<th scope="row">credits: node failure</th>' site/team/vision/2026-10-users.html
+result $? "a credit is a row after the jobs"
 for team in vision language spin-off; do
     is "$(python3 -c 'import csv, sys
 print([r["due"] for r in csv.DictReader(open(sys.argv[1])) if r["month"] == "2026-10"][0])' site/team/$team/index.csv)" \
@@ -58,6 +76,26 @@ print(sum(r["user"] == "ann" for r in csv.DictReader(open(sys.argv[1]))))' site/
 lab explain 4711 --json >want && cmp want "site/team/vision/2026-10-job-lab=2F4711.json"
 result $? "a job's page is its explanation"
 
+# --- a month that is not over
+is "$(python3 -c 'import csv
+for r in csv.DictReader(open("site/utilization.csv")):
+    if r["month"] == "2026-11": print(r["pool"], r["capacity"])' | tr '\n' ' ')" "h100 1552.000000 slices 194.000000 " \
+    "its capacity is that of the 97 hours that the facts cover, of 16 and 2 GPUs"
+grep -q 'The period is not over: the capacity is that up to 5.\{1,2\}Nov' site/utilization.html
+result $? "and the page says so"
+grep -q 'Due per GPU hour' site/index.html && ! grep -q '>Per GPU hour<' site/index.html &&
+    grep -q '<dt>Rate</dt>' site/team/vision/2026-10.html
+result $? "what is due per GPU hour and the rate have different names"
+
+# --- whether the next month can be closed
+is "$(python3 -c 'import csv
+print(*(r["check"] + " " + r["state"] for r in csv.DictReader(open("site/closing.csv"))), sep="|")')" \
+    "$(lab close --month 2026-09 --check --csv | python3 -c 'import csv, sys
+print(*(r["check"] + " " + r["state"] for r in csv.DictReader(sys.stdin) if r["check"] not in ("fresh", "reconcile", "gres")), sep="|")')" \
+    "the page of closing has the checks that read the store alone"
+grep -q 'h1>Can September.\{1,2\}2026 be closed?' site/closing.html && grep -q 'href="closing.html">Closing' site/index.html
+result $? "it asks about the next month, and the index leads there"
+
 # --- closing
 lab close --month 2026-09 --accept 'an example' >out
 [ $? -eq 3 ] || exit 1
@@ -65,6 +103,12 @@ lab publish site
 result $? "published after closing"
 grep -q "$(sed -n 's/^hash //p' out)" site/verify.html
 result $? "the page of hashes has that of the closing"
+grep -q 'You can object before [^:]*: write to Example University and name the rows by their numbers' site/team/vision/2026-09.html &&
+    ! grep -q 'You can object' site/team/vision/2026-10.html
+result $? "a statement of a closed month says how to object"
+grep -q 'node failure' site/team/vision/2026-10.html && ! grep -q 'NODE_FAIL\|lab/4417/1' site/team/vision/2026-10.html &&
+    grep -q 'job 4417 of lab, submitted [0-9]*.\{1,2\}Oct' site/team/vision/2026-10.html
+result $? "a credit names its job and reason in words"
 find site -path '*2026-09*' -exec touch -d 2001-01-01 {} +
 sed -i 's/per_gpu_hour: 3.60/per_gpu_hour: 3.70/' site.yaml
 lab publish site
@@ -91,7 +135,7 @@ is "$?:$(cat err)" "1:gpuledger: photos is not empty and no published site: it h
     "a directory of other files is refused"
 is "$(ls -A photos)" "cat.jpg" "and left alone"
 lab publish 2>err
-is "$?:$(head -1 err)" "2:gpuledger: give the directory of the site" "no directory"
+is "$?:$(head -1 err)" "2:gpuledger: give the directory of the site, or set publish.directory" "no directory"
 lab publish /proc/nothing 2>err
 is "$?:$(grep -c '^gpuledger: cannot make the directory /proc/nothing: ' err)" 1:1 "one that cannot be made"
 mkdir locked && exec 9>locked/.lock && (flock 8 && lab publish locked 2>err; echo $? >rc) 8<locked
@@ -150,11 +194,38 @@ result $? "the logo and colour are on each page"
 chmod 644 key
 lab publish hidden 2>err
 is "$?:$(grep -c key err)" 1:1 "a key that others can read is refused"
-for wrong in 'users: pseudonyms' 'access: nginx' 'colour: red' 'access_file: /tmp/x' 'access: apache, readers: [a]'; do
+for wrong in 'at_close: yes' 'users: pseudonyms' 'access: nginx' 'colour: red' 'access_file: /tmp/x' 'access: apache, readers: [a]'; do
     { cat "$abs_top_srcdir/contrib/examples/month/site.yaml"; echo "publish: {$wrong}"; } >site.yaml
     lab publish hidden 2>err
     is "$?:$(grep -c '^gpuledger: publish\.' err)" 1:1 "refused: $wrong"
 done
+
+# --- written when a month is closed
+closing () { "$program" --config "$work/site.yaml" --store "sqlite:$work/$1.db" close --month 2026-09 --accept 'an example' >out 2>err; }
+{ cat "$abs_top_srcdir/contrib/examples/month/site.yaml"; echo "publish: {directory: $work/www, at_close: yes}"; } >site.yaml
+for store in done undone; do
+    lab --store sqlite:$store.db init && lab --store sqlite:$store.db import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
+done
+closing done
+is "$?:$(grep -c 'published 3 months' err)" "3:1" "close writes the site"
+grep -q "$(sed -n 's/^hash //p' out)" www/verify.html && links www
+result $? "with the month that it closed"
+cp -r www had && "$program" --quiet --config site.yaml --store sqlite:done.db publish && diff -r www had
+result $? "it is what publish writes, whose directory is that of the configuration"
+rm -rf www && mkdir www && echo cat >www/cat.jpg
+closing undone
+is "$?:$(grep -c "gpuledger: 2026-09 stays closed; write the site with: gpuledger publish $work/www" err):$(ls www)" \
+    "1:1:cat.jpg" "where it cannot be written, the message says so, and how"
+is "$(sed -n 's/^\(2026-09 is closed\):.*/\1/p' out):$("$program" --quiet --config site.yaml --store sqlite:undone.db close --list -n -o state | head -1)" \
+    "2026-09 is closed:closed" "the month stays closed"
+rm -rf www && "$program" --quiet --config site.yaml --store sqlite:undone.db publish && links www
+result $? "and that command writes it"
+if [ "$(id -u)" -eq 0 ] && getent passwd nobody >/dev/null; then
+    rm -rf www && mkdir www && chown nobody www && "$program" --quiet --config site.yaml --store sqlite:undone.db publish
+    is "$?:$(find www ! -user nobody | head -3)" "0:" "what root writes belongs to the owner of the directory"
+else
+    skip "what root writes" "because only root can give files away"
+fi
 
 # --- groups of the file system
 if [ "$(id -u)" -eq 0 ] && getent group daemon games adm >/dev/null; then

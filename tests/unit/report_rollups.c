@@ -283,31 +283,6 @@ static bool is_steady (const struct world *w, period_t period)
     return count == 0;
 }
 
-static void check_usage (struct world *w, uint64_t seed, report_f make,
-                         const key_id_t *from, size_t from_count)
-{
-    char *accounts_wanted[] = {(char *)"bio", (char *)"(none)"};
-    char *pools_wanted[] = {(char *)"h100"};
-    const usage_filter_t filters[] = {{KEY_ACCOUNT, NULL, {accounts_wanted, 2}},
-                                      {KEY_POOL, NULL, {pools_wanted, 1}}};
-    report_query_t q = {.site = w->site,
-                        .period = choose_period (w),
-                        .clusters = &w->cluster,
-                        .cluster_count = 1,
-                        .filters = filters + world_below (w, 2)};
-    struct list list = {.count = 0};
-
-    if (!is_steady (w, q.period))
-        return;
-    q.filter_count = world_below (w, 3) == 0;
-    choose_keys (w, &q, from, from_count);
-    build_days (w, q.period, &list);
-    if (!has_day (&q))
-        join_months (w, &list);
-    compare (w, &q, &list, make, seed);
-    list_done (&list);
-}
-
 static int end_early (const rollup_t *rest, void *arg, gl_error_t *error)
 {
     (void)error;
@@ -331,6 +306,44 @@ static void build_until (struct world *w, period_t period, struct list *list)
     world_give_site (w, rollup_builder_capacity (b));
     rollup_builder_each (b, end_early, list->rollup[list->count - 1], &error);
     rollup_builder_free (b);
+}
+
+/* Time that has not come has no capacity. */
+static period_t counted_period (const report_query_t *q)
+{
+    utilization_t *u = utilization_new (q);
+    period_t period = utilization_query (u)->period;
+
+    utilization_free (u);
+    return period;
+}
+
+static void check_usage (struct world *w, uint64_t seed, report_f make,
+                         const key_id_t *from, size_t from_count)
+{
+    char *accounts_wanted[] = {(char *)"bio", (char *)"(none)"};
+    char *pools_wanted[] = {(char *)"h100"};
+    const usage_filter_t filters[] = {{KEY_ACCOUNT, NULL, {accounts_wanted, 2}},
+                                      {KEY_POOL, NULL, {pools_wanted, 1}}};
+    report_query_t q = {.site = w->site,
+                        .period = choose_period (w),
+                        .clusters = &w->cluster,
+                        .cluster_count = 1,
+                        .filters = filters + world_below (w, 2)};
+    struct list list = {.count = 0};
+
+    if (!is_steady (w, q.period))
+        return;
+    q.filter_count = world_below (w, 3) == 0;
+    choose_keys (w, &q, from, from_count);
+    if (make == of_utilization)
+        build_until (w, counted_period (&q), &list);
+    else
+        build_days (w, q.period, &list);
+    if (!has_day (&q))
+        join_months (w, &list);
+    compare (w, &q, &list, make, seed);
+    list_done (&list);
 }
 
 static void check_charges (struct world *w, uint64_t seed)
