@@ -14,8 +14,8 @@
 #include "record/spool_state.h"
 
 #include "agent.h"
-#include "device.h"
-#include "mapping.h"
+#include "devices/device.h"
+#include "devices/mapping.h"
 #include "state.h"
 #include "words.h"
 

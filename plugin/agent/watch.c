@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "record/prices.h"
 
-#include "mapping.h"
+#include "devices/mapping.h"
 #include "watch.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"

@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 
-#include "device.h"
-#include "gres_table.h"
-#include "replay.h"
-#include "source.h"
+#include "devices/device.h"
+#include "devices/gres_table.h"
+#include "devices/replay.h"
+#include "devices/source.h"
 
 /* Time between two attempts to open a driver, and between two searches for
  * another slurmd. */

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "device.h"
-#include "gres_table.h"
-#include "mapping.h"
-#include "replay.h"
+#include "devices/device.h"
+#include "devices/gres_table.h"
+#include "devices/mapping.h"
+#include "devices/replay.h"
 
 /* Two whole GPUs, and one that is cut into two slices and a third one that
  * shares a GPU instance with the second. */

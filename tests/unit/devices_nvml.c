@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "nvml.h"
-#include "source.h"
+#include "devices/nvml.h"
+#include "devices/source.h"
 #include "support/fake_nvml.h"
 
 #define SECOND INT64_C (1000000000)

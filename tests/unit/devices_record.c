@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "device.h"
-#include "mapping.h"
+#include "devices/device.h"
+#include "devices/mapping.h"
 #include "record/layout.h"
-#include "replay.h"
+#include "devices/replay.h"
 
 #define SECOND INT64_C (1000000000)
 

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "replay.h"
+#include "devices/replay.h"
 
 #define SECOND INT64_C (1000000000)
 /* 2026-10-01T00:00:00Z */
