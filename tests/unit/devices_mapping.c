@@ -230,7 +230,7 @@ TEST_CASE (fill__ambiguity__is_unknown_with_a_reason)
     /* the whole of a GPU in MIG mode */
     fill (&inventory, LINE ("a", "1", "/dev/nvidia2"), &error);
     assert_true (inventory.device[G2].gres_index == DEVICE_UNKNOWN);
-    assert_non_null (strstr (inventory.device[G2].problem, "MIG mode"));
+    assert_non_null (strstr (inventory.device[G2].problem, "cut into slices"));
     inventory_clear (&inventory);
     /* a GPU instance that two compute instances share */
     fill (&inventory, LINE ("a", "1", "/dev/nvidia2," CAPS "39"), &error);

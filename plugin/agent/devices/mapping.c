@@ -40,6 +40,7 @@ static bool is_capability (const char *file, int64_t minor)
 static bool is_own_file (const device_t *device, const char *file)
 {
     return (*device->file && !strcmp (device->file, file))
+           || (*device->card && !strcmp (device->card, file))
            || (device->slice
                && (is_capability (file, device->gpu_instance_minor)
                    || is_capability (file, device->compute_instance_minor)));
@@ -75,7 +76,7 @@ static bool means (const inventory_t *inventory, const gres_device_t *entry,
 
 static bool is_cut (const inventory_t *inventory, size_t gpu)
 {
-    if (inventory->device[gpu].mig_mode == 1)
+    if (inventory->device[gpu].partitioned == 1)
         return true;
     return GL_ANY (inventory->device, inventory->count, it,
                    it->slice && it->gpu == gpu);
@@ -104,8 +105,8 @@ static void spread_problem (inventory_t *inventory, const gres_device_t *entry,
         if (means (inventory, entry, &inventory->device[i]))
             set_problem (&inventory->device[i],
                          "the files of Slurm's device %zu (%s) belong to "
-                         "several devices: name the nvidia-caps files of each "
-                         "slice in gres.conf (MultipleFiles=)",
+                         "several devices: name the files of each slice in "
+                         "gres.conf (MultipleFiles=)",
                          index, entry->file[0]);
 }
 
@@ -143,8 +144,8 @@ static size_t take_entry (inventory_t *inventory, const gres_device_t *entry,
     }
     if (!inventory->device[found].slice && is_cut (inventory, found)) {
         set_problem (&inventory->device[found],
-                     "Slurm's device %zu is the entire GPU %s, which is in "
-                     "MIG mode: gres.conf does not name its slices",
+                     "Slurm's device %zu is the entire GPU %s, which is cut "
+                     "into slices: gres.conf does not name them",
                      index, entry->file[0]);
         return 0;
     }
@@ -279,23 +280,28 @@ static size_t find_uuid (const inventory_t *inventory, word_t word,
     return found;
 }
 
+static bool is_text (word_t word, const char *text)
+{
+    return strlen (text) == word.length
+           && memcmp (text, word.text, word.length) == 0;
+}
+
 static size_t find_file (const inventory_t *inventory, word_t word,
                          gl_error_t *error)
 {
     size_t found = DEVICE_NONE;
 
     for (size_t i = 0; i < inventory->count; i++) {
-        const char *file = inventory->device[i].file;
+        const device_t *device = &inventory->device[i];
 
-        if (strlen (file) != word.length
-            || memcmp (file, word.text, word.length) != 0)
+        if (!is_text (word, device->file) && !is_text (word, device->card))
             continue;
         if (found != DEVICE_NONE)
             return not_found (error, word, "several devices have this file");
         if (!inventory->device[i].slice && is_cut (inventory, i))
             return not_found (error, word,
-                              "the GPU is in MIG mode and its slices share "
-                              "this file");
+                              "the GPU is cut into slices, which share this "
+                              "file");
         found = i;
     }
     return found == DEVICE_NONE
