@@ -100,7 +100,7 @@ only 'yaml[.]h' lib/config/tree.c
 only 'libsmartcols.*' lib/render/render_table.c
 only 'munge[.]h' lib/wire/credential.c
 only 'event2/.*' 'sacct-ext/collector[^:]*'
-only 'dlfcn[.]h' plugin/agent/devices/nvml.c
+only 'dlfcn[.]h' plugin/agent/devices/nvml.c plugin/agent/devices/level_zero.c
 only 'slurm/.*' 'plugin/[^:]*'
 
 pure=$(ls lib/gres/*.c lib/site/*.c lib/evidence/*.c lib/usage/*.c lib/money/*.c lib/planning/*.c lib/ledger/*.c)

@@ -162,7 +162,7 @@ static void start (fixture_t *f)
 {
     gl_error_t error = {""};
 
-    f->source = source_open_nvml_at (f->path, f->proc, &error);
+    f->source = source_open_nvml (f->path, f->proc, &error);
     if (!f->source)
         fail_msg ("%s", error.text);
 }
@@ -192,12 +192,12 @@ static void open__no_library_or_another__is_an_error (void **state)
     gl_error_t error = {""};
 
     assert_null (
-        source_open_nvml ("/nonexistent/libnvidia-ml.so.1", &error));
+        source_open_nvml ("/nonexistent/libnvidia-ml.so.1", "/proc", &error));
     assert_non_null (strstr (error.text, "no NVML: /nonexistent"));
-    assert_null (source_open_nvml ("libm.so.6", &error));
+    assert_null (source_open_nvml ("libm.so.6", "/proc", &error));
     assert_non_null (strstr (error.text, "not NVIDIA's"));
     f->fake->init_status = NVML_ERROR_DRIVER_NOT_LOADED;
-    assert_null (source_open_nvml (f->path, &error));
+    assert_null (source_open_nvml (f->path, f->proc, &error));
     assert_non_null (strstr (error.text, "Driver Not Loaded (9)"));
 }
 

@@ -367,8 +367,8 @@ static int start (nvml_t *nvml, const char *library, gl_error_t *error)
     return 0;
 }
 
-source_t *source_open_nvml_at (const char *library, const char *proc,
-                               gl_error_t *error)
+source_t *source_open_nvml (const char *library, const char *proc,
+                            gl_error_t *error)
 {
     nvml_t *nvml = xcalloc (1, sizeof (*nvml));
 
@@ -389,9 +389,4 @@ source_t *source_open_nvml_at (const char *library, const char *proc,
         return NULL;
     }
     return &nvml->source;
-}
-
-source_t *source_open_nvml (const char *library, gl_error_t *error)
-{
-    return source_open_nvml_at (library, "/proc", error);
 }

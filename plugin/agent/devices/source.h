@@ -1,10 +1,15 @@
 /*
  * source.h: where the agent learns of devices.
  *
- * A source is a table of functions and a state. There are two: NVML (nvml.c),
- * by dlopen of libnvidia-ml.so.1, and replay (replay.c), a text file of device
- * states over time (docs/formats/replay.md). Another vendor is another file
- * with another table.
+ * A source is a table of functions and a state. Each vendor has one, which is the
+ * only part of the agent that knows the vendor:
+ *
+ *     nvml.c        NVIDIA, by dlopen of libnvidia-ml.so.1
+ *     amd.c         AMD, files of the amdgpu driver below /sys
+ *     level_zero.c  Intel, by dlopen of libze_loader.so.1
+ *
+ * node.c joins those that find GPUs into one source, and replay.c plays a text
+ * file of device states over time in their place (docs/formats/replay.md).
  *
  * One thread. A function that fails says why and leaves its result as it was;
  * a device or value that fails is unknown in the result, and no failure.
@@ -33,15 +38,45 @@ typedef struct {
 
 struct source {
     const source_ops_t *ops;
+    /* Why some of the devices cannot be read while others can; "". */
+    gl_error_t problem;
 };
 
 /* NULL with an error: no driver, no library ("" for its usual name), a wrong
  * version. Asks NVML for what its functions are; one that the library does not
- * have leaves its values unknown. */
-source_t *source_open_nvml (const char *library, gl_error_t *error);
-/* The same, with another root of /proc/driver/nvidia, for tests. */
-source_t *source_open_nvml_at (const char *library, const char *proc,
-                               gl_error_t *error);
+ * have leaves its values unknown. `proc`: "/proc". */
+source_t *source_open_nvml (const char *library, const char *proc,
+                            gl_error_t *error);
+/* `sys`, `proc`: "/sys", "/proc". */
+source_t *source_open_amd (const char *sys, const char *proc,
+                           gl_error_t *error);
+source_t *source_open_level_zero (const char *library, const char *sys,
+                                  gl_error_t *error);
+
+/* Where the vendors' sources look. */
+typedef struct {
+    const char *nvml;       /* library; "": its usual name */
+    const char *level_zero; /* the same */
+    const char *sys;
+    const char *proc;
+} source_places_t;
+extern const source_places_t source_usual_places;
+
+typedef struct {
+    const char *name; /* "NVIDIA" */
+    source_t *(*open) (const source_places_t *places, gl_error_t *error);
+} source_vendor_t;
+
+#define SOURCE_VENDORS 3
+extern const source_vendor_t source_vendors[SOURCE_VENDORS];
+
+/* The GPUs of all vendors. A vendor that finds none is tried again from time to
+ * time; one that stops working leaves its devices, absent in every sample, until
+ * it works again. NULL with an error that names every vendor's: none finds a
+ * GPU. `places` must outlive it. */
+source_t *source_open_node (const source_places_t *places, int64_t now,
+                            gl_error_t *error);
+
 /* `start`: the moment that relative times of the file count from. */
 source_t *source_open_replay (const char *path, int64_t start,
                               gl_error_t *error);
