@@ -70,8 +70,9 @@ static const schema_key_t pool_keys[] = {
      "type that is no slice; else all are cut."},
     {"shards_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, shards_per_gpu),
      NULL, NULL, NULL, NULL,
-     "gres/shard of one GPU: a shard counts this part of a GPU. Without it "
-     "the quantity of jobs that hold shards is unknown."},
+     "gres/shard of one GPU: a shard counts this part of a GPU. Default: what "
+     "accounting recorded of the node, gres/shard divided by gres/gpu. doctor "
+     "and close report nodes of which both are known and differ."},
     {"mps_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, mps_per_gpu), NULL,
      NULL, NULL, NULL, "gres/mps of one GPU. Default 100."},
     {"cpus_per_node", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_node),

@@ -61,7 +61,7 @@ static const struct {
     NUMBER (gpu_instance),    NUMBER (compute_instance),
     NUMBER (compute_slices),  NUMBER (memory_slices),
     NUMBER (placement_start), NUMBER (placement_size),
-    NUMBER (power_limit),
+    NUMBER (power_limit),     NUMBER (shards),
 };
 
 static void read_device (layout_t *layout, const record_t *record,

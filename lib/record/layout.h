@@ -50,6 +50,7 @@ typedef struct {
     int64_t placement_start;
     int64_t placement_size;
     int64_t power_limit;
+    int64_t shards;
 } layout_device_t;
 
 /* The devices are borrowed until the next layout_add or layout_close. */

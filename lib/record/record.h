@@ -213,6 +213,7 @@ typedef enum {
     TEXT (87, gres_type, 64, "gres_type")                                      \
     TEXT (88, device_file, 128, "device_file")                                 \
     TEXT (89, problem, 256, "problem") /* why Slurm's identity is unknown */   \
+    NUMBER (90, shards, "shards")      /* gres/shard of the device */          \
     /* skew: the node's clock minus the collector's, and how far from the      \
      * truth that may be, nanoseconds */                                       \
     NUMBER (100, skew_ns, "skew_ns")                                           \

@@ -49,6 +49,7 @@ const device_field_t device_fields[] = {
     TEXT ("file", BOTH, file, FIELD (device_file)),
     TEXT ("card", BOTH, card, 0),
     NUMBER (NULL, 0, DEVICE_NUMBER, gres_index, FIELD (gres_index)),
+    NUMBER (NULL, 0, DEVICE_NUMBER, shards, FIELD (shards)),
     TEXT (NULL, 0, gres_type, FIELD (gres_type)),
     TEXT (NULL, 0, problem, FIELD (problem)),
 };

@@ -56,6 +56,7 @@ typedef struct {
 
     /* Slurm's name for it, filled by mapping.h */
     int64_t gres_index;
+    int64_t shards; /* gres/shard of it; unknown without an index */
     char gres_type[64];
     char file[128];
     char card[128]; /* another file that means the device, "/dev/dri/card0" */

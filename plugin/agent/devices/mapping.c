@@ -120,6 +120,8 @@ static void assign (device_t *device, const gres_device_t *entry, size_t index)
         return;
     }
     device->gres_index = (int64_t)index;
+    device->shards
+        = entry->shards > INT64_MAX ? INT64_MAX : (int64_t)entry->shards;
     snprintf (device->gres_type, sizeof (device->gres_type), "%s", entry->type);
     if (!*device->file && entry->file_count == 1)
         snprintf (device->file, sizeof (device->file), "%s", entry->file[0]);
@@ -161,6 +163,7 @@ static void finish (inventory_t *inventory, const gres_table_t *table)
 
         if (*device->problem) {
             device->gres_index = DEVICE_UNKNOWN;
+            device->shards = DEVICE_UNKNOWN;
             device->gres_type[0] = '\0';
         } else if (device->gres_index == DEVICE_UNKNOWN
                    && (device->slice || !is_cut (inventory, i))) {
@@ -184,6 +187,7 @@ size_t mapping_fill (inventory_t *inventory, const gres_table_t *table,
 
     for (size_t i = 0; i < inventory->count; i++) {
         inventory->device[i].gres_index = DEVICE_UNKNOWN;
+        inventory->device[i].shards = DEVICE_UNKNOWN;
         inventory->device[i].gres_type[0] = '\0';
         inventory->device[i].problem[0] = '\0';
     }
