@@ -734,7 +734,7 @@ typedef struct {
     mpq_t idle_memory;
     int sharing;   /* 1: several jobs may hold one device at once */
     char *metrics; /* Prometheus textfile; NULL: none */
-    char *replay;  /* file instead of NVML; NULL: NVML */
+    char *replay;  /* file in place of the drivers; NULL */
 } site_agent_t;
 
 /* What has to be looked at before a month is closed, and how long a closed one

@@ -133,7 +133,8 @@ shards ()
 {
     local node=$1 second=$2 i=0 each
     shift 2
-    mkdir -p -m 0700 "$dir/$node/state"
+    [ -d "$dir/$node" ] || mkdir -m 0700 "$dir/$node"
+    [ -d "$dir/$node/state" ] || mkdir -m 0700 "$dir/$node/state"
     {
         echo "gpuledger-gres 1"
         echo "slurmd 1 1 aaaaaaaa-1111-2222-3333-444444444444"

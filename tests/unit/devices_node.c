@@ -250,12 +250,32 @@ TEST_CASE (open__no_vendor_has_a_gpu__names_the_reasons_of_all)
     assert_non_null (strstr (error.text, "Driver Not Loaded (9); AMD: "));
     assert_non_null (strstr (error.text, "does not exist; Intel: "));
     assert_non_null (strstr (error.text, "0x78000001"));
-    /* libraries that are there and show no GPU */
+}
+
+/* An empty inventory is a fact of its own, if a driver says so. */
+TEST_CASE (open__a_driver_without_gpus__is_a_node_without_gpus)
+{
+    fixture_t *f = *state;
+    gl_error_t error = {""};
+
     put (f, NVIDIA);
     f->nvml->gpus = 0;
+    start (f);
+    assert_int_equal (f->inventory.count, 0);
+    assert_int_equal (look (f, SECOND), 0);
+    assert_string_equal (f->source->problem.text, "");
+    put_amd (f, true); /* one is loaded */
+    assert_int_equal (look (f, 60 * SECOND), 1);
+    scan (f, 60 * SECOND);
+    look (f, 61 * SECOND);
+    expect_devices (f, AMD, AMD);
+    stop (f);
+    /* not if another vendor's driver has failed: its GPUs may be there */
+    put (f, INTEL);
+    f->lz->count = 0;
     assert_null (source_open_node (&f->places, 0, &error));
-    assert_non_null (
-        strstr (error.text, "NVIDIA: the driver shows no GPU; AMD"));
+    assert_non_null (strstr (error.text, "Driver Not Loaded (9)"));
+    assert_non_null (strstr (error.text, "Intel: the driver shows no GPU"));
 }
 
 TEST_CASE (node__each_combination_of_vendors__is_one_inventory)

@@ -1,4 +1,5 @@
 /* amd.c: AMD GPUs as the files of the amdgpu driver show them. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,9 @@ source_t *source_open_amd (const char *sys, const char *proc, gl_error_t *error)
     snprintf (amd->sys, sizeof (amd->sys), "%s", sys);
     snprintf (amd->proc, sizeof (amd->proc), "%s", proc);
     if (amd_scan (&amd->source, 0, &inventory, error) < 0) {
+        int saved = errno;
         close_amd (&amd->source);
+        errno = saved;
         return NULL;
     }
     inventory_clear (&inventory);

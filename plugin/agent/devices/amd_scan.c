@@ -1,4 +1,5 @@
 /* amd_scan.c: which AMD GPUs the node has, and how they are cut. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* level_zero.c: Intel GPUs as Level Zero's system management shows them. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,9 +299,14 @@ static const source_ops_t lz_ops = {
     .look = look,
 };
 
+/* Other programs bring the library, which alone says nothing of Intel: errno is
+ * ENOENT without a driver. */
 static int start (lz_t *lz, const char *library, gl_error_t *error)
 {
     lz_result_t result;
+    bool none;
+
+    errno = ENOENT;
 
     if (!lz->call.init || !lz->call.drivers || !lz->call.devices
         || !lz->call.properties)
@@ -308,12 +314,12 @@ static int start (lz_t *lz, const char *library, gl_error_t *error)
                          "%s: no system management of Level Zero 1.5 or later",
                          library);
     result = lz->call.init (0);
+    none = result == LZ_ERROR_UNINITIALIZED
+           || result == LZ_ERROR_DEPENDENCY_UNAVAILABLE;
+    errno = none ? ENOENT : EIO;
     if (result != LZ_SUCCESS)
         return gl_error (error, "%s: %s (0x%x)", library,
-                         result == LZ_ERROR_UNINITIALIZED
-                                 || result == LZ_ERROR_DEPENDENCY_UNAVAILABLE
-                             ? "no driver of an Intel GPU"
-                             : "zesInit fails",
+                         none ? "no driver of an Intel GPU" : "zesInit fails",
                          result);
     return 0;
 }
@@ -331,12 +337,15 @@ source_t *source_open_level_zero (const char *library, const char *sys,
     if (!lz->library) {
         gl_error (error, "no Level Zero: %s", dlerror ());
         free (lz);
+        errno = ENOENT;
         return NULL;
     }
     find_functions (lz);
     if (start (lz, library, error) < 0) {
+        int saved = errno;
         dlclose (lz->library);
         free (lz);
+        errno = saved;
         return NULL;
     }
     return &lz->source;

@@ -1,8 +1,10 @@
 /* node.c: the GPUs of all vendors in a node, as one source. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
 
@@ -40,7 +42,8 @@ const source_vendor_t source_vendors[SOURCE_VENDORS] = {
 /* What one vendor has. */
 typedef struct {
     source_t *source;      /* NULL: not open */
-    bool fresh;            /* opened since the node's last scan */
+    bool fresh;            /* opened with GPUs since the node's last scan */
+    bool failed;           /* not open, though the vendor is there */
     inventory_t inventory; /* as of that scan, or of the last that succeeded */
     gl_error_t problem;    /* why it is not open */
 } member_t;
@@ -71,25 +74,26 @@ static void scan_member (node_t *node, size_t i, int64_t now)
     member->fresh = false;
 }
 
-/* Opens it if it has GPUs. Its inventory stays as it is until the next scan. */
+/* Its inventory stays as it is until the next scan. */
 static void open_member (node_t *node, size_t i, int64_t now)
 {
     member_t *member = &node->member[i];
     inventory_t inventory = {.count = 0};
 
     member->source = source_vendors[i].open (node->places, &member->problem);
+    member->failed = !member->source && errno != ENOENT;
     if (!member->source)
         return;
     if (member->source->ops->scan (member->source, now, &inventory,
                                    &member->problem)
-        < 0)
+        < 0) {
         drop (member);
-    else if (inventory.count == 0) {
+        member->failed = true;
+    } else if (inventory.count == 0) {
         gl_error (&member->problem, "the driver shows no GPU");
-        drop (member);
     }
+    member->fresh = inventory.count > 0;
     inventory_clear (&inventory);
-    member->fresh = member->source != NULL;
 }
 
 /* True: one was opened, so that a scan is due. */
@@ -142,11 +146,7 @@ static int fail (const node_t *node, gl_error_t *error)
 
 static bool any_open (const node_t *node)
 {
-    bool open = false;
-
-    for (size_t i = 0; i < SOURCE_VENDORS; i++)
-        open |= node->member[i].source != NULL;
-    return open;
+    return GL_ANY (node->member, SOURCE_VENDORS, it, it->source != NULL);
 }
 
 /* Its devices behind those that are there; indices move by their number. */
@@ -231,6 +231,18 @@ static void close_node (source_t *source)
     free (node);
 }
 
+static bool has_gpus (const node_t *node)
+{
+    return GL_ANY (node->member, SOURCE_VENDORS, it, it->fresh);
+}
+
+/* A driver says that the node has no GPU, and nothing speaks against it. */
+static bool says_none (const node_t *node)
+{
+    return any_open (node)
+           && !GL_ANY (node->member, SOURCE_VENDORS, it, it->failed);
+}
+
 static const source_ops_t node_ops = {
     .name = "node",
     .close = close_node,
@@ -248,7 +260,7 @@ source_t *source_open_node (const source_places_t *places, int64_t now,
     node->tried = now;
     for (size_t i = 0; i < SOURCE_VENDORS; i++)
         open_member (node, i, now);
-    if (any_open (node))
+    if (has_gpus (node) || says_none (node))
         return &node->source;
     fail (node, error);
     close_node (&node->source);

@@ -2,6 +2,7 @@
 #include "nvml.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,12 +381,14 @@ source_t *source_open_nvml (const char *library, const char *proc,
     if (!nvml->library) {
         gl_error (error, "no NVML: %s", dlerror ());
         free (nvml);
+        errno = ENOENT;
         return NULL;
     }
     find_functions (nvml);
     if (start (nvml, library, error) < 0) {
         dlclose (nvml->library);
         free (nvml);
+        errno = EIO;
         return NULL;
     }
     return &nvml->source;

@@ -43,7 +43,8 @@ struct source {
 };
 
 /* NULL with an error: no driver, no library ("" for its usual name), a wrong
- * version. Asks NVML for what its functions are; one that the library does not
+ * version; errno is ENOENT if the vendor is simply not there, else something has
+ * failed. Asks NVML for what its functions are; one that the library does not
  * have leaves its values unknown. `proc`: "/proc". */
 source_t *source_open_nvml (const char *library, const char *proc,
                             gl_error_t *error);
@@ -70,10 +71,11 @@ typedef struct {
 #define SOURCE_VENDORS 3
 extern const source_vendor_t source_vendors[SOURCE_VENDORS];
 
-/* The GPUs of all vendors. A vendor that finds none is tried again from time to
- * time; one that stops working leaves its devices, absent in every sample, until
- * it works again. NULL with an error that names every vendor's: none finds a
- * GPU. `places` must outlive it. */
+/* The GPUs of all vendors. A vendor that does not answer is tried again from time
+ * to time; one that stops working leaves its devices, absent in every sample,
+ * until it works again. NULL with an error that names every vendor's: none has a
+ * GPU, and no driver says that there is none, or another one has failed. `places`
+ * must outlive it. */
 source_t *source_open_node (const source_places_t *places, int64_t now,
                             gl_error_t *error);
 
