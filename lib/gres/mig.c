@@ -445,7 +445,7 @@ static const mig_profile_t *find (const mig_table_t *site, query_t *q,
     }
     if (q->other) {
         gl_error (error,
-                  "MIG profile '%.*s' is ambiguous: %s and %s differ in %s; "
+                  "profile '%.*s' is ambiguous: %s and %s differ in %s; "
                   "name the GPU in the pool",
                   (int)full, q->profile,
                   q->found->model ? q->found->model : "the site's profiles",

@@ -225,7 +225,7 @@ static const column_info_t columns[AT_COUNT] = {
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"qos", "QOS", COLUMN_TEXT, true, false, ""},
     {"profile", "Slice", COLUMN_TEXT, true, false,
-     "The MIG profile; blank for whole GPUs."},
+     "The profile of the slice; blank for whole GPUs."},
     {"days", "Days", COLUMN_COUNT, false, false, "Days on which it ran."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to the job in the month, busy or not."},

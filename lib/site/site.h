@@ -855,7 +855,7 @@ typedef struct site {
     size_t budget_count;
     site_network_t *networks;
     size_t network_count;
-    mig_profile_t *profiles; /* site-defined MIG profiles */
+    mig_profile_t *profiles; /* site-defined profiles of slices */
     size_t profile_count;
 } site_t;
 
