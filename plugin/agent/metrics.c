@@ -195,8 +195,8 @@ static const struct gauge gauges[] = {
      "Energy that the physical GPU has used since its driver was loaded",
      offsetof (sample_t, energy), 1, 1000},
     {"slurm_gpuledger_gpu_clock_hertz", EXPOSITION_GAUGE,
-     "Clock of the processors of the physical GPU",
-     offsetof (sample_t, clock), 1000000, 1},
+     "Clock of the processors of the physical GPU", offsetof (sample_t, clock),
+     1000000, 1},
 };
 
 static void print_gauge (const tracks_t *tracks, const struct gauge *gauge,
