@@ -55,23 +55,25 @@ static const schema_key_t pool_keys[] = {
      "the GPU without a type. Default every type on these nodes."},
     {"gpu", VALUE_TEXT, 0, offsetof (site_pool_t, gpu), NULL, NULL, NULL,
      "H100-SXM5-80GB",
-     "GPU model, by which weights of MIG profiles and cloud prices are found."},
+     "GPU model, by which weights of slices and cloud prices are found."},
     {"gpus_per_node", VALUE_COUNT, REQUIRED,
      offsetof (site_pool_t, gpus_per_node), NULL, NULL, NULL, "8",
      "Physical GPUs of the pool in each node."},
     {"mig_weight", VALUE_WORD, 0, offsetof (site_pool_t, mig_weight),
      quantity_words, NULL, "compute", "compute",
-     "Weight by which a MIG slice counts in gpu_hours. Default compute."},
+     "Weight by which a slice counts in gpu_hours. Default compute."},
     {"layout", VALUE_TEXT, 0, offsetof (site_pool_t, layout), NULL, NULL, NULL,
      NULL,
-     "MIG slices into which the GPUs of one node are cut, as in "
-     "\"1g.10gb:4,3g.40gb:1\". Reports use it to find stranded parts of GPUs. "
+     "Slices into which the GPUs of one node are cut, as in "
+     "\"1g.10gb:4,3g.40gb:1\" (MIG) or \"cpx:8\" (AMD). Reports use it to find "
+     "stranded parts of GPUs. "
      "GPUs that these slices do not need are whole if gres is not set or has a "
      "type that is no slice; else all are cut."},
     {"shards_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, shards_per_gpu),
      NULL, NULL, NULL, NULL,
-     "gres/shard of one GPU: a shard counts this part of a GPU. Without it "
-     "the quantity of jobs that hold shards is unknown."},
+     "gres/shard of one GPU: a shard counts this part of a GPU. Default: what "
+     "accounting recorded of the node, gres/shard divided by gres/gpu. doctor "
+     "and close report nodes of which both are known and differ."},
     {"mps_per_gpu", VALUE_COUNT, 0, offsetof (site_pool_t, mps_per_gpu), NULL,
      NULL, NULL, NULL, "gres/mps of one GPU. Default 100."},
     {"cpus_per_node", VALUE_COUNT, 0, offsetof (site_pool_t, cpus_per_node),
@@ -221,21 +223,23 @@ static const schema_key_t profile_keys[] = {
      "Model, written as in the pools; default "
      "any."},
     {"profile", VALUE_TEXT, IDENTITY, offsetof (mig_profile_t, profile), NULL,
-     NULL, NULL, "1g.10gb", "MIG profile, as in Slurm's GRES type."},
+     NULL, NULL, "1g.10gb",
+     "Profile of a slice, as in Slurm's GRES type: 1g.10gb of MIG, cpx of "
+     "AMD."},
     {"compute", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, compute), NULL,
      NULL, NULL, "1/7", "Its compute slices, of those of the GPU."},
     {"memory", VALUE_SLICES, REQUIRED, offsetof (mig_profile_t, memory), NULL,
      NULL, NULL, "1/8", "Its memory slices, of those of the GPU."},
 };
 
-const schema_kind_t schema_profiles
-    = {"profiles",
-       "MIG profiles that the built-in table lacks or that differ from it.",
-       KEYS (profile_keys),
-       sizeof (mig_profile_t),
-       offsetof (site_t, profiles),
-       offsetof (site_t, profile_count),
-       false,
-       0,
-       false,
-       0};
+const schema_kind_t schema_profiles = {
+    "profiles",
+    "Profiles of slices that the built-in table lacks or that differ from it.",
+    KEYS (profile_keys),
+    sizeof (mig_profile_t),
+    offsetof (site_t, profiles),
+    offsetof (site_t, profile_count),
+    false,
+    0,
+    false,
+    0};

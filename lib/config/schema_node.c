@@ -69,7 +69,7 @@ static const schema_key_t agent_keys[] = {
      "File for the textfile collector of Prometheus' node_exporter. Default "
      "none."},
     {"replay", VALUE_PATH, 0, offsetof (site_t, agent.replay), NULL, NULL, NULL,
-     NULL, "File of recorded devices that replaces NVML, for tests."},
+     NULL, "File of recorded devices that replaces the drivers, for tests."},
 };
 
 const schema_kind_t schema_agent

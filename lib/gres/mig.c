@@ -10,11 +10,14 @@
 #define NAME_MAX_LENGTH 63
 
 /*
- * Slices of each profile. Sources: NVIDIA MIG User Guide v580, "Supported MIG
- * Profiles"; `nvidia-smi mig -lgip` and `-lgipp` of real cards;
- * NVIDIA/mig-parted default configuration. The guide prints 1/8 of the memory
- * for 1g.10gb on the A100 with 40 GB; real cards (9.62 of 39.25 GiB, at most 4)
- * have 2/8.
+ * Slices of each profile. The slices of an AMD Instinct are its dies: a GPU is
+ * cut into partitions of equal size, and its memory with them. Sources: AMD's
+ * guide to partitioning (MI300X eight dies, MI300A six), aqua_vanjaram.c of the
+ * amdgpu driver (which modes so many dies allow). Of MIG: NVIDIA MIG User Guide
+ * v580, "Supported MIG Profiles"; `nvidia-smi mig -lgip` and `-lgipp` of real
+ * cards; NVIDIA/mig-parted default configuration. The guide prints 1/8 of the
+ * memory for 1g.10gb on the A100 with 40 GB; real cards (9.62 of 39.25 GiB, at
+ * most 4) have 2/8.
  */
 static const mig_profile_t builtin[] = {
     {"A100-40GB", "1g.5gb", 1, 7, 1, 8, 7},
@@ -71,10 +74,24 @@ static const mig_profile_t builtin[] = {
     {"B200-180GB", "3g.90gb", 3, 7, 4, 8, 2},
     {"B200-180GB", "4g.90gb", 4, 7, 4, 8, 1},
     {"B200-180GB", "7g.180gb", 7, 7, 8, 8, 1},
+    {"MI300A-128GB", "tpx", 2, 6, 2, 6, 3},
+    {"MI300A-128GB", "cpx", 1, 6, 1, 6, 6},
+    {"MI300X-192GB", "dpx", 4, 8, 4, 8, 2},
+    {"MI300X-192GB", "qpx", 2, 8, 2, 8, 4},
+    {"MI300X-192GB", "cpx", 1, 8, 1, 8, 8},
+    {"MI325X-256GB", "dpx", 4, 8, 4, 8, 2},
+    {"MI325X-256GB", "qpx", 2, 8, 2, 8, 4},
+    {"MI325X-256GB", "cpx", 1, 8, 1, 8, 8},
+    {"MI350X-288GB", "dpx", 4, 8, 4, 8, 2},
+    {"MI350X-288GB", "qpx", 2, 8, 2, 8, 4},
+    {"MI350X-288GB", "cpx", 1, 8, 1, 8, 8},
+    {"MI355X-288GB", "dpx", 4, 8, 4, 8, 2},
+    {"MI355X-288GB", "qpx", 2, 8, 2, 8, 4},
+    {"MI355X-288GB", "cpx", 1, 8, 1, 8, 8},
 };
 
 /*
- * Names of models as sites, NVML and vendors write them; compared without
+ * Names of models as sites, drivers and vendors write them; compared without
  * case and with '-' for every separator.
  */
 static const struct {
@@ -117,6 +134,15 @@ static const struct {
     {"B200-SXM", "B200-180GB"},
     {"B200-SXM-180GB", "B200-180GB"},
     {"B200-SXM6-180GB", "B200-180GB"},
+    {"MI300A", "MI300A-128GB"},
+    {"MI300X", "MI300X-192GB"},
+    {"MI300X-OAM", "MI300X-192GB"},
+    {"MI325X", "MI325X-256GB"},
+    {"MI325X-OAM", "MI325X-256GB"},
+    {"MI350X", "MI350X-288GB"},
+    {"MI350X-OAM", "MI350X-288GB"},
+    {"MI355X", "MI355X-288GB"},
+    {"MI355X-OAM", "MI355X-288GB"},
 };
 
 /* Words by which a Slurm type names a family of models. */
@@ -124,10 +150,14 @@ static const struct {
     const char *word;
     const char *model;
 } families[] = {
-    {"a100", "A100-40GB"},  {"a100", "A100-80GB"}, {"a30", "A30-24GB"},
-    {"h100", "H100-80GB"},  {"h100", "H100-94GB"}, {"h100", "H100-96GB"},
-    {"gh200", "H100-96GB"}, {"h20", "H100-96GB"},  {"h200", "H200-141GB"},
-    {"b200", "B200-180GB"},
+    {"a100", "A100-40GB"},      {"a100", "A100-80GB"},
+    {"a30", "A30-24GB"},        {"h100", "H100-80GB"},
+    {"h100", "H100-94GB"},      {"h100", "H100-96GB"},
+    {"gh200", "H100-96GB"},     {"h20", "H100-96GB"},
+    {"h200", "H200-141GB"},     {"b200", "B200-180GB"},
+    {"mi300a", "MI300A-128GB"}, {"mi300x", "MI300X-192GB"},
+    {"mi325x", "MI325X-256GB"}, {"mi350x", "MI350X-288GB"},
+    {"mi355x", "MI355X-288GB"},
 };
 
 static const char *const basis_names[] = {
@@ -147,13 +177,26 @@ const mig_profile_t *mig_profiles (size_t *ret_count)
     return builtin;
 }
 
+/* Vendors and their brands matter as little as case: "AMD Instinct MI300X" is the
+ * MI300X. */
+static const char *skip_vendor (const char *name)
+{
+    static const char *const words[] = {"nvidia", "amd", "instinct"};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (words); i++) {
+        size_t length = strlen (words[i]);
+        if (strncasecmp (name, words[i], length) == 0 && name[length] != '\0')
+            name += length + 1;
+    }
+    return name;
+}
+
 /* "nvidia_H100 PCIe" -> "h100-pcie"; too long names are cut and match none. */
 static void normalize (const char *name, char to[NAME_MAX_LENGTH + 1])
 {
     size_t length = 0;
 
-    if (strncasecmp (name, "nvidia", 6) == 0 && name[6] != '\0')
-        name += 7;
+    name = skip_vendor (name);
     for (; *name && length < NAME_MAX_LENGTH; name++) {
         unsigned char c = *name;
         to[length++] = isalnum (c) ? (char)tolower (c) : '-';
@@ -164,8 +207,7 @@ static void normalize (const char *name, char to[NAME_MAX_LENGTH + 1])
 /* The name is that normalized one; most differ in their first letters. */
 static bool is_normal (const char *name, const char *normal)
 {
-    if (strncasecmp (name, "nvidia", 6) == 0 && name[6] != '\0')
-        name += 7;
+    name = skip_vendor (name);
     for (; *name; name++, normal++) {
         unsigned char c = *name;
         if (*normal != (isalnum (c) ? (char)tolower (c) : '-'))
@@ -249,11 +291,25 @@ static size_t skip_attributes (const char *text, size_t length, size_t at)
     return at;
 }
 
+/* "cpx" and others: modes of AMD in which a GPU is cut. In SPX it is whole. */
+static size_t partition_end (const char *text, size_t length, size_t at)
+{
+    return at + 3 <= length && strchr ("dtqcDTQC", text[at])
+                   && strncasecmp (text + at + 1, "px", 2) == 0
+                   && (at + 3 == length
+                       || !isalnum ((unsigned char)text[at + 3]))
+               ? at + 3
+               : 0;
+}
+
 /* The end of a profile that begins at `at`, or 0. */
 static size_t profile_end (const char *text, size_t length, size_t at)
 {
-    size_t end = number_and_word (text, length, at, "c.");
+    size_t end = partition_end (text, length, at);
 
+    if (end)
+        return end;
+    end = number_and_word (text, length, at, "c.");
     end = number_and_word (text, length, end ? end : at, "g.");
     if (end)
         end = number_and_word (text, length, end, "gb");
@@ -379,17 +435,17 @@ static const mig_profile_t *find (const mig_table_t *site, query_t *q,
         search (q, builtin, GL_ARRAY_SIZE (builtin), basis);
     }
     if (!q->found) {
-        gl_error (error,
-                  "unknown MIG profile '%.*s'%s%s; define it under profiles in "
-                  "the configuration",
-                  (int)(full > NAME_MAX_LENGTH ? NAME_MAX_LENGTH : full),
-                  q->profile, q->model ? " on GPU " : "",
-                  q->model ? q->model : "");
+        gl_error (
+            error,
+            "unknown slice profile '%.*s'%s%s; define it under profiles in "
+            "the configuration",
+            (int)(full > NAME_MAX_LENGTH ? NAME_MAX_LENGTH : full), q->profile,
+            q->model ? " on GPU " : "", q->model ? q->model : "");
         return NULL;
     }
     if (q->other) {
         gl_error (error,
-                  "MIG profile '%.*s' is ambiguous: %s and %s differ in %s; "
+                  "profile '%.*s' is ambiguous: %s and %s differ in %s; "
                   "name the GPU in the pool",
                   (int)full, q->profile,
                   q->found->model ? q->found->model : "the site's profiles",
@@ -473,7 +529,7 @@ static int add_layout_item (layout_t *l, const char *item, size_t length,
                  .profile_length = colon ? (size_t)(colon - item) : length};
     const mig_profile_t *row;
 
-    /* no card has more than 7 slices; 64 leaves room for what comes */
+    /* no card has more than 8 slices; 64 leaves room for what comes */
     if (colon
         && (number_i64 (colon + 1, item + length - colon - 1, &count) < 0
             || count < 0 || count > 64 * l->gpus))
@@ -507,13 +563,13 @@ int mig_layout (const mig_table_t *site, const char *model, const char *layout,
 
     if (gpus < 1 || gpus > MIG_GPUS_MAX)
         return gl_error (error,
-                         "MIG layout '%.200s' of %d GPUs: 1 to %d are "
+                         "layout '%.200s' of %d GPUs: 1 to %d are "
                          "possible",
                          layout, gpus, MIG_GPUS_MAX);
     for (const char *p = layout; *p;) {
         size_t length = strcspn (p, ",");
         if (add_layout_item (&l, p, length, error) < 0)
-            return gl_error_prefix (error, "MIG layout '%.200s'", layout);
+            return gl_error_prefix (error, "layout '%.200s'", layout);
         p += length;
         p += *p == ',';
     }

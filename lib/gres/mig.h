@@ -1,8 +1,9 @@
 /*
- * mig.h: what part of a GPU a MIG slice is, exactly.
+ * mig.h: what part of a GPU a slice is, exactly: a MIG slice of NVIDIA, or a
+ * compute partition of an AMD Instinct, which counts like one.
  *
- * A profile is g of G compute slices and m of M memory slices (7 and 8; 4 and 4
- * on the A30). Its weight is g/G, m/M or the larger of both, by choice of the
+ * A profile is g of G compute slices and m of M memory slices (of MIG 7 and 8, 4
+ * and 4 on the A30; of an MI300X 8 and 8: "cpx" is 1/8). Its weight is g/G, m/M or the larger of both, by choice of the
  * site (docs/formats/reports.md). The name alone does not tell: 1g.10gb has 2/8
  * of the memory of an A100 with 40 GB and 1/8 of an 80 GB card. An unknown
  * profile is an error, never a whole GPU.
@@ -50,11 +51,13 @@ const mig_profile_t *mig_profiles (size_t *ret_count);
 
 /* The table's name of a GPU model: "H100-SXM5-80GB", "nvidia_h100_pcie_80gb"
  * and "H100-80GB" are all "H100-80GB". NULL for a model without built-in
- * profiles. Case, blanks, '-' and '_' and a leading NVIDIA do not matter. */
+ * profiles. Case, blanks, '-' and '_' do not matter, nor a leading NVIDIA, AMD
+ * or Instinct. */
 const char *mig_model (const char *name);
 
 /* The profile within a Slurm type: "1g.10gb" in "1g.10gb",
- * "nvidia_h100_80gb_hbm3_1g.10gb" and "a100_1g.10gb_shared"; attributes
+ * "nvidia_h100_80gb_hbm3_1g.10gb" and "a100_1g.10gb_shared", "cpx" in
+ * "mi300x_cpx" and "mi300x-cpx-nps4"; attributes
  * ("+me") and compute instances ("1c.3g.20gb") belong to it. False for a type
  * without one: a whole GPU. */
 bool mig_profile_in_type (const char *type, size_t type_length,

@@ -234,7 +234,7 @@ static const column_info_t columns[AT_COUNT] = {
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"qos", "QOS", COLUMN_TEXT, true, false, ""},
     {"profile", "Slice", COLUMN_TEXT, true, false,
-     "The MIG profile; blank for whole GPUs."},
+     "The profile of the slice; blank for whole GPUs."},
     {"state", "State", COLUMN_TEXT, false, false,
      "The state in which the job ended, as sacct shows it."},
     {"devices", "GPUs", COLUMN_COUNT, false, false,

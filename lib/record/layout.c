@@ -53,14 +53,15 @@ static const struct {
     }
     TEXT (gpu),       TEXT (slice),       TEXT (model),   TEXT (profile),
     TEXT (gres_type), TEXT (device_file), TEXT (problem), TEXT (pci),
+    TEXT (device_source), TEXT (driver),
 }, numbers[] = {
 #define NUMBER(member) TEXT (member)
     NUMBER (gres_index),      NUMBER (minor),
-    NUMBER (memory_total),    NUMBER (mig_mode),
+    NUMBER (memory_total),    NUMBER (partitioned),
     NUMBER (gpu_instance),    NUMBER (compute_instance),
     NUMBER (compute_slices),  NUMBER (memory_slices),
     NUMBER (placement_start), NUMBER (placement_size),
-    NUMBER (power_limit),
+    NUMBER (power_limit),     NUMBER (shards),
 };
 
 static void read_device (layout_t *layout, const record_t *record,
@@ -127,8 +128,6 @@ static snapshot_t *add_snapshot (layout_t *layout, const record_t *record)
     snapshot->shown = (layout_snapshot_t){
         .cluster = keep_text (layout, record->cluster),
         .node = keep_text (layout, record->node),
-        .source = keep_text (layout, record->device_source),
-        .driver = keep_text (layout, record->driver),
         .boot_id = keep_text (layout, record->boot_id),
         .snapshot = record->snapshot,
         .device = snapshot->device,

@@ -37,10 +37,12 @@ typedef struct {
     const char *device_file;
     const char *problem;
     const char *pci;
+    const char *device_source; /* "nvml", "amdgpu", "level_zero", "replay" */
+    const char *driver;
     int64_t gres_index; /* Slurm's; unknown: not allocatable, or `problem` */
     int64_t minor;
     int64_t memory_total;
-    int64_t mig_mode;
+    int64_t partitioned;
     int64_t gpu_instance;
     int64_t compute_instance;
     int64_t compute_slices;
@@ -48,14 +50,13 @@ typedef struct {
     int64_t placement_start;
     int64_t placement_size;
     int64_t power_limit;
+    int64_t shards;
 } layout_device_t;
 
 /* The devices are borrowed until the next layout_add or layout_close. */
 typedef struct {
     const char *cluster;
     const char *node;
-    const char *source; /* "nvml", "replay" */
-    const char *driver;
     const char *boot_id;
     int64_t snapshot; /* nanoseconds since 1970 */
     const layout_device_t *device;

@@ -76,6 +76,14 @@ typedef enum {
 
 /* Bits of the field `idle_rule`: what the rule (gpuledger-agent(8))
  * found at some moment of the stretch. */
+/* Bits of throttle_reasons: why a clock is lower than it could be, whoever made
+ * the GPU. Each reader translates what its driver says. */
+#define RECORD_THROTTLE_IDLE 1      /* nothing to do: no throttling */
+#define RECORD_THROTTLE_SETTINGS 2  /* clocks that people or a group have set */
+#define RECORD_THROTTLE_POWER 4     /* a limit of power or of current */
+#define RECORD_THROTTLE_THERMAL 8   /* a limit of temperature */
+#define RECORD_THROTTLE_HARDWARE 16 /* a protection that says no more */
+
 #define RECORD_IDLE_UTILIZATION 1 /* long below the threshold, memory held */
 #define RECORD_IDLE_NO_PROCESS 2  /* long without any process */
 
@@ -168,11 +176,11 @@ typedef enum {
     NUMBER (50, power_sum, "power_sum") /* milliwatts of the physical GPU */   \
     NUMBER (51, power_ms, "power_ms")                                          \
     NUMBER (52, power_max, "power_max")                                        \
-    NUMBER (53, clock_sum, "clock_sum") /* MHz of the SMs */                   \
+    NUMBER (53, clock_sum, "clock_sum") /* MHz of its processors */            \
     NUMBER (54, clock_ms, "clock_ms")                                          \
     NUMBER (55, throttled_ms, "throttled_ms") /* reasons but idle */           \
     NUMBER (56, throttle_ms, "throttle_ms")                                    \
-    NUMBER (57, throttle_reasons, "throttle_reasons") /* NVML bits */          \
+    NUMBER (57, throttle_reasons, "throttle_reasons") /* RECORD_THROTTLE_* */  \
     NUMBER (58, processes_ms, "processes_ms")                                  \
     NUMBER (59, processes_max, "processes_max")                                \
     NUMBER (60, no_process_ms, "no_process_ms")                                \
@@ -188,12 +196,12 @@ typedef enum {
     NUMBER (70, snapshot, "snapshot")                                          \
     NUMBER (71, part, "part")                                                  \
     NUMBER (72, parts, "parts")                                                \
-    TEXT (73, device_source, 16, "device_source") /* nvml, replay */           \
+    TEXT (73, device_source, 16, "device_source") /* nvml, amdgpu, ... */     \
     TEXT (74, driver, 64, "driver")                                            \
     TEXT (75, model, 96, "model")                                              \
     TEXT (76, pci, 32, "pci")                                                  \
-    NUMBER (77, minor, "minor")       /* N of /dev/nvidiaN */                  \
-    NUMBER (78, mig_mode, "mig_mode") /* 1: on, 0: off */                      \
+    NUMBER (77, minor, "minor") /* of its device file */                       \
+    NUMBER (78, partitioned, "partitioned") /* 1: cut into slices, 0: not */   \
     NUMBER (79, gpu_instance, "gpu_instance")                                  \
     NUMBER (80, compute_instance, "compute_instance")                          \
     TEXT (81, profile, 32, "profile")                                          \
@@ -205,6 +213,7 @@ typedef enum {
     TEXT (87, gres_type, 64, "gres_type")                                      \
     TEXT (88, device_file, 128, "device_file")                                 \
     TEXT (89, problem, 256, "problem") /* why Slurm's identity is unknown */   \
+    NUMBER (90, shards, "shards")      /* gres/shard of the device */          \
     /* skew: the node's clock minus the collector's, and how far from the      \
      * truth that may be, nanoseconds */                                       \
     NUMBER (100, skew_ns, "skew_ns")                                           \

@@ -37,14 +37,14 @@ typedef struct {
                                 not tell */
     const char *model;       /* the node's word for it, beside `seen` */
     bool unsure; /* untyped, on a node of several pools that has slices */
-    const char *profile;     /* MIG profile; NULL: a whole GPU, or not known */
-    bool cpu;                /* a CPU, in a pool of CPUs: never a device */
-    bool part;               /* a shard or a unit of MPS: several hold one GPU */
-    bool weight_known;       /* else the next is 0/1 and gpu_hours unknown */
-    fraction_t weight;       /* of the quantity, in physical GPUs */
+    const char *profile; /* of a slice; NULL: a whole GPU, or not known */
+    bool cpu;            /* a CPU, in a pool of CPUs: never a device */
+    bool part;           /* a shard or a unit of MPS: several hold one GPU */
+    bool weight_known;   /* else the next is 0/1 and gpu_hours unknown */
+    fraction_t weight;   /* of the quantity, in physical GPUs */
     fraction_t price_weight[MIG_BASIS_COUNT]; /* rate_card_weight() by each
                                 basis; 0/0: to be looked up */
-    const char *problem;     /* why the weight is not known */
+    const char *problem;                      /* why the weight is not known */
 } device_kind_t;
 
 typedef struct {

@@ -736,7 +736,7 @@ typedef struct {
     mpq_t idle_memory;
     int sharing;   /* 1: several jobs may hold one device at once */
     char *metrics; /* Prometheus textfile; NULL: none */
-    char *replay;  /* file instead of NVML; NULL: NVML */
+    char *replay;  /* file in place of the drivers; NULL */
 } site_agent_t;
 
 /* What has to be looked at before a month is closed, and how long a closed one
@@ -859,7 +859,7 @@ typedef struct site {
     size_t budget_count;
     site_network_t *networks;
     size_t network_count;
-    mig_profile_t *profiles; /* site-defined MIG profiles */
+    mig_profile_t *profiles; /* site-defined profiles of slices */
     size_t profile_count;
 } site_t;
 

@@ -21,7 +21,7 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_POOL] = {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     [AT_QOS] = {"qos", "QOS", COLUMN_TEXT, true, false, ""},
     [AT_PROFILE] = {"profile", "Slice", COLUMN_TEXT, true, false,
-                    "The MIG profile; blank for whole GPUs."},
+                    "The profile of the slice; blank for whole GPUs."},
     [AT_MONTH] = {"month", "Month", COLUMN_DATE, true, false,
                   "The month of the usage, if earlier than this statement's."},
     [AT_JOBS] = {"jobs", "Jobs", COLUMN_COUNT, false, false,

@@ -127,7 +127,7 @@ typedef struct {
     const char *model;           /* NULL: unknown */
     const char *const *profiles; /* of its slices; an entry NULL: unknown */
     size_t profile_count;        /* 0 and `cut`: cut, and no slice was made */
-    bool cut;                    /* in MIG mode */
+    bool cut;                    /* into slices */
 } inventory_gpu_t;
 
 /* What a node said that it had, [start, end); those of one node do not

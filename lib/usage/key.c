@@ -17,7 +17,7 @@ static const key_info_t keys[KEY_COUNT] = {
     {KEY_POOL, "pool", "Pool", "(none)"},
     {KEY_GPU, "gpu", "GPU", "(none)"},
     {KEY_GRES_TYPE, "gres_type", "GRES type", "(untyped)"},
-    {KEY_PROFILE, "profile", "MIG profile", "(none)"},
+    {KEY_PROFILE, "profile", "Slice profile", "(none)"},
     {KEY_NODE, "node", "Node", "(none)"},
     {KEY_STATE, "state", "State", "(none)"},
     {KEY_MONTH, "month", "Month", "(none)"},

@@ -27,7 +27,7 @@ typedef enum {
     KEY_POOL,
     KEY_GPU,       /* model, from the pool */
     KEY_GRES_TYPE, /* Slurm's string */
-    KEY_PROFILE,   /* MIG profile */
+    KEY_PROFILE,   /* of a slice */
     KEY_NODE,
     KEY_STATE,
     KEY_MONTH,

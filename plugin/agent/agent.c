@@ -14,8 +14,8 @@
 #include "record/spool_state.h"
 
 #include "agent.h"
-#include "device.h"
-#include "mapping.h"
+#include "devices/device.h"
+#include "devices/mapping.h"
 #include "state.h"
 #include "words.h"
 
@@ -446,7 +446,7 @@ static int look_at_devices (agent_t *agent, int64_t now)
     gl_error_t error, gres;
     int rc = watch_look (&agent->watch, now, &error, &gres);
 
-    if (rc < 0)
+    if (rc < 0 || error.text[0])
         problem (agent, PROBLEM_DRIVER, &error);
     else
         solved (agent, PROBLEM_DRIVER);

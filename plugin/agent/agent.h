@@ -45,6 +45,7 @@ typedef struct {
     int64_t interval_ms;
     bool through;
     bool once;
+    bool probe; /* print what the readers find, and exit */
 } agent_options_t;
 
 typedef struct {

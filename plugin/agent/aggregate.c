@@ -9,8 +9,6 @@
 #include "aggregate.h"
 
 #define UTILIZATION_FULL 10000
-/* NVML's bit for a GPU whose clocks are low because it has nothing to do. */
-#define THROTTLE_IDLE 1
 
 void aggregate_begin (aggregate_t *sum, int64_t begin_ms)
 {
@@ -59,7 +57,7 @@ static void add_throttle (aggregate_t *sum, int64_t reasons, int64_t ms)
         return;
     sum->throttle_ms += ms;
     sum->throttle_reasons |= reasons;
-    if (reasons & ~(int64_t)THROTTLE_IDLE)
+    if (reasons & ~(int64_t)RECORD_THROTTLE_IDLE)
         sum->throttled_ms += ms;
 }
 

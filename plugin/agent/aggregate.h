@@ -12,7 +12,7 @@
 
 #include "record/record.h"
 
-#include "device.h"
+#include "devices/device.h"
 #include "idle.h"
 
 #define AGGREGATE_STEPS 20 /* of the histogram, 5 % each */

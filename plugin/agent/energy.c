@@ -1,6 +1,6 @@
 #include <config.h>
 
-#include "device.h"
+#include "devices/device.h"
 #include "energy.h"
 
 bool energy_plausible (int64_t difference, int64_t ms, int64_t power_limit)

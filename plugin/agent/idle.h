@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "device.h"
+#include "devices/device.h"
 
 typedef struct {
     int64_t utilization; /* below this, millionths of full use, it is idle */

@@ -13,6 +13,7 @@
 #include "base/number.h"
 
 #include "agent.h"
+#include "probe.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -50,6 +51,8 @@ static const option_t options_table[] = {
     {"once", NULL, FLAG, AT (once), "sample once, write the records, and exit",
      '1'},
     {"record", "FILE", TEXT, AT (record), "store the samples as a replay", 'w'},
+    {"probe", NULL, FLAG, AT (probe),
+     "print the GPUs that each vendor's reader finds, and exit", 'p'},
     {"version", NULL, END, 0, "print the version", 'V'},
     {"help", NULL, END, 0, "print this", 'h'},
 };
@@ -190,6 +193,14 @@ static int read_options (agent_options_t *options, int argc, char **argv)
     return 0;
 }
 
+/* With a GPU or without one. */
+static int probe (void)
+{
+    bool found = probe_print (&source_usual_places, stdout);
+
+    return fclose (stdout) == 0 && found ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main (int argc, char **argv)
 {
     const char *config = getenv ("GPULEDGER_CONF");
@@ -200,6 +211,8 @@ int main (int argc, char **argv)
 
     if (read_options (&options, argc, argv) < 0)
         return EXIT_USAGE;
+    if (options.probe)
+        return probe ();
     rc = agent_init (&agent, &options, &error);
     if (rc == 0)
         rc = agent_start (&agent, &error);

@@ -195,8 +195,8 @@ static const struct gauge gauges[] = {
      "Energy that the physical GPU has used since its driver was loaded",
      offsetof (sample_t, energy), 1, 1000},
     {"slurm_gpuledger_gpu_clock_hertz", EXPOSITION_GAUGE,
-     "Clock of the multiprocessors of the physical GPU",
-     offsetof (sample_t, clock), 1000000, 1},
+     "Clock of the processors of the physical GPU", offsetof (sample_t, clock),
+     1000000, 1},
 };
 
 static void print_gauge (const tracks_t *tracks, const struct gauge *gauge,
@@ -215,19 +215,18 @@ static void print_gauge (const tracks_t *tracks, const struct gauge *gauge,
     }
 }
 
-/* Why the driver lowers the clock of a physical GPU: NVML has a bit for each
- * cause, and several may be set. What an idle GPU does is no throttling
- * (THROTTLE_IDLE). */
+/* Why the clock of a physical GPU is lowered; several reasons may apply. An
+ * idle GPU is not throttled (RECORD_THROTTLE_IDLE). */
 static void print_throttle (const tracks_t *tracks, exposition_t *e)
 {
     static const struct {
         const char *reason;
         int64_t bits;
     } reasons[] = {
-        {"power", 0x4 | 0x80},    /* the limit of power, the power brake */
-        {"thermal", 0x20 | 0x40}, /* by software, by hardware */
-        {"hardware", 0x8}, /* either of the two by hardware, or another */
-        {"settings", 0x2 | 0x10 | 0x100}, /* clocks set by people or a group */
+        {"power", RECORD_THROTTLE_POWER},
+        {"thermal", RECORD_THROTTLE_THERMAL},
+        {"hardware", RECORD_THROTTLE_HARDWARE},
+        {"settings", RECORD_THROTTLE_SETTINGS},
     };
 
     exposition_family (e, "slurm_gpuledger_gpu_throttled", EXPOSITION_GAUGE,

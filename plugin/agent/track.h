@@ -26,7 +26,7 @@
 #include "record/record.h"
 
 #include "aggregate.h"
-#include "device.h"
+#include "devices/device.h"
 #include "holders.h"
 #include "idle.h"
 

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "record/prices.h"
 
-#include "mapping.h"
+#include "devices/mapping.h"
 #include "watch.h"
 
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
@@ -63,7 +63,7 @@ static int open_source (watch_t *watch, int64_t now, gl_error_t *error)
         return gl_error (error, "%s", watch->problem.text);
     watch->source = watch->replay
                         ? source_open_replay (watch->replay, now, error)
-                        : source_open_nvml ("", error);
+                        : source_open_node (&source_usual_places, now, error);
     watch->due = true;
     watch->retry_ms = now / NS_PER_MS + WATCH_RETRY_MS;
     if (watch->source)
@@ -191,12 +191,13 @@ int watch_look (watch_t *watch, int64_t now, gl_error_t *error,
         watch->due = true;
         return -1;
     }
+    *error = watch->source->problem;
     slurmd = follow_slurmd (watch, now, gres_error);
     if (rc > 0 || slurmd > 0)
         name_devices (watch, gres_error);
     if (watch->writer)
         replay_writer_look (watch->writer, now, &watch->inventory,
-                            watch->samples, error);
+                            watch->samples, NULL); /* its end tells */
     return slurmd > 0
            || (rc > 0 && !inventory_equal (&watch->before, &watch->inventory));
 }

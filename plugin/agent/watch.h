@@ -11,17 +11,17 @@
 
 #include "base/error.h"
 
-#include "device.h"
-#include "gres_table.h"
-#include "replay.h"
-#include "source.h"
+#include "devices/device.h"
+#include "devices/gres_table.h"
+#include "devices/replay.h"
+#include "devices/source.h"
 
 /* Time between two attempts to open a driver, and between two searches for
  * another slurmd. */
 #define WATCH_RETRY_MS 60000
 
 typedef struct {
-    const char *replay; /* borrowed; NULL: NVML */
+    const char *replay; /* borrowed; NULL: the node's own devices */
     const char *spool;  /* borrowed */
     const char *node;   /* borrowed */
     bool alone;         /* use only Slurm's stored table: do not run slurmd */
@@ -46,8 +46,9 @@ void watch_open (watch_t *watch, const char *replay, const char *spool,
 void watch_close (watch_t *watch);
 
 /* 1: the inventory is another one (or Slurm's names are); 0; -1: nothing can be
- * known now: all samples say so. A warning about Slurm's table goes to
- * `gres_error`, "" if there is none. */
+ * known now: all samples say so. With 1 and 0 `error` says which devices cannot be
+ * read, "" if all can. A warning about Slurm's table goes to `gres_error`, "" if
+ * there is none. */
 int watch_look (watch_t *watch, int64_t now, gl_error_t *error,
                 gl_error_t *gres_error);
 

@@ -8,6 +8,7 @@
 #include "doctor/doctor_private.h"
 #include "facts/facts.h"
 #include "facts/facts_inventory.h"
+#include "facts/facts_shards.h"
 #include "gres/nodelist.h"
 
 #define DAY 86400
@@ -162,6 +163,48 @@ doctor_state_t doctor_look_layout (doctor_t *d, buffer_t *finding)
                             c.nodes == 1 ? "" : "s");
     buffer_done (&c.stale.text);
     layout_close (layout);
+    return state;
+}
+
+/* --- shards ------------------------------------------------------------ */
+
+static void see_difference (const shards_difference_t *found, void *arg)
+{
+    GL_AUTOFREE char *text = facts_shards_difference_text (found);
+
+    doctor_add_name (arg, text);
+}
+
+static bool says_shards (const doctor_t *d)
+{
+    const site_t *site = d->cli->site;
+
+    return GL_ANY (site->pools, site->pool_count, it,
+                   it->shards_per_gpu > 0 && period_has (it->valid, d->now));
+}
+
+doctor_state_t doctor_look_shards (doctor_t *d, buffer_t *finding)
+{
+    doctor_names_t differ = {BUFFER_INIT, 0};
+    doctor_state_t state;
+    gl_error_t error;
+
+    DOCTOR_NEED_STORE (d, finding);
+    if (!d->cli->site)
+        return doctor_say (finding, DOCTOR_SKIPPED, "no configuration");
+    if (!says_shards (d))
+        return doctor_say (finding, DOCTOR_SKIPPED,
+                           "no pool has shards_per_gpu: accounting decides");
+    if (facts_shards_differences (d->cli->store, d->cli->site, d->now,
+                                  see_difference, &differ, &error)
+        < 0)
+        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+    else if (differ.count)
+        state = doctor_say (finding, DOCTOR_WARN, "%s",
+                            buffer_text (&differ.text));
+    else
+        state = doctor_say (finding, DOCTOR_OK, "as in accounting");
+    buffer_done (&differ.text);
     return state;
 }
 

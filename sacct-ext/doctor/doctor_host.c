@@ -483,8 +483,12 @@ const doctor_check_t doctor_host_checks[] = {
     {"host.devices", "Slurm's name of every device is known", look_devices,
      "set File= and Type= in that node's gres.conf; restart slurmd and "
      "gpuledger-agent"},
-    {"host.layout", "MIG slices match the configuration", doctor_look_layout,
+    {"host.layout", "slices match the configuration", doctor_look_layout,
      "end the pool with `to` and add one with the new `layout`"},
+    {"host.shards", "shards of GPUs match the configuration",
+     doctor_look_shards,
+     "correct `shards_per_gpu` of the pool, or remove it: then accounting "
+     "decides"},
     {"host.energy", "no node reports more energy than its GPUs can draw",
      doctor_look_energy,
      "check the node's driver and agent, and `gpu` of its pool"},

@@ -38,6 +38,7 @@ doctor_state_t doctor_look_names (doctor_t *doctor, buffer_t *finding);
 doctor_state_t doctor_look_mail (doctor_t *doctor, buffer_t *finding);
 /* doctor_cut.c */
 doctor_state_t doctor_look_layout (doctor_t *doctor, buffer_t *finding);
+doctor_state_t doctor_look_shards (doctor_t *doctor, buffer_t *finding);
 doctor_state_t doctor_look_energy (doctor_t *doctor, buffer_t *finding);
 
 #endif /* !GL_DOCTOR_PRIVATE_H */

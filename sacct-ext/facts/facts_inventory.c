@@ -75,7 +75,7 @@ static void take_gpu (struct gpus *gpus, const layout_snapshot_t *snapshot,
             gpu->gres_type = known (d->gres_type);
         if (!gpu->model)
             gpu->model = known (d->model);
-        gpu->cut = gpu->cut || d->slice[0] || d->mig_mode == 1;
+        gpu->cut = gpu->cut || d->slice[0] || d->partitioned == 1;
         if (d->slice[0]) {
             gpus->profile[(*profiles)++] = known (d->profile);
             gpu->profile_count++;
@@ -150,12 +150,12 @@ static const layout_device_t *find_device (const layout_snapshot_t *snapshot,
     return NULL;
 }
 
-/* A whole GPU is only what says so: one in MIG mode is none. */
+/* A whole GPU is only what says so: one that is cut into slices is none. */
 static const char *profile_of (const layout_device_t *d)
 {
     if (d->profile[0])
         return d->profile;
-    return !d->slice[0] && d->mig_mode == 0 ? "" : NULL;
+    return !d->slice[0] && d->partitioned == 0 ? "" : NULL;
 }
 
 /* Slices that are held cannot be cut anew: a snapshot of the segment's start

@@ -1,11 +1,17 @@
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/zone.h"
+#include "facts/facts_inventory.h"
 #include "facts/facts_shards.h"
 #include "gres/nodelist.h"
 #include "gres/tres.h"
+#include "site/kind.h"
+
+#define SECOND_NS INT64_C (1000000000)
 
 /* An event row. */
 struct row {
@@ -21,6 +27,7 @@ struct row {
 struct facts_shards {
     struct row *row; /* by cluster, node, start */
     size_t count, size;
+    layout_t *layout;    /* the nodes' inventories */
     node_shards_t *told; /* of the segment in hand */
     size_t told_size;
 };
@@ -105,7 +112,9 @@ facts_shards_t *facts_shards_open (store_t *store, const char *cluster,
     while (iter && (more = store_iter_next (iter, &event, error)) > 0)
         take_event (f, &event);
     store_iter_close (iter);
-    if (more < 0) {
+    if (more == 0)
+        f->layout = facts_inventory (store, cluster, error);
+    if (!f->layout) {
         facts_shards_close (f);
         return NULL;
     }
@@ -123,6 +132,7 @@ void facts_shards_close (facts_shards_t *f)
         free (f->row[i].node);
         free (f->row[i].only_node);
     }
+    layout_close (f->layout);
     free (f->row);
     free (f->told);
     free (f);
@@ -163,28 +173,157 @@ static const struct row *row_of (const facts_shards_t *f,
                : NULL;
 }
 
+/* By accounting. */
+static bool told_by_row (const facts_shards_t *f, const char *cluster,
+                         const char *node, int64_t instant, node_shards_t *ret)
+{
+    const struct row *registration = latest (f, cluster, "", instant);
+    const struct row *row;
+
+    if (!registration || instant >= registration->period.end
+        || !(row = row_of (f, registration, cluster, node, instant)))
+        return false;
+    *ret = (node_shards_t){row == registration ? row->only_node : row->node,
+                           row->shards, row->gpus};
+    return true;
+}
+
+/* By the node's slurmd: of each device that Slurm can allocate. */
+static bool told_by_node (const facts_shards_t *f, const char *cluster,
+                          const char *node, int64_t instant, node_shards_t *ret)
+{
+    layout_snapshot_t snapshot;
+    node_shards_t sum = {.node = NULL};
+
+    if (!layout_at (f->layout, cluster, node, instant * SECOND_NS, &snapshot))
+        return false;
+    for (size_t i = 0; i < snapshot.count; i++) {
+        const layout_device_t *device = &snapshot.device[i];
+        if (device->gres_index < 0 || device->shards < 0)
+            continue;
+        sum.gpus++;
+        sum.shards += (uint64_t)device->shards;
+    }
+    sum.node = snapshot.node;
+    *ret = sum;
+    return sum.shards > 0;
+}
+
+static bool told_of (const facts_shards_t *f, const char *cluster,
+                     const char *node, int64_t instant, node_shards_t *ret)
+{
+    return told_by_row (f, cluster, node, instant, ret)
+           || told_by_node (f, cluster, node, instant, ret);
+}
+
 void facts_shards_tell (facts_shards_t *f, segment_t *s)
 {
-    const struct row *registration = latest (f, s->cluster, "", s->time_start);
-    nodelist_t *list = NULL;
+    nodelist_t *list = nodelist_open (s->nodelist, NULL);
+    node_shards_t told;
     const char *node;
 
-    if (registration && s->time_start < registration->period.end)
-        list = nodelist_open (s->nodelist, NULL);
     s->shards_count = 0;
     while (list && (node = nodelist_next (list))) {
-        const struct row *row
-            = row_of (f, registration, s->cluster, node, s->time_start);
-        if (!row)
+        if (!told_of (f, s->cluster, node, s->time_start, &told))
             continue;
         if (s->shards_count == f->told_size) {
             f->told_size = f->told_size ? f->told_size * 2 : 4;
             f->told = xreallocarray (f->told, f->told_size, sizeof (*f->told));
         }
-        f->told[s->shards_count++]
-            = (node_shards_t){row == registration ? row->only_node : row->node,
-                              row->shards, row->gpus};
+        f->told[s->shards_count++] = told;
     }
     s->shards = f->told;
     nodelist_close (list);
+}
+
+/* ----------------------------------------------------------------- differences */
+
+struct comparing {
+    const facts_shards_t *shards;
+    kinds_t *kinds;
+    int64_t instant;
+    void (*each) (const shards_difference_t *found, void *arg);
+    void *arg;
+};
+
+static void compare_node (const struct comparing *c, const char *cluster,
+                          const char *node)
+{
+    const site_pool_t *pool
+        = kinds_pool (c->kinds, cluster, node, "shard", c->instant);
+    shards_difference_t found = {cluster, node, pool, 0, 0};
+    node_shards_t told;
+
+    if (!pool || pool->shards_per_gpu == 0
+        || !told_of (c->shards, cluster, node, c->instant, &told)
+        || told.shards == told.gpus * (uint64_t)pool->shards_per_gpu)
+        return;
+    found.shards = told.shards;
+    found.gpus = told.gpus;
+    c->each (&found, c->arg);
+}
+
+/* Of those nodes of which a row speaks; rows are sorted by node. */
+static void compare_rows (const struct comparing *c)
+{
+    const facts_shards_t *f = c->shards;
+    node_shards_t told;
+
+    for (size_t i = 0; i < f->count; i++) {
+        const struct row *row = &f->row[i], *next = row + 1;
+        const char *node = row->node[0] ? row->node : row->only_node;
+        bool again = i + 1 < f->count && !strcmp (next->cluster, row->cluster)
+                     && !strcmp (next->node, row->node);
+        if (node && !again
+            && told_by_row (f, row->cluster, node, c->instant, &told))
+            compare_node (c, row->cluster, node);
+    }
+}
+
+/* And of those that only their inventory tells of, by the snapshot in force. */
+static void compare_inventories (const struct comparing *c)
+{
+    const facts_shards_t *f = c->shards;
+    layout_snapshot_t snapshot;
+    node_shards_t told;
+    size_t cursor = 0;
+
+    while (layout_next (f->layout, &cursor, &snapshot))
+        if (snapshot.snapshot <= c->instant * SECOND_NS
+            && layout_until (f->layout, &snapshot) > c->instant * SECOND_NS
+            && !told_by_row (f, snapshot.cluster, snapshot.node, c->instant,
+                             &told))
+            compare_node (c, snapshot.cluster, snapshot.node);
+}
+
+int facts_shards_differences (store_t *store, const site_t *site,
+                              int64_t instant,
+                              void (*each) (const shards_difference_t *found,
+                                            void *arg),
+                              void *arg, gl_error_t *error)
+{
+    struct comparing c = {.instant = instant, .each = each, .arg = arg};
+    facts_shards_t *shards;
+
+    if (!GL_ANY (site->pools, site->pool_count, it, it->shards_per_gpu > 0))
+        return 0;
+    shards = facts_shards_open (store, NULL, error);
+    if (!shards)
+        return -1;
+    c.shards = shards;
+    c.kinds = kinds_new (site);
+    compare_rows (&c);
+    compare_inventories (&c);
+    kinds_free (c.kinds);
+    facts_shards_close (shards);
+    return 0;
+}
+
+char *facts_shards_difference_text (const shards_difference_t *found)
+{
+    return xasprintf ("%s: Slurm has %" PRIu64 " shards for %" PRIu64
+                      " GPU%s, `shards_per_gpu` of pool %s says %" PRId64,
+                      found->node, found->shards, found->gpus,
+                      found->gpus == 1 ? "" : "s", found->pool->name,
+                      found->pool->shards_per_gpu);
 }

@@ -2,11 +2,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "evidence/runaway.h"
 #include "facts/as_of.h"
 #include "facts/facts.h"
+#include "facts/facts_shards.h"
 #include "facts/rollups.h"
 #include "facts/unowned.h"
 #include "facts/unseen.h"
@@ -488,6 +490,31 @@ static char *hours_of (uint64_t gres_seconds)
 }
 
 /* Devices of no pool have no price, and those of unknown size no quantity. */
+static void take_shards (const shards_difference_t *difference, void *arg)
+{
+    struct checking *c = arg;
+
+    found (c->checks, CHECK_LOOK, "shards",
+           facts_shards_difference_text (difference));
+}
+
+/* At the end of the month. The configuration is what is charged. */
+static int check_shards (struct checking *c, gl_error_t *error)
+{
+    size_t before = c->checks->count;
+
+    if (facts_shards_differences (c->store, c->site, c->period.end - 1,
+                                  take_shards, c, error)
+        < 0)
+        return -1;
+    if (c->checks->count == before
+        && GL_ANY (c->site->pools, c->site->pool_count, it,
+                   it->shards_per_gpu > 0))
+        found (c->checks, CHECK_OK, "shards",
+               xstrdup ("no node differs from shards_per_gpu of its pool"));
+    return 0;
+}
+
 static void judge_pools (struct checking *c, const usage_cell_t *whole)
 {
     uint64_t without = 0, unknown = 0;
@@ -595,7 +622,8 @@ static int check_all (struct checking *c, gl_error_t *error)
     for (size_t i = 0; c->now > 0 && i < c->cluster_count; i++)
         reconcile_one (c, &c->clusters[i]);
     if (check_open (c, error) < 0 || check_coverage (c, error) < 0
-        || check_bill (c, error) < 0 || check_names (c, error) < 0)
+        || check_shards (c, error) < 0 || check_bill (c, error) < 0
+        || check_names (c, error) < 0)
         return -1;
     return 0;
 }

@@ -269,7 +269,7 @@ static void put_inventory (store_t *store)
         record_set_number (&r, RECORD_FIELD_snapshot, r.stamp);
         record_set_number (&r, RECORD_FIELD_part, i + 1);
         record_set_number (&r, RECORD_FIELD_parts, 9);
-        record_set_number (&r, RECORD_FIELD_mig_mode, 1);
+        record_set_number (&r, RECORD_FIELD_partitioned, 1);
         memset (r.key, 0xee, sizeof (r.key));
         r.key[0] = (unsigned char)i;
         memcpy (record.key, r.key, sizeof (record.key));

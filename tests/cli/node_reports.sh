@@ -64,6 +64,7 @@ pools:
   - {name: h100, cluster: lab, nodes: "g[1-4]", gres: [h100],
      gpu: H100-SXM5-80GB, gpus_per_node: 1, shards_per_gpu: 4}
   - {name: other, cluster: lab, nodes: x1, gres: [gpu], gpus_per_node: 1}
+  - {name: shared, cluster: lab, nodes: s1, gres: [gpu], gpus_per_node: 2}
   - {name: slices, cluster: lab, nodes: "m[1-2]", gres: [1g.10gb, 3g.40gb],
      gpu: H100-SXM5-80GB, gpus_per_node: 1, layout: "1g.10gb:4,3g.40gb:1"}
 END
@@ -126,12 +127,61 @@ is "$(layout)" "warn|m2 has 3g.40gb:2, \`layout\` says 1g.10gb:4,3g.40gb:1" \
 cut m2 1200 1g.10gb 1g.10gb 3g.40gb 1g.10gb 1g.10gb
 is "$(layout)" "ok|2 nodes" "doctor: and back again"
 
+# ------------------------------------------------- shards by the node's slurmd
+# shards NODE SECOND NUMBER...: slurmd there has GPUs with so many shards each
+shards ()
+{
+    local node=$1 second=$2 i=0 each
+    shift 2
+    [ -d "$dir/$node" ] || mkdir -m 0700 "$dir/$node"
+    [ -d "$dir/$node/state" ] || mkdir -m 0700 "$dir/$node/state"
+    {
+        echo "gpuledger-gres 1"
+        echo "slurmd 1 1 aaaaaaaa-1111-2222-3333-444444444444"
+        for each; do
+            echo "device - $each /dev/nvidia$i"
+            i=$((i + 1))
+        done
+    } >"$dir/$node/state/gres"
+    {
+        echo "replay 1"
+        echo "boot aaaaaaaa-1111-2222-3333-444444444444"
+        for ((i = 0; i < $#; i++)); do
+            echo "gpu g$i uuid=GPU-$node-$i minor=$i"
+        done
+        date -u -d "@$((day + second))" +"at %FT%TZ"
+        date -u -d "@$((day + second + 60))" +"at %FT%TZ"
+    } >"$dir/replay"
+    "$abs_top_builddir/plugin/agent/gpuledger-agent" --config /dev/null \
+        --spool "$dir/$node" --node "$node" --cluster lab \
+        --replay "$dir/replay" --through >>"$dir/err" 2>&1
+    gl --quiet ingest "$dir/$node"
+}
+checked () { gl doctor -n -P -o check,state,finding | sed -n 's/^host.shards|//p'; }
+closing () { gl close --month "$(date -u -d "@$day" +%Y-%m)" --check | grep ' shards '; }
+is "$(checked)" "ok|as in accounting" \
+    "doctor: no node tells of shards, none differs"
+shards s1 -7200 5 5
+job 6 s1 gres/shard=4
+shards g1 0 4
+is "$(checked)" "ok|as in accounting" "doctor: shards as the configuration says"
+shards g2 600 5
+is "$(checked)" "warn|g2: Slurm has 5 shards for 1 GPU, \`shards_per_gpu\` of pool h100 says 4" \
+    "doctor: a node whose slurmd says another number"
+
 # --------------------------------------------------------------- what is shown
 gl --quiet import --cluster lab "$dir/jobs"
 gl --quiet ingest "$dir/spool"
+is "$(closing)" "look     shards     g2: Slurm has 5 shards for 1 GPU, \`shards_per_gpu\` of pool h100 says 4" \
+    "and closing asks about it"
+shards g2 1200 4
+is "$(closing)" "ok       shards     no node differs from shards_per_gpu of its pool" \
+    "until it says the same"
 usage () { gl report usage "${period[@]}" --by node -o "node,$1" -P -n; }
 is "$(usage gpu_hours,coverage_pct | head -n 2)" "g1|1.000000|91.17
 g2|0.470000|91.17" "shards and MPS are covered as the GPU is"
+is "$(usage gpu_hours | grep s1)" "s1|0.800000" \
+    "four of the ten shards that slurmd has for two GPUs"
 gl report usage "${period[@]}" --json >"$dir/json"
 is "$(grep -o '"node_records_pct": [0-9."]*' "$dir/json")" \
     '"node_records_pct": 100.00' "and recorded"
@@ -139,12 +189,14 @@ is "$(usage energy_kwh)" "g1|0.700000
 g2|
 g3|0.772139
 g4|
+s1|
 x1|1.500000" "energy that no H100 can have used is unknown; 1500 W of an unknown model is not"
 is "$(gl report energy "${period[@]}" --by node -o node,energy_kwh,energy_pct -P -n)" \
     "g1|0.700000|100.00
 g2||0.00
 g3|0.772139|100.00
 g4||0.00
+s1||0.00
 x1|1.500000|100.00" "report energy says so, too"
 gl report reconcile "${period[@]}" --csv >"$dir/reconcile"
 is $? 3 "reconcile does not pass"
@@ -152,8 +204,8 @@ is "$(grep energy_refused "$dir/reconcile" | grep -c 'GPU-g4 on g4')" 1 \
     "and names the node, the GPU and the cause"
 is "$(grep -c ^evidence "$dir/reconcile")" 1 "it has no other finding"
 is "$(gl report reconcile "${period[@]}" | grep -o '[0-9]*, [0-9]*, [0-9-]*$' |
-    head -n 1)" "16092, 16092, 0" \
-    "on both sides 3600 s of 4 GPUs and 1692 s of 47 units of MPS"
+    head -n 1)" "18972, 18972, 0" \
+    "on both sides 3600 s of 4 GPUs, 2880 s of 4 shards and 1692 s of 47 units of MPS"
 is "$(gl doctor -n -P -o check,state,finding | sed -n 's/^host.energy|//p')" \
     "warn|more than a GPU can draw, shown as unknown (1 times in 31 days): g4, 772 W of at most 700 W" \
     "doctor names the node"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gres_table.h"
+#include "devices/gres_table.h"
 
 static void print (const gres_table_t *table)
 {

@@ -40,6 +40,12 @@ README.md|sbatch|a cluster: tests/live
 docs/guides/researcher.md|sbatch|the same
 README.md|export|changes the reader's shell
 README.md|autoreconf|builds the tree that runs this
+docs/guides/admin.md|contrib/package|builds and installs packages: tests/package/smoke.sh
+docs/guides/admin.md|apt install|the same
+docs/guides/admin.md|gpuledger init|root's directories: tests/package/smoke.sh
+docs/guides/admin.md|gpuledger sync|the same
+docs/guides/admin.md|gpuledger doctor|the state of this host: tests/cli/doctor.sh
+docs/guides/admin.md|systemctl|root and systemd
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
 docs/guides/backup.md|mariadb|a server: tests/store/backup.sh

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "fuzz/fuzz.h"
-#include "gres_table.h"
-#include "mapping.h"
-#include "replay.h"
+#include "devices/gres_table.h"
+#include "devices/mapping.h"
+#include "devices/replay.h"
 
 static const char node[]
     = "replay 1\n"

@@ -3,9 +3,9 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "device.h"
+#include "devices/device.h"
 #include "fuzz/fuzz.h"
-#include "replay.h"
+#include "devices/replay.h"
 
 #define LOOKS 16
 

@@ -78,7 +78,7 @@ agent_metrics ()
             project=segmentation visible_devices=MIG-ffffffff-0001 \
             boot_id=bbbbbbbb-5555-6666-7777-888888888888
     } | "$abs_top_builddir/tests/agent/write_records" "$work/agent.spool"
-    sed 's/^g0 utilization=31 memory=999$/& throttle=0x25/' \
+    sed 's/^g0 utilization=31 memory=999$/& throttle=0xd/' \
         "$abs_top_srcdir/tests/agent/hour.replay" >"$work/hour.replay"
     printf 'agent: {metrics: %s}\ncollector: {hosts: ["127.0.0.1:1"]}\n' "$1" \
         >"$work/agent.yaml"

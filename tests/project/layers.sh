@@ -51,7 +51,8 @@ room lib/wire base record wire
 check "plugin includes only: base gres record" \
     "$(ls plugin/*.[ch] | while read -r file; do includes "$file" |
         sed "s|^|$file:|"; done | grep -vE ':(base|gres|record)$')"
-room plugin/agent base gres record site evidence usage config wire
+room plugin/agent base gres record site evidence usage config wire devices
+room plugin/agent/devices base gres record
 # the programs and readers of the accounting host; their rooms may see any of lib
 host ()
 {
@@ -77,7 +78,7 @@ host command cli collector doctor facts import mail month publish slurmdbd sync 
 
 # no room is a hall
 check "a room has at most 48 files" "$(
-    for room in lib/* sacct-ext/*; do
+    for room in lib/* plugin plugin/agent plugin/agent/devices sacct-ext/*; do
         [ -d "$room" ] || continue
         n=$(ls "$room"/*.[ch] 2>/dev/null | wc -l)
         [ "$n" -le 48 ] || echo "$room: $n files"
@@ -99,7 +100,7 @@ only 'yaml[.]h' lib/config/tree.c
 only 'libsmartcols.*' lib/render/render_table.c
 only 'munge[.]h' lib/wire/credential.c
 only 'event2/.*' 'sacct-ext/collector[^:]*'
-only 'dlfcn[.]h' plugin/agent/nvml.c
+only 'dlfcn[.]h' plugin/agent/devices/nvml.c plugin/agent/devices/level_zero.c
 only 'slurm/.*' 'plugin/[^:]*'
 
 pure=$(ls lib/gres/*.c lib/site/*.c lib/evidence/*.c lib/usage/*.c lib/money/*.c lib/planning/*.c lib/ledger/*.c)

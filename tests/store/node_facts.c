@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "facts/facts.h"
+#include "record/record.h"
 #include "usage/usage.h"
 
 #define T0 INT64_C (1790000000)
@@ -37,6 +38,35 @@ static void put_event (store_t *store, const char *node, int64_t start,
                                 .nodelist = nodelist};
 
     OK (store_put_event (store, &event, T0 + 100 * HOUR, NULL, &error));
+}
+
+/* What slurmd of the node says: so many shards on each of two GPUs. */
+static void put_inventory (store_t *store, const char *node, int64_t start,
+                           int64_t shards)
+{
+    for (int part = 1; part <= 2; part++) {
+        unsigned char bytes[RECORD_MAX];
+        record_t r;
+
+        OK (record_begin (&r, RECORD_INVENTORY, &error));
+        r.stamp = (T0 + start) * INT64_C (1000000000);
+        record_set_text (&r, RECORD_FIELD_cluster, "lab");
+        record_set_text (&r, RECORD_FIELD_node, node);
+        record_set_number (&r, RECORD_FIELD_snapshot, r.stamp);
+        record_set_number (&r, RECORD_FIELD_parts, 2);
+        record_set_number (&r, RECORD_FIELD_part, part);
+        record_set_text (&r, RECORD_FIELD_gpu, part == 1 ? "GPU-1" : "GPU-2");
+        record_set_number (&r, RECORD_FIELD_gres_index, part - 1);
+        record_set_number (&r, RECORD_FIELD_shards, shards);
+        node_record_t row = {.kind = RECORD_INVENTORY,
+                             .cluster = "lab",
+                             .node = node,
+                             .stamp = T0 + start,
+                             .payload = bytes,
+                             .payload_length = record_encode (&r, bytes)};
+        memcpy (row.key, r.key, sizeof (row.key));
+        OK (store_put_record (store, &row, NULL, &error));
+    }
 }
 
 static void put_job (store_t *store, uint64_t id, int64_t start,
@@ -88,13 +118,17 @@ TEST_CASE (trap_23__shards_in_event_rows__tell_of_their_time)
         const char *gres;
         int64_t den;
     } jobs[] = {
-        {5, "g1", "shard=3", 0},   /* before any row of the node */
-        {20, "g1", "shard=3", 4},  /* 32 of 8 GPUs */
-        {60, "g1", "shard=3", 2},  /* and later 16 */
-        {60, "g2", "shard=3", 0},  /* of another node nobody tells */
-        {120, "g1", "shard=3", 0}, /* the cluster registered anew */
+        {5, "g1", "shard=3", 0},  /* before any row of the node */
+        {20, "g1", "shard=3", 4}, /* 32 of 8 GPUs */
+        {60, "g1", "shard=3", 2}, /* and later 16 */
+        {60, "g2", "shard=3", 0}, /* of another node nobody tells */
+        {120, "g1", "shard=3",
+         9}, /* the cluster registered anew: the inventory */
         {120, "g3", "shard=3", 0},
         {220, "g3", "shard=3", 5},  /* alone in its cluster */
+        {80, "g4", "shard=3", 0},   /* before its inventory */
+        {90, "g4", "shard=3", 7},   /* which tells where no row does */
+        {60, "g1", "shard=3", 2},   /* and is not asked where one does */
         {220, "g3", "mps=50", 100}, /* always */
     };
     store_t *store = fixture_open (fixture_store_url ());
@@ -112,6 +146,8 @@ TEST_CASE (trap_23__shards_in_event_rows__tell_of_their_time)
     put_event (store, "g1", 10 * 60, 11 * 60, "gpu=8,gpu:x=8,shard=32", NULL);
     put_event (store, "g1", 40 * 60, 50 * 60, "gpu=8,shard=16,shard:x=16",
                NULL);
+    put_inventory (store, "g4", 85 * 60, 7);
+    put_inventory (store, "g1", 15 * 60, 9);
     for (size_t i = 0; i < GL_ARRAY_SIZE (jobs); i++)
         put_job (store, i + 1, jobs[i].start * 60, jobs[i].gres, jobs[i].node,
                  1);

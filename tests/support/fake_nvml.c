@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "nvml.h"
+#include "devices/nvml.h"
 
 /* A handle points to the GPU or slice. */
 struct nvmlDevice_st {

@@ -17,6 +17,12 @@ TEST_CASE (energy_model__names_of_makers_and_sites__have_a_limit)
         {"NVIDIA L40S", 350},
         {"Tesla T4", 70},
         {"AMD Instinct MI300X", 750},
+        {"mi300x_cpx", 750},
+        {"AMD Instinct MI250X", 560},
+        {"mi355x", 1400},
+        {"Intel(R) Data Center GPU Max 1550", 600},
+        {"max_1100", 300},
+        {"pvc", 600},
         {"gpu", 2000},
         {"A1000", 2000}, /* no A100 */
         {"RTX 9999", 2000},

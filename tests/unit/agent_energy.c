@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-#include "device.h"
+#include "devices/device.h"
 #include "energy.h"
 
 static int64_t sum (const int64_t *parts, size_t count)

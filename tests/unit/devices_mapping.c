@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "device.h"
-#include "gres_table.h"
-#include "mapping.h"
-#include "replay.h"
+#include "devices/device.h"
+#include "devices/gres_table.h"
+#include "devices/mapping.h"
+#include "devices/replay.h"
 
 /* Two whole GPUs, and one that is cut into two slices and a third one that
  * shares a GPU instance with the second. */
@@ -111,8 +111,36 @@ TEST_CASE (table__later_versions__read_the_same)
     assert_string_equal (table.device[1].file[0], "/d/nvidia2");
     assert_int_equal (table.device[2].file_count, 3);
     assert_string_equal (table.device[3].type, "a");
+    assert_int_equal (table.device[3].shards, 0);
     gres_table_clear (&table);
 #undef FLAGS
+}
+
+/* As 22.05.8 prints them, a line for each GPU; and lines without a file. */
+TEST_CASE (table__shards__belong_to_their_gpus)
+{
+#define SHARD(type, count, rest)                                               \
+    "slurmd: Gres Name=shard Type=" type " Count=" count " ID=1918986455" rest \
+    "\n"
+    gres_table_t table = {0};
+
+    parse (SHARD ("(null)", "4", " File=/d/nvidia0 (null)")
+               SHARD ("(null)", "5", " File=/d/nvidia1 (null)")
+                   LINE ("(null)", "1", "/d/nvidia0")
+                       LINE ("(null)", "1", "/d/nvidia1"),
+           &table);
+    assert_int_equal (table.device[0].shards, 4);
+    assert_int_equal (table.device[1].shards, 5);
+    gres_table_clear (&table);
+    parse (LINE ("a", "3", "/d/nvidia[0-2]") LINE ("b", "1", "/d/nvidia3")
+               SHARD ("a", "8", "") SHARD ("c", "9", ""),
+           &table);
+    assert_int_equal (table.device[0].shards, 3);
+    assert_int_equal (table.device[1].shards, 3);
+    assert_int_equal (table.device[2].shards, 2);
+    assert_int_equal (table.device[3].shards, 0);
+    gres_table_clear (&table);
+#undef SHARD
 }
 
 TEST_CASE (table__what_has_no_positions__is_a_problem)
@@ -162,18 +190,24 @@ TEST_CASE (table__saved__is_loaded)
     FILE *file;
 
     close (mkstemp (path));
-    parse (LINE ("a", "1", "/d/x,/d/y") LINE ("(null)", "1", "/d/z"), &table);
+    parse (
+        LINE ("a", "1", "/d/x,/d/y") LINE (
+            "(null)", "1",
+            "/d/z") "slurmd: Gres Name=shard Type=a Count=7 ID=9 File=/d/x\n",
+        &table);
     assert_int_equal (gres_table_save (path, &slurmd, &table, &error), 0);
     assert_int_equal (gres_table_load (path, &again, &copy, &error), 1);
     assert_true (slurmd_same (&slurmd, &again));
     assert_int_equal (copy.count, 2);
     assert_string_equal (copy.device[0].file[1], "/d/y");
+    assert_int_equal (copy.device[0].shards, 7);
+    assert_int_equal (copy.device[1].shards, 0);
     assert_string_equal (copy.device[1].type, "");
     gres_table_clear (&table);
     gres_table_clear (&copy);
 
     file = fopen (path, "w");
-    fputs ("gpuledger-gres 1\ndevice a /x\nnonsense\n", file);
+    fputs ("gpuledger-gres 1\ndevice a 0 /x\nnonsense\n", file);
     fclose (file);
     assert_int_equal (gres_table_load (path, &again, &copy, &error), -1);
     unlink (path);
@@ -230,7 +264,7 @@ TEST_CASE (fill__ambiguity__is_unknown_with_a_reason)
     /* the whole of a GPU in MIG mode */
     fill (&inventory, LINE ("a", "1", "/dev/nvidia2"), &error);
     assert_true (inventory.device[G2].gres_index == DEVICE_UNKNOWN);
-    assert_non_null (strstr (inventory.device[G2].problem, "MIG mode"));
+    assert_non_null (strstr (inventory.device[G2].problem, "cut into slices"));
     inventory_clear (&inventory);
     /* a GPU instance that two compute instances share */
     fill (&inventory, LINE ("a", "1", "/dev/nvidia2," CAPS "39"), &error);

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "nvml.h"
-#include "source.h"
+#include "devices/nvml.h"
+#include "devices/source.h"
 #include "support/fake_nvml.h"
 
 #define SECOND INT64_C (1000000000)
@@ -128,7 +128,6 @@ static int open_variant (void **state, const char *name)
                       "/driver/nvidia/capabilities/gpu1/mig/gi9/access", 84);
     write_capability (
         f->proc, "/driver/nvidia/capabilities/gpu1/mig/gi9/ci0/access", 85);
-    write_capability (f->proc, "/sys/kernel/random/boot_id", 7);
     *state = f;
     return 0;
 }
@@ -163,7 +162,7 @@ static void start (fixture_t *f)
 {
     gl_error_t error = {""};
 
-    f->source = source_open_nvml_at (f->path, f->proc, &error);
+    f->source = source_open_nvml (f->path, f->proc, &error);
     if (!f->source)
         fail_msg ("%s", error.text);
 }
@@ -192,12 +191,13 @@ static void open__no_library_or_another__is_an_error (void **state)
     fixture_t *f = *state;
     gl_error_t error = {""};
 
-    assert_null (source_open_nvml ("/nonexistent/libnvidia-ml.so.1", &error));
+    assert_null (
+        source_open_nvml ("/nonexistent/libnvidia-ml.so.1", "/proc", &error));
     assert_non_null (strstr (error.text, "no NVML: /nonexistent"));
-    assert_null (source_open_nvml ("libm.so.6", &error));
+    assert_null (source_open_nvml ("libm.so.6", "/proc", &error));
     assert_non_null (strstr (error.text, "not NVIDIA's"));
     f->fake->init_status = NVML_ERROR_DRIVER_NOT_LOADED;
-    assert_null (source_open_nvml (f->path, &error));
+    assert_null (source_open_nvml (f->path, f->proc, &error));
     assert_non_null (strstr (error.text, "Driver Not Loaded (9)"));
 }
 
@@ -210,9 +210,10 @@ static void scan__gpus_and_slices__are_described (void **state)
     scan (f, 0);
     d = f->inventory.device;
     assert_int_equal (f->inventory.count, 5);
-    assert_string_equal (f->inventory.source, "nvml");
-    assert_string_equal (f->inventory.driver, "570.86.15");
-    assert_string_equal (f->inventory.boot_id, "DeviceFileMinor: 7");
+    assert_string_equal (d[0].source, "nvml");
+    assert_string_equal (d[2].source, "nvml");
+    assert_string_equal (d[0].driver, "570.86.15");
+    assert_string_equal (d[2].driver, "570.86.15");
     assert_string_equal (d[0].uuid, "GPU-aaaa");
     assert_string_equal (d[0].model, "NVIDIA H100 80GB HBM3");
     assert_string_equal (d[0].pci, "00000000:18:00.0");
@@ -220,8 +221,8 @@ static void scan__gpus_and_slices__are_described (void **state)
     assert_int_equal (d[0].minor, 3);
     assert_int_equal (d[0].memory_total, 81559);
     assert_int_equal (d[0].power_limit, 700000);
-    assert_int_equal (d[0].mig_mode, 0);
-    assert_int_equal (d[1].mig_mode, 1);
+    assert_int_equal (d[0].partitioned, 0);
+    assert_int_equal (d[1].partitioned, 1);
 
     assert_string_equal (d[2].uuid, "MIG-1");
     assert_string_equal (d[2].old_uuid, "MIG-GPU-bbbb/9/0");
@@ -403,7 +404,7 @@ static void look__another_layout__asks_for_a_scan (void **state)
     assert_int_equal (look (f, 33 * SECOND), 1);
     scan (f, 33 * SECOND);
     assert_int_equal (f->inventory.count, 2);
-    assert_int_equal (f->inventory.device[1].mig_mode, 0);
+    assert_int_equal (f->inventory.device[1].partitioned, 0);
 }
 
 static void look__driver_goes_away__scan_fails_until_it_is_back (void **state)
@@ -438,10 +439,10 @@ static void old_library__what_it_lacks__is_unknown (void **state)
     start (f);
     scan (f, 0);
     assert_int_equal (f->inventory.count, 2);
-    assert_string_equal (f->inventory.driver, "390.157");
+    assert_string_equal (f->inventory.device[0].driver, "390.157");
     assert_string_equal (f->inventory.device[0].pci, "00000000:18:00.0");
     assert_int_equal (f->inventory.device[0].power_limit, 700000);
-    assert_true (f->inventory.device[0].mig_mode == DEVICE_UNKNOWN);
+    assert_true (f->inventory.device[0].partitioned == DEVICE_UNKNOWN);
     assert_int_equal (look (f, 20 * SECOND), 0);
     assert_true (s[0].energy == DEVICE_UNKNOWN);
     assert_int_equal (s[0].utilization, 8700);

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "device.h"
-#include "mapping.h"
+#include "devices/device.h"
+#include "devices/mapping.h"
 #include "record/layout.h"
-#include "replay.h"
+#include "devices/replay.h"
 
 #define SECOND INT64_C (1000000000)
 
@@ -87,8 +87,8 @@ TEST_CASE (layout__inventory_there_and_back__is_the_same)
     assert_false (layout_at (layout, "other", "m1", 9 * SECOND, &at));
     assert_true (layout_at (layout, "lab", "m1", 5 * SECOND, &at));
     assert_int_equal (at.count, 3);
-    assert_string_equal (at.source, "replay");
-    assert_string_equal (at.driver, "570");
+    assert_string_equal (at.device[1].device_source, "replay");
+    assert_string_equal (at.device[1].driver, "570");
     assert_string_equal (at.boot_id, "11111111-2222-3333-4444-555555555555");
     assert_string_equal (at.device[0].model, "NVIDIA A100-SXM4-40GB");
     assert_string_equal (at.device[0].slice, "");
@@ -110,7 +110,7 @@ TEST_CASE (layout__inventory_there_and_back__is_the_same)
 TEST_CASE (layout__snapshots_in_any_order__stand_from_their_moment)
 {
     layout_t *layout = layout_open ();
-    inventory_t inventory = {0}, none = {.source = "nvml"};
+    inventory_t inventory = {0}, none = {.count = 0};
     layout_snapshot_t at;
     size_t cursor = 0;
 

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
-#include "replay.h"
+#include "devices/replay.h"
 
 #define SECOND INT64_C (1000000000)
 /* 2026-10-01T00:00:00Z */
@@ -73,8 +73,8 @@ TEST_CASE (scan__first_layout__has_what_the_file_says)
     const device_t *d;
 
     scan (source, 0, &inventory);
-    assert_string_equal (inventory.source, "replay");
-    assert_string_equal (inventory.driver, "570.86.15");
+    assert_string_equal (inventory.device[0].source, "replay");
+    assert_string_equal (inventory.device[0].driver, "570.86.15");
     assert_string_equal (inventory.boot_id,
                          "11111111-2222-3333-4444-555555555555");
     assert_int_equal (inventory.count, 4);
@@ -82,9 +82,9 @@ TEST_CASE (scan__first_layout__has_what_the_file_says)
     assert_string_equal (d[0].uuid, "GPU-aaaa");
     assert_string_equal (d[0].model, "NVIDIA H100 80GB HBM3");
     assert_string_equal (d[0].file, "/dev/nvidia0");
-    assert_int_equal (d[0].mig_mode, 0);
+    assert_int_equal (d[0].partitioned, 0);
     assert_string_equal (d[1].uuid, "GPU-b");
-    assert_int_equal (d[1].mig_mode, 1);
+    assert_int_equal (d[1].partitioned, 1);
     assert_true (d[1].gpu == 1 && d[2].gpu == 1 && d[3].gpu == 1);
     assert_true (d[2].slice && d[3].slice && !d[1].slice);
     assert_string_equal (d[2].old_uuid, "MIG-GPU-b/3/0");
@@ -157,7 +157,7 @@ TEST_CASE (look__another_layout__asks_for_a_scan)
     assert_false (s[1].present);
     scan (source, OCTOBER + 61 * SECOND, &inventory);
     assert_int_equal (inventory.count, 1);
-    assert_int_equal (inventory.device[0].mig_mode, 0);
+    assert_int_equal (inventory.device[0].partitioned, 0);
     /* the counter went on */
     assert_int_equal (look (source, OCTOBER + 100 * SECOND, &inventory, s), 0);
     assert_int_equal (s[0].energy, 105000);

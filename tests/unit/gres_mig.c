@@ -123,6 +123,29 @@ TEST_CASE (mig_layout__several_cards_or_no_room__counted_or_refused)
     }
 }
 
+/* Two MI300X in CPX mode, an MI300A with one partition less. */
+TEST_CASE (mig_layout__partitions_of_amd__sum_and_remainder)
+{
+    fraction_t sum, rest;
+    int64_t cards;
+    gl_error_t error;
+
+    assert_int_equal (mig_layout (NULL, "MI300X", "cpx:16", 2, MIG_MAX, &sum,
+                                  &rest, &cards, NULL),
+                      0);
+    assert_fraction (sum, 2, 1);
+    assert_fraction (rest, 0, 1);
+    assert_int_equal (cards, 2);
+    assert_int_equal (mig_layout (NULL, "MI300A", "cpx:5", 1, MIG_COMPUTE, &sum,
+                                  &rest, &cards, NULL),
+                      0);
+    assert_fraction (rest, 1, 6);
+    assert_int_equal (mig_layout (NULL, "MI300X", "cpx:9", 1, MIG_COMPUTE, NULL,
+                                  NULL, NULL, &error),
+                      -1);
+    assert_non_null (strstr (error.text, "one GPU has at most 8"));
+}
+
 TEST_CASE (mig_profile_in_type__names_from_the_field__found)
 {
     static const struct {
@@ -142,6 +165,18 @@ TEST_CASE (mig_profile_in_type__names_from_the_field__found)
         {"1g.10gb_shared", "1g.10gb"},
         {"1g.10gb-me", "1g.10gb-me"},
         {"1G.10GB", "1G.10GB"},
+        {"cpx", "cpx"},
+        {"mi300x_cpx", "cpx"},
+        {"amd_instinct_mi300x_oam-CPX-nps4", "CPX"},
+        {"mi300a-tpx", "tpx"},
+        {"mi300x_spx", NULL}, /* whole */
+        {"mi300x", NULL},
+        {"mi250x", NULL},
+        {"max_1550", NULL},
+        {"pvc", NULL},
+        {"xcpx", NULL},
+        {"cpx8", NULL},
+        {"cp", NULL},
         {"a100", NULL},
         {"a100_80", NULL},
         {"nvidia_a100-sxm4-80gb", NULL},
@@ -192,10 +227,27 @@ TEST_CASE (mig_type_weight__types_and_models__exact_or_refused)
         {"H100-80GB", "1g.10gb-me", MIG_COMPUTE, 1, 7, NULL},
         {"H100-80GB", "h100", MIG_MAX, 1, 1, NULL},
         {NULL, NULL, MIG_MEMORY, 1, 1, NULL},
-        {"H100-80GB", "1g.5gb", MIG_COMPUTE, 0, 0, "unknown MIG profile"},
-        {"L40S", "1g.10gb", MIG_COMPUTE, 0, 0, "unknown MIG profile"},
-        {"A100-40GB", "1c.3g.20gb", MIG_COMPUTE, 0, 0, "unknown MIG profile"},
-        {NULL, "9g.999gb", MIG_COMPUTE, 0, 0, "unknown MIG profile"},
+        {"H100-80GB", "1g.5gb", MIG_COMPUTE, 0, 0, "unknown slice profile"},
+        {"L40S", "1g.10gb", MIG_COMPUTE, 0, 0, "unknown slice profile"},
+        {"A100-40GB", "1c.3g.20gb", MIG_COMPUTE, 0, 0, "unknown slice profile"},
+        {NULL, "9g.999gb", MIG_COMPUTE, 0, 0, "unknown slice profile"},
+        /* partitions of AMD: whole GPUs are of whatever model */
+        {"MI300X", "mi300x_cpx", MIG_COMPUTE, 1, 8, NULL},
+        {"MI300X-192GB", "cpx", MIG_MEMORY, 1, 8, NULL},
+        {"AMD Instinct MI355X", "dpx", MIG_MAX, 1, 2, NULL},
+        {NULL, "mi300a_cpx", MIG_MAX, 1, 6, NULL},
+        {NULL, "mi300a_tpx", MIG_COMPUTE, 1, 3, NULL},
+        {NULL, "mi325x_qpx", MIG_COMPUTE, 1, 4, NULL},
+        {NULL, "cpx", MIG_COMPUTE, 0, 0, "ambiguous"},
+        {NULL, "qpx", MIG_COMPUTE, 1, 4, NULL}, /* all agree */
+        {"MI300A", "qpx", MIG_COMPUTE, 0, 0, "unknown slice profile"},
+        {"MI250X", "cpx", MIG_COMPUTE, 0, 0, "unknown slice profile"},
+        {"MI300X", "mi300x", MIG_MAX, 1, 1, NULL},
+        {"MI300X", "mi300x_spx", MIG_MAX, 1, 1, NULL},
+        {"MI250X", "mi250x", MIG_COMPUTE, 1, 1, NULL},
+        {"MI210", "mi210", MIG_COMPUTE, 1, 1, NULL},
+        {"Max-1550", "max_1550", MIG_COMPUTE, 1, 1, NULL},
+        {NULL, "pvc", MIG_MEMORY, 1, 1, NULL},
     };
 
     for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
@@ -252,6 +304,14 @@ TEST_CASE (mig_model__names_of_vendors__one_model)
         {"A100-SXM4-40GB", "A100-40GB"},
         {"H200-SXM-141GB", "H200-141GB"},
         {"NVIDIA GH200 480GB", "H100-96GB"},
+        {"AMD Instinct MI300X", "MI300X-192GB"},
+        {"AMD Instinct MI300X OAM", "MI300X-192GB"},
+        {"mi300x", "MI300X-192GB"},
+        {"instinct_mi300a", "MI300A-128GB"},
+        {"MI355X-288GB", "MI355X-288GB"},
+        {"AMD Instinct MI250X", NULL}, /* never cut */
+        {"AMD", NULL},
+        {"Intel(R) Data Center GPU Max 1550", NULL},
         {"H100", NULL}, /* 80, 94 or 96 GB */
         {"L40S", NULL},
         {"", NULL},

@@ -121,8 +121,8 @@ TEST_CASE (encode__every_field_at_its_longest__fits)
 {
     assert_int_equal (fill_longest (RECORD_JOB_START), 30);
     assert_int_equal (fill_longest (RECORD_STEP_DEVICES), 30);
-    assert_int_equal (fill_longest (RECORD_JOB_USAGE), 62);
-    assert_int_equal (fill_longest (RECORD_SKEW), 62);
+    assert_int_equal (fill_longest (RECORD_JOB_USAGE), 63);
+    assert_int_equal (fill_longest (RECORD_SKEW), 63);
 }
 
 TEST_CASE (set_text__too_long_or_control__is_left_out_and_noted)

@@ -35,6 +35,7 @@ typedef struct {
     char type[64]; /* "" for an untyped one */
     char file[GRES_FILES_MAX][128];
     size_t file_count; /* 0: the line names none */
+    uint64_t shards;   /* gres/shard of it; 0: it has none */
 } gres_device_t;
 
 typedef struct {

@@ -82,8 +82,8 @@ static void put_field (FILE *file, const device_field_t *field,
     if (value < 0
         || (field->form == DEVICE_PLACEMENT && device->placement_size < 0))
         return;
-    if (field->form == DEVICE_ON_OFF)
-        fprintf (file, " %s=%s", field->word, value ? "on" : "off");
+    if (field->form == DEVICE_YES_NO)
+        fprintf (file, " %s=%s", field->word, value ? "yes" : "no");
     else
         fprintf (file, " %s=%" PRId64, field->word, value);
     if (field->form == DEVICE_PLACEMENT)
@@ -227,7 +227,6 @@ static void put_samples (replay_writer_t *writer, int64_t now,
 static void put_head (replay_writer_t *writer, const inventory_t *inventory)
 {
     fputs ("replay 1\n", writer->file);
-    put_word (writer->file, "driver", inventory->driver);
     put_word (writer->file, "boot", inventory->boot_id);
 }
 

@@ -96,7 +96,7 @@ static void describe_gpu (nvml_t *nvml, nvml_device_t handle, device_t *device)
         snprintf (device->file, sizeof (device->file), "/dev/nvidia%u", number);
     }
     device->memory_total = memory_total (nvml, handle);
-    device->mig_mode = mig_mode (nvml, handle);
+    device->partitioned = mig_mode (nvml, handle);
     if (NVML_DID (nvml, power_limit, handle, &number))
         device->power_limit = number;
 }
@@ -257,11 +257,12 @@ static void describe_slice (nvml_t *nvml, nvml_device_t gpu_handle,
 /* A scan in progress: it replaces the inventory when it is complete. */
 typedef struct {
     nvml_t *nvml;
+    char driver[64];
     inventory_t inventory;
     nvml_slot_t *slot;
 } scan_t;
 
-static device_t *add (scan_t *scan, nvml_device_t handle, unsigned index)
+static device_t *add (scan_t *scan, nvml_device_t handle)
 {
     device_t *device = inventory_add (&scan->inventory);
 
@@ -269,31 +270,31 @@ static device_t *add (scan_t *scan, nvml_device_t handle, unsigned index)
         return NULL;
     scan->slot = xreallocarray (scan->slot, scan->inventory.count,
                                 sizeof (*scan->slot));
-    scan->slot[scan->inventory.count - 1]
-        = (nvml_slot_t){.handle = handle, .index = index};
+    scan->slot[scan->inventory.count - 1] = (nvml_slot_t){.handle = handle};
+    strcpy (device->source, "nvml");
+    memcpy (device->driver, scan->driver, sizeof (device->driver));
     return device;
 }
 
 /* The same with the UUID that the driver gives for the handle; NULL: none. */
-static device_t *add_named (scan_t *scan, nvml_device_t handle, unsigned index)
+static device_t *add_named (scan_t *scan, nvml_device_t handle)
 {
     char uuid[NVML_UUID_SIZE];
     device_t *device = NULL;
 
     if (NVML_DID (scan->nvml, uuid, handle, uuid, sizeof (uuid))
-        && (device = add (scan, handle, index)))
+        && (device = add (scan, handle)))
         snprintf (device->uuid, sizeof (device->uuid), "%.*s",
                   (int)sizeof (uuid) - 1, uuid);
     return device;
 }
 
-static void scan_slices (scan_t *scan, nvml_device_t gpu_handle, size_t gpu,
-                         unsigned index)
+static void scan_slices (scan_t *scan, nvml_device_t gpu_handle, size_t gpu)
 {
     nvml_t *nvml = scan->nvml;
     unsigned count = 0;
 
-    if (scan->inventory.device[gpu].mig_mode != 1
+    if (scan->inventory.device[gpu].partitioned != 1
         || !NVML_DID (nvml, mig_count, gpu_handle, &count))
         return;
     for (unsigned i = 0; i < count && i < SLICES_MAX; i++) {
@@ -301,7 +302,7 @@ static void scan_slices (scan_t *scan, nvml_device_t gpu_handle, size_t gpu,
         device_t *device;
 
         if (!NVML_DID (nvml, mig_handle, gpu_handle, i, &handle)
-            || !(device = add_named (scan, handle, index)))
+            || !(device = add_named (scan, handle)))
             continue;
         device->gpu = gpu;
         describe_slice (nvml, gpu_handle, handle, &scan->inventory.device[gpu],
@@ -309,40 +310,17 @@ static void scan_slices (scan_t *scan, nvml_device_t gpu_handle, size_t gpu,
     }
 }
 
-/* A GPU that was there and is not fell off the bus: it is still in the
- * node, and a job may hold it. NVML may count it or not, so its UUID
- * decides. */
-static bool is_there (const scan_t *scan, const char *uuid)
-{
-    return GL_ANY (scan->inventory.device, scan->inventory.count, it,
-                   !strcmp (it->uuid, uuid));
-}
-
-static void keep_gpu (scan_t *scan, size_t lost)
-{
-    const nvml_t *nvml = scan->nvml;
-    size_t gpu = scan->inventory.count;
-
-    for (size_t i = lost;
-         i < nvml->inventory.count && nvml->inventory.device[i].gpu == lost;
-         i++) {
-        device_t *device = add (scan, NULL, nvml->slot[i].index);
-
-        if (!device)
-            return;
-        *device = nvml->inventory.device[i];
-        device->gpu = gpu;
-        scan->slot[scan->inventory.count - 1].lost = true;
-    }
-}
-
+/* NVML may count a lost GPU or not: its UUID decides. */
 static void keep_lost (scan_t *scan)
 {
-    const inventory_t *last = &scan->nvml->inventory;
+    size_t lost
+        = inventory_keep_lost (&scan->inventory, &scan->nvml->inventory);
+    size_t first = scan->inventory.count - lost;
 
-    for (size_t i = 0; i < last->count; i++)
-        if (!last->device[i].slice && !is_there (scan, last->device[i].uuid))
-            keep_gpu (scan, i);
+    scan->slot = xreallocarray (scan->slot, scan->inventory.count + 1,
+                                sizeof (*scan->slot));
+    for (size_t i = first; i < scan->inventory.count; i++)
+        scan->slot[i] = (nvml_slot_t){.lost = true};
 }
 
 static void scan_gpu (scan_t *scan, unsigned index)
@@ -353,25 +331,21 @@ static void scan_gpu (scan_t *scan, unsigned index)
     size_t gpu = scan->inventory.count;
 
     if (!NVML_DID (nvml, handle, index, &handle)
-        || !(device = add_named (scan, handle, index)))
+        || !(device = add_named (scan, handle)))
         return;
     device->gpu = gpu;
     describe_gpu (nvml, handle, device);
-    scan_slices (scan, handle, gpu, index);
+    scan_slices (scan, handle, gpu);
 }
 
-static void describe_node (nvml_t *nvml, inventory_t *inventory)
+static void read_driver (scan_t *scan)
 {
-    char driver[NVML_DRIVER_SIZE] = "", path[320];
+    char driver[NVML_DRIVER_SIZE] = "";
 
-    strcpy (inventory->source, "nvml");
-    if (NVML_DID (nvml, driver_version, driver, sizeof (driver))) {
-        driver[sizeof (driver) - 1] = '\0';
-        snprintf (inventory->driver, sizeof (inventory->driver), "%.63s",
-                  driver);
-    }
-    snprintf (path, sizeof (path), "%s/sys/kernel/random/boot_id", nvml->proc);
-    read_line (path, inventory->boot_id, sizeof (inventory->boot_id));
+    if (!NVML_DID (scan->nvml, driver_version, driver, sizeof (driver)))
+        return;
+    driver[sizeof (driver) - 1] = '\0';
+    snprintf (scan->driver, sizeof (scan->driver), "%.63s", driver);
 }
 
 /* ---------------------------------------------------------------------- GPM */
@@ -487,7 +461,7 @@ int nvml_scan (source_t *source, int64_t now, inventory_t *ret_inventory,
         return gl_error (error, "NVML cannot count the GPUs: %s",
                          nvml_text (nvml, status));
     }
-    describe_node (nvml, &scan.inventory);
+    read_driver (&scan);
     for (unsigned i = 0; i < count && i < DEVICES_MAX; i++)
         scan_gpu (&scan, i);
     keep_lost (&scan);
@@ -533,9 +507,9 @@ bool nvml_same_layout (nvml_t *nvml, size_t gpu)
     unsigned count = 0, gpu_instance, compute_instance;
     size_t seen = 0;
 
-    if (mig_mode (nvml, gpu_handle) != nvml->inventory.device[gpu].mig_mode)
+    if (mig_mode (nvml, gpu_handle) != nvml->inventory.device[gpu].partitioned)
         return false;
-    if (nvml->inventory.device[gpu].mig_mode != 1
+    if (nvml->inventory.device[gpu].partitioned != 1
         || !NVML_DID (nvml, mig_count, gpu_handle, &count))
         return true;
     for (unsigned i = 0; i < count && i < SLICES_MAX; i++) {

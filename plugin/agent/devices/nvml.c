@@ -2,6 +2,7 @@
 #include "nvml.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,29 @@ static int64_t ask_processes (asked_t *asked)
     return other > 0 ? other : compute;
 }
 
+/* Bits that are not listed belong to causes of later drivers. */
+static int64_t throttle_reasons (unsigned long long bits)
+{
+    static const struct {
+        unsigned long long bits;
+        int64_t reason;
+    } reasons[] = {
+        {NVML_CLOCKS_IDLE, RECORD_THROTTLE_IDLE},
+        {NVML_CLOCKS_SETTINGS, RECORD_THROTTLE_SETTINGS},
+        {NVML_CLOCKS_POWER, RECORD_THROTTLE_POWER},
+        {NVML_CLOCKS_THERMAL, RECORD_THROTTLE_THERMAL},
+        {NVML_CLOCKS_HARDWARE, RECORD_THROTTLE_HARDWARE},
+    };
+    int64_t found = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (reasons); i++) {
+        if (bits & reasons[i].bits)
+            found |= reasons[i].reason;
+        bits &= ~reasons[i].bits;
+    }
+    return bits ? found | RECORD_THROTTLE_HARDWARE : found;
+}
+
 static void look_at_gpu (asked_t *asked, bool cut, sample_t *sample)
 {
     nvml_utilization_t utilization;
@@ -165,7 +189,7 @@ static void look_at_gpu (asked_t *asked, bool cut, sample_t *sample)
     if (ASK (asked, clock, NVML_CLOCK_SM, &number))
         sample->clock = number;
     if (ASK (asked, throttle, &large))
-        sample->throttle = nvml_u64 (large);
+        sample->throttle = throttle_reasons (large);
 }
 
 /* Percent as GPM gives it; not a number, or a negative one, is no value. */
@@ -239,7 +263,7 @@ static bool look_at (nvml_t *nvml, size_t i, sample_t *sample)
         sample->memory_used = ask_memory (&asked, device->slice);
         sample->processes = ask_processes (&asked);
         if (!device->slice)
-            look_at_gpu (&asked, device->mig_mode == 1, sample);
+            look_at_gpu (&asked, device->partitioned == 1, sample);
         else if (!asked.gone)
             sample->utilization = slice_activity (nvml, i);
         if (!asked.gone)
@@ -344,8 +368,8 @@ static int start (nvml_t *nvml, const char *library, gl_error_t *error)
     return 0;
 }
 
-source_t *source_open_nvml_at (const char *library, const char *proc,
-                               gl_error_t *error)
+source_t *source_open_nvml (const char *library, const char *proc,
+                            gl_error_t *error)
 {
     nvml_t *nvml = xcalloc (1, sizeof (*nvml));
 
@@ -357,18 +381,15 @@ source_t *source_open_nvml_at (const char *library, const char *proc,
     if (!nvml->library) {
         gl_error (error, "no NVML: %s", dlerror ());
         free (nvml);
+        errno = ENOENT;
         return NULL;
     }
     find_functions (nvml);
     if (start (nvml, library, error) < 0) {
         dlclose (nvml->library);
         free (nvml);
+        errno = EIO;
         return NULL;
     }
     return &nvml->source;
-}
-
-source_t *source_open_nvml (const char *library, gl_error_t *error)
-{
-    return source_open_nvml_at (library, "/proc", error);
 }

@@ -17,7 +17,6 @@ typedef struct {
 /* NVML's handles of a device of the inventory. */
 typedef struct {
     nvml_device_t handle;
-    unsigned index; /* of the physical GPU, NVML's */
     bool lost;
     /* activity of a slice: the last two samples; NULL where there is none */
     nvml_gpm_sample_t gpm_last;

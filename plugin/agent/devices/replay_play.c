@@ -215,22 +215,33 @@ static int64_t file_time (const player_t *player, int64_t now)
 
 /* ---------------------------------------------------------------- functions */
 
+static void add_device (inventory_t *inventory, const replay_t *replay,
+                        const device_t *device)
+{
+    device_t *added = inventory_add (inventory);
+
+    *added = *device;
+    strcpy (added->source, "replay");
+    if (!*added->driver)
+        memcpy (added->driver, replay->driver, sizeof (added->driver));
+}
+
 static int scan (source_t *source, int64_t now, inventory_t *ret_inventory,
                  gl_error_t *error)
 {
     player_t *player = (player_t *)source;
     const replay_t *replay = player->replay;
     const replay_layout_t *layout;
-    inventory_t inventory = {.source = "replay"};
+    inventory_t inventory = {.count = 0};
 
     (void)error;
     advance (player, file_time (player, now));
     layout = &replay->layout[player->layout];
-    memcpy (inventory.driver, replay->driver, sizeof (inventory.driver));
     memcpy (inventory.boot_id, replay->boot[player->boot],
             sizeof (inventory.boot_id));
     for (size_t i = 0; i < layout->count; i++)
-        *inventory_add (&inventory) = replay->device[layout->first + i].device;
+        add_device (&inventory, replay,
+                    &replay->device[layout->first + i].device);
     player->scanned_layout = player->layout;
     player->scanned_boot = player->boot;
     inventory_clear (ret_inventory);

@@ -51,6 +51,13 @@ enum {
     NVML_GPM_METRICS_MAX = 512,
     /* Numbers of kinds of GPU instances; 17 are known. */
     NVML_PROFILES_MAX = 32,
+    /* Bits of the reasons why clocks are low (nvmlClocksEventReasons). */
+    NVML_CLOCKS_IDLE = 0x1,
+    NVML_CLOCKS_SETTINGS = 0x2 | 0x10 | 0x100, /* application clocks, sync
+                                                  boost, display clock */
+    NVML_CLOCKS_POWER = 0x4 | 0x80,            /* power cap, power brake */
+    NVML_CLOCKS_THERMAL = 0x20 | 0x40,         /* by software, by hardware */
+    NVML_CLOCKS_HARDWARE = 0x8,                /* slowdown, cause not told */
 };
 
 /* nvmlPciInfo_t of _v3; the earlier ones are shorter and begin alike. */

@@ -23,6 +23,8 @@ enum { GPU = DEVICE_OF_GPU, SLICE = DEVICE_OF_SLICE, BOTH = GPU | SLICE };
 const device_field_t device_fields[] = {
     TEXT ("uuid", BOTH, uuid, 0),
     TEXT ("old_uuid", SLICE, old_uuid, 0),
+    TEXT (NULL, 0, source, FIELD (device_source)),
+    TEXT ("driver", GPU, driver, FIELD (driver)),
     TEXT ("model", GPU, model, FIELD (model)),
     TEXT ("pci", GPU, pci, FIELD (pci)),
     NUMBER ("minor", GPU, DEVICE_NUMBER, minor, FIELD (minor)),
@@ -42,9 +44,12 @@ const device_field_t device_fields[] = {
     NUMBER ("memory", BOTH, DEVICE_NUMBER, memory_total, FIELD (memory_total)),
     NUMBER ("power_limit", GPU, DEVICE_NUMBER, power_limit,
             FIELD (power_limit)),
-    NUMBER ("mig", GPU, DEVICE_ON_OFF, mig_mode, FIELD (mig_mode)),
+    NUMBER ("partitioned", GPU, DEVICE_YES_NO, partitioned,
+            FIELD (partitioned)),
     TEXT ("file", BOTH, file, FIELD (device_file)),
+    TEXT ("card", BOTH, card, 0),
     NUMBER (NULL, 0, DEVICE_NUMBER, gres_index, FIELD (gres_index)),
+    NUMBER (NULL, 0, DEVICE_NUMBER, shards, FIELD (shards)),
     TEXT (NULL, 0, gres_type, FIELD (gres_type)),
     TEXT (NULL, 0, problem, FIELD (problem)),
 };
@@ -52,10 +57,12 @@ const size_t device_field_count = GL_ARRAY_SIZE (device_fields);
 
 void device_inherit (device_t *slice, const device_t *gpu)
 {
+    memcpy (slice->source, gpu->source, sizeof (slice->source));
+    memcpy (slice->driver, gpu->driver, sizeof (slice->driver));
     memcpy (slice->model, gpu->model, sizeof (slice->model));
     memcpy (slice->pci, gpu->pci, sizeof (slice->pci));
     slice->minor = gpu->minor;
-    slice->mig_mode = gpu->mig_mode;
+    slice->partitioned = gpu->partitioned;
     slice->power_limit = gpu->power_limit;
 }
 
@@ -108,8 +115,7 @@ static bool same_device (const device_t *a, const device_t *b)
 
 bool inventory_equal (const inventory_t *a, const inventory_t *b)
 {
-    if (a->count != b->count || strcmp (a->source, b->source)
-        || strcmp (a->driver, b->driver) || strcmp (a->boot_id, b->boot_id))
+    if (a->count != b->count || strcmp (a->boot_id, b->boot_id) != 0)
         return false;
     for (size_t i = 0; i < a->count; i++)
         if (!same_device (&a->device[i], &b->device[i]))
@@ -137,6 +143,38 @@ device_t *inventory_add (inventory_t *inventory)
     device = GL_APPEND (inventory->device, inventory->count);
     device_unknown (device);
     return device;
+}
+
+static bool has_gpu (const inventory_t *inventory, const char *uuid)
+{
+    return GL_ANY (inventory->device, inventory->count, it,
+                   !it->slice && !strcmp (it->uuid, uuid));
+}
+
+static void keep_gpu (inventory_t *inventory, const inventory_t *last,
+                      size_t lost)
+{
+    size_t gpu = inventory->count;
+
+    for (size_t i = lost; i < last->count && last->device[i].gpu == lost; i++) {
+        device_t *device = inventory_add (inventory);
+
+        if (!device)
+            return;
+        *device = last->device[i];
+        device->gpu = gpu;
+    }
+}
+
+size_t inventory_keep_lost (inventory_t *inventory, const inventory_t *last)
+{
+    size_t count = inventory->count;
+
+    for (size_t i = 0; i < last->count; i++)
+        if (!last->device[i].slice
+            && !has_gpu (inventory, last->device[i].uuid))
+            keep_gpu (inventory, last, i);
+    return inventory->count - count;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -178,8 +216,6 @@ int inventory_record (const inventory_t *inventory, size_t part,
     record_set_number (ret_record, RECORD_FIELD_snapshot, snapshot);
     record_set_number (ret_record, RECORD_FIELD_parts,
                        (int64_t)inventory->count);
-    set_text (ret_record, RECORD_FIELD_device_source, inventory->source);
-    set_text (ret_record, RECORD_FIELD_driver, inventory->driver);
     set_text (ret_record, RECORD_FIELD_boot_id, inventory->boot_id);
     if (part < inventory->count) {
         record_set_number (ret_record, RECORD_FIELD_part, (int64_t)part + 1);

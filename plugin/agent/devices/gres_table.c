@@ -162,7 +162,55 @@ static int take_gpu (gres_table_t *table, const line_t *line, gl_error_t *error)
     return result;
 }
 
-static int take_line (gres_table_t *table, const char *text, gl_error_t *error)
+/* A line of shards, which may come before those of GPUs: of the GPU with that
+ * file, or without one of all GPUs, or of those of a type. */
+typedef struct {
+    char file[128];
+    char type[64];
+    uint64_t count;
+} shards_t;
+
+typedef struct {
+    gres_table_t *table;
+    shards_t *shards;
+    size_t shards_count;
+} reading_t;
+
+static void take_shards (reading_t *reading, const line_t *line)
+{
+    shards_t *shards;
+
+    if (strlen (line->file) >= sizeof (shards->file)
+        || reading->shards_count == DEVICES_MAX)
+        return;
+    shards = GL_APPEND (reading->shards, reading->shards_count);
+    strcpy (shards->file, line->file);
+    memcpy (shards->type, line->type, sizeof (shards->type));
+    shards->count = line->count;
+}
+
+static bool is_of (const gres_device_t *device, const shards_t *shards)
+{
+    if (*shards->file)
+        return GL_ANY (device->file, device->file_count, it,
+                       !strcmp (*it, shards->file));
+    return !*shards->type || !strcmp (device->type, shards->type);
+}
+
+/* In equal parts, the rest to the first. */
+static void give_shards (gres_table_t *table, const shards_t *shards)
+{
+    uint64_t devices = 0, given = 0;
+
+    for (size_t i = 0; i < table->count; i++)
+        devices += is_of (&table->device[i], shards);
+    for (size_t i = 0; i < table->count; i++)
+        if (is_of (&table->device[i], shards))
+            table->device[i].shards += shards->count / devices
+                                       + (given++ < shards->count % devices);
+}
+
+static int take_line (reading_t *reading, const char *text, gl_error_t *error)
 {
     const char *gres = strstr (text, "Gres Name=");
     line_t line;
@@ -171,13 +219,17 @@ static int take_line (gres_table_t *table, const char *text, gl_error_t *error)
         return 0;
     if (read_line (gres + strlen ("Gres "), &line, error) < 0)
         return -1;
-    return strcmp (line.name, "gpu") ? 0 : take_gpu (table, &line, error);
+    if (!strcmp (line.name, "shard"))
+        take_shards (reading, &line);
+    return strcmp (line.name, "gpu") ? 0
+                                     : take_gpu (reading->table, &line, error);
 }
 
 int gres_table_parse (const char *text, size_t length, gres_table_t *ret_table,
                       gl_error_t *error)
 {
     gres_table_t table = {0};
+    reading_t reading = {.table = &table};
     char line[4096];
     int result = 0;
 
@@ -191,9 +243,12 @@ int gres_table_parse (const char *text, size_t length, gres_table_t *ret_table,
         if (size >= sizeof (line) && strstr (line, "Gres Name="))
             result = gl_error (error, "slurmd -G: a line is too long");
         else
-            result = take_line (&table, line, error);
+            result = take_line (&reading, line, error);
         at += size + 1;
     }
+    for (size_t i = 0; i < reading.shards_count; i++)
+        give_shards (&table, &reading.shards[i]);
+    free (reading.shards);
     if (result < 0) {
         gres_table_clear (&table);
         return -1;
@@ -222,7 +277,8 @@ static void put_table (buffer_t *text, const slurmd_t *slurmd,
     for (size_t i = 0; i < table->count; i++) {
         const gres_device_t *device = &table->device[i];
 
-        buffer_printf (text, "device %s", *device->type ? device->type : "-");
+        buffer_printf (text, "device %s %" PRIu64,
+                       *device->type ? device->type : "-", device->shards);
         for (size_t f = 0; f < device->file_count; f++)
             buffer_printf (text, " %s", device->file[f]);
         buffer_add_char (text, '\n');
@@ -252,6 +308,9 @@ static int load_device (gres_table_t *table, char *words)
     if (!device || !word || strlen (word) >= sizeof (device->type))
         return -1;
     strcpy (device->type, strcmp (word, "-") ? word : "");
+    word = strtok_r (NULL, " ", &save);
+    if (!word || number_u64_text (word, &device->shards) < 0)
+        return -1;
     while ((word = strtok_r (NULL, " ", &save)))
         if (take_file (device, word, NULL) < 0)
             return -1;

@@ -54,10 +54,10 @@ typedef struct {
 } replay_layout_t;
 
 struct replay {
-    char driver[64];
-    bool absolute; /* times are */
-    bool has_time; /* there is an `at` */
-    int64_t first; /* the first `at` and the last */
+    char driver[64]; /* of devices that name none */
+    bool absolute;   /* times are */
+    bool has_time;   /* there is an `at` */
+    int64_t first;   /* the first `at` and the last */
     int64_t last;
     int64_t repeat; /* nanoseconds; 0: does not */
     size_t name_count;

@@ -1,9 +1,11 @@
 /*
- * device.h: the devices of a node, and one sample of them.
+ * device.h: the devices of a node, and one sample of them, whoever made them.
  *
- * A device is what Slurm can allocate: a whole GPU, or a MIG slice (a compute
- * instance within a GPU instance). Plain data, owned by the inventory; an empty
- * text and DEVICE_UNKNOWN mean "unknown", which is never 0.
+ * A device is what Slurm can allocate: a whole GPU, or a slice of one: a MIG
+ * slice (a compute instance within a GPU instance) or a compute partition of an
+ * AMD Instinct. Plain data, owned by the inventory; an empty text and
+ * DEVICE_UNKNOWN mean "unknown", which is never 0. What a vendor does not have
+ * is unknown, too.
  */
 #ifndef GL_AGENT_DEVICE_H
 #define GL_AGENT_DEVICE_H
@@ -24,8 +26,11 @@
 typedef struct {
     /* identity */
     char uuid[96];     /* "GPU-..." or "MIG-...", as the driver writes it */
-    char old_uuid[96]; /* of a slice: "MIG-GPU-<uuid>/gi/ci", as older drivers
-                          and Slurm write it; else "" */
+    char old_uuid[96]; /* of a MIG slice: "MIG-GPU-<uuid>/gi/ci", as older
+                          drivers and Slurm write it; else "" */
+    char source[16];   /* who reads it: "nvml", "amdgpu", "level_zero",
+                          "replay" */
+    char driver[64];   /* its version */
     size_t gpu;        /* index in the inventory of the physical GPU: its own
                           for a whole GPU */
     bool slice;
@@ -33,17 +38,17 @@ typedef struct {
     /* of the physical GPU */
     char model[96];
     char pci[32];
-    int64_t minor;        /* N of /dev/nvidiaN */
+    int64_t minor;        /* of its device file: N of /dev/nvidiaN, renderDN */
     int64_t memory_total; /* MiB, of the slice or GPU */
-    int64_t mig_mode;     /* 1 on, 0 off */
+    int64_t partitioned;  /* 1: cut into slices, even if none is there; 0 */
     int64_t power_limit;  /* milliwatts; of the GPU */
 
-    /* of a slice */
+    /* of a slice; the first four of MIG alone */
     int64_t gpu_instance;
     int64_t compute_instance;
     int64_t gpu_instance_minor;     /* nvidia-caps device of the instance */
     int64_t compute_instance_minor; /* the same of the compute instance */
-    char profile[32];               /* "1g.10gb" */
+    char profile[32];               /* "1g.10gb", "cpx" */
     int64_t compute_slices;
     int64_t memory_slices;
     int64_t placement_start; /* in memory slices */
@@ -51,16 +56,16 @@ typedef struct {
 
     /* Slurm's name for it, filled by mapping.h */
     int64_t gres_index;
+    int64_t shards; /* gres/shard of it; unknown without an index */
     char gres_type[64];
     char file[128];
+    char card[128]; /* another file that means the device, "/dev/dri/card0" */
     char problem[256]; /* why Slurm's name is not known; "" */
 } device_t;
 
 typedef struct {
-    char source[16]; /* "nvml", "replay" */
-    char driver[64];
     char boot_id[37];
-    device_t *device; /* GPUs in the driver's order, each followed by its
+    device_t *device; /* GPUs in the drivers' order, each followed by its
                          slices */
     size_t count;
 } inventory_t;
@@ -72,7 +77,7 @@ typedef struct {
 typedef enum {
     DEVICE_TEXT,
     DEVICE_NUMBER,
-    DEVICE_ON_OFF,    /* 1, 0 */
+    DEVICE_YES_NO,    /* 1, 0 */
     DEVICE_PLACEMENT, /* the start; the next member is the size */
 } device_form_t;
 
@@ -96,7 +101,7 @@ device_t *inventory_add (inventory_t *inventory);
 /* A device without any known value. */
 void device_unknown (device_t *device);
 /* Copies the properties that a slice shares with its GPU: model, PCI address,
- * minor and others. */
+ * driver and others. */
 void device_inherit (device_t *slice, const device_t *gpu);
 /* "MIG-GPU-<uuid>/gi/ci"; "" when a part is unknown. */
 void device_form_old_uuid (device_t *slice, const device_t *gpu);
@@ -106,6 +111,10 @@ inventory_t inventory_copy (const inventory_t *inventory);
 void inventory_clear (inventory_t *inventory);
 /* The same devices, in the same places and with the same names. */
 bool inventory_equal (const inventory_t *a, const inventory_t *b);
+/* A GPU that does not answer is still in the node, and a job may have it:
+ * appends the GPUs of `last`, with their slices, that the inventory lacks.
+ * Returns how many devices they are. */
+size_t inventory_keep_lost (inventory_t *inventory, const inventory_t *last);
 
 /*
  * An inventory as records: one for each device, sharing the snapshot's number
@@ -127,10 +136,9 @@ typedef struct {
     int64_t utilization; /* hundredths of a percent, 0..10000 */
     int64_t memory_used; /* MiB */
     int64_t power;       /* milliwatts; physical GPUs only */
-    int64_t energy;      /* millijoules since the driver was loaded; physical
-                            GPUs only */
-    int64_t clock;       /* MHz of the multiprocessors; physical GPUs only */
-    int64_t throttle;    /* NVML's bits; physical GPUs only */
+    int64_t energy;      /* a counter of millijoules; physical GPUs only */
+    int64_t clock;       /* MHz of the processors; physical GPUs only */
+    int64_t throttle;    /* RECORD_THROTTLE_*; physical GPUs only */
     int64_t processes;
 } sample_t;
 

@@ -212,15 +212,14 @@ static void forget_names (reader_t *reader)
 
 /* ------------------------------------------------------------------ devices */
 
-static int take_mig (const reader_t *reader, word_t value,
-                     replay_device_t *device)
+static int take_yes_no (const reader_t *reader, word_t value, int64_t *ret)
 {
-    if (word_is (value, "on"))
-        device->device.mig_mode = 1;
-    else if (word_is (value, "off"))
-        device->device.mig_mode = 0;
+    if (word_is (value, "yes"))
+        *ret = 1;
+    else if (word_is (value, "no"))
+        *ret = 0;
     else
-        return wrong_word (reader, "mig is 'on' or 'off', not", value);
+        return wrong_word (reader, "'yes' or 'no' is expected, not", value);
     return 0;
 }
 
@@ -265,8 +264,8 @@ static int take_member (const reader_t *reader, const device_field_t *field,
         return take_text (reader, value, target, field->size);
     case DEVICE_NUMBER:
         return take_number (reader, value, REPLAY_COUNT, target);
-    case DEVICE_ON_OFF:
-        return take_mig (reader, value, device);
+    case DEVICE_YES_NO:
+        return take_yes_no (reader, value, target);
     case DEVICE_PLACEMENT:
         return take_placement (reader, value, device);
     }
@@ -362,8 +361,8 @@ static int line_gpu (reader_t *reader)
     default_text (device->device.uuid, sizeof (device->device.uuid), "GPU-",
                   name);
     default_file (&device->device, "/dev/nvidia", device->device.minor);
-    if (device->device.mig_mode == DEVICE_UNKNOWN)
-        device->device.mig_mode = 0;
+    if (device->device.partitioned == DEVICE_UNKNOWN)
+        device->device.partitioned = 0;
     return 0;
 }
 
@@ -390,7 +389,7 @@ static int line_slice (reader_t *reader)
     gpu = last_gpu (reader);
     if (!gpu)
         return wrong (reader, "a slice follows its GPU");
-    gpu->mig_mode = 1;
+    gpu->partitioned = 1;
     slice = &added->device;
     slice->gpu = gpu->gpu;
     device_inherit (slice, gpu);

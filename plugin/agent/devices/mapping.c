@@ -40,6 +40,7 @@ static bool is_capability (const char *file, int64_t minor)
 static bool is_own_file (const device_t *device, const char *file)
 {
     return (*device->file && !strcmp (device->file, file))
+           || (*device->card && !strcmp (device->card, file))
            || (device->slice
                && (is_capability (file, device->gpu_instance_minor)
                    || is_capability (file, device->compute_instance_minor)));
@@ -75,7 +76,7 @@ static bool means (const inventory_t *inventory, const gres_device_t *entry,
 
 static bool is_cut (const inventory_t *inventory, size_t gpu)
 {
-    if (inventory->device[gpu].mig_mode == 1)
+    if (inventory->device[gpu].partitioned == 1)
         return true;
     return GL_ANY (inventory->device, inventory->count, it,
                    it->slice && it->gpu == gpu);
@@ -104,8 +105,8 @@ static void spread_problem (inventory_t *inventory, const gres_device_t *entry,
         if (means (inventory, entry, &inventory->device[i]))
             set_problem (&inventory->device[i],
                          "the files of Slurm's device %zu (%s) belong to "
-                         "several devices: name the nvidia-caps files of each "
-                         "slice in gres.conf (MultipleFiles=)",
+                         "several devices: name the files of each slice in "
+                         "gres.conf (MultipleFiles=)",
                          index, entry->file[0]);
 }
 
@@ -119,6 +120,8 @@ static void assign (device_t *device, const gres_device_t *entry, size_t index)
         return;
     }
     device->gres_index = (int64_t)index;
+    device->shards
+        = entry->shards > INT64_MAX ? INT64_MAX : (int64_t)entry->shards;
     snprintf (device->gres_type, sizeof (device->gres_type), "%s", entry->type);
     if (!*device->file && entry->file_count == 1)
         snprintf (device->file, sizeof (device->file), "%s", entry->file[0]);
@@ -143,8 +146,8 @@ static size_t take_entry (inventory_t *inventory, const gres_device_t *entry,
     }
     if (!inventory->device[found].slice && is_cut (inventory, found)) {
         set_problem (&inventory->device[found],
-                     "Slurm's device %zu is the entire GPU %s, which is in "
-                     "MIG mode: gres.conf does not name its slices",
+                     "Slurm's device %zu is the entire GPU %s, which is cut "
+                     "into slices: gres.conf does not name them",
                      index, entry->file[0]);
         return 0;
     }
@@ -160,6 +163,7 @@ static void finish (inventory_t *inventory, const gres_table_t *table)
 
         if (*device->problem) {
             device->gres_index = DEVICE_UNKNOWN;
+            device->shards = DEVICE_UNKNOWN;
             device->gres_type[0] = '\0';
         } else if (device->gres_index == DEVICE_UNKNOWN
                    && (device->slice || !is_cut (inventory, i))) {
@@ -183,6 +187,7 @@ size_t mapping_fill (inventory_t *inventory, const gres_table_t *table,
 
     for (size_t i = 0; i < inventory->count; i++) {
         inventory->device[i].gres_index = DEVICE_UNKNOWN;
+        inventory->device[i].shards = DEVICE_UNKNOWN;
         inventory->device[i].gres_type[0] = '\0';
         inventory->device[i].problem[0] = '\0';
     }
@@ -279,23 +284,28 @@ static size_t find_uuid (const inventory_t *inventory, word_t word,
     return found;
 }
 
+static bool is_text (word_t word, const char *text)
+{
+    return strlen (text) == word.length
+           && memcmp (text, word.text, word.length) == 0;
+}
+
 static size_t find_file (const inventory_t *inventory, word_t word,
                          gl_error_t *error)
 {
     size_t found = DEVICE_NONE;
 
     for (size_t i = 0; i < inventory->count; i++) {
-        const char *file = inventory->device[i].file;
+        const device_t *device = &inventory->device[i];
 
-        if (strlen (file) != word.length
-            || memcmp (file, word.text, word.length) != 0)
+        if (!is_text (word, device->file) && !is_text (word, device->card))
             continue;
         if (found != DEVICE_NONE)
             return not_found (error, word, "several devices have this file");
         if (!inventory->device[i].slice && is_cut (inventory, i))
             return not_found (error, word,
-                              "the GPU is in MIG mode and its slices share "
-                              "this file");
+                              "the GPU is cut into slices, which share this "
+                              "file");
         found = i;
     }
     return found == DEVICE_NONE
