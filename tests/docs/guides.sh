@@ -44,7 +44,7 @@ docs/guides/admin.md|contrib/package|builds and installs packages: tests/package
 docs/guides/admin.md|apt install|the same
 docs/guides/admin.md|gpuledger init|root's directories: tests/package/smoke.sh
 docs/guides/admin.md|gpuledger sync|the same
-docs/guides/admin.md|gpuledger doctor|the state of this host: tests/cli/doctor.sh
+docs/guides/admin.md|gpuledger doctor|the state of this host: tests/users/doctor.sh
 docs/guides/admin.md|systemctl|root and systemd
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
