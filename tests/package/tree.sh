@@ -113,8 +113,13 @@ links ()
         grep 'not found'
 }
 
-# A client of Slurm has the plugin's option.
-has_option () { within "$1" srun --help 2>&1 | grep -e '--gpu-project'; }
+# A client of Slurm has the plugin's option; it needs a cluster's configuration for that.
+has_option ()
+{
+    printf '%s\n' ClusterName=lab SlurmctldHost=localhost NodeName=g001 \
+        'PartitionName=gpu Nodes=g001' >"$1/etc/slurm/slurm.conf"
+    within "$1" srun --help 2>&1 | grep -e '--gpu-project'
+}
 
 purge ()
 {
