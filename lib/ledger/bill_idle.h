@@ -38,8 +38,8 @@ bool posting_rated (const bill_t *bill, const posting_t *row);
 
 /*
  * The value of GPUs that jobs left idle: of each pool, its list prices over the
- * hours that were charged, times the idle hours. It is a part of what is charged, and
- * no charge of its own.
+ * hours that were charged, times the idle hours. The charges contain this value already:
+ * it is not a further charge.
  *
  * bill_pool_prices() sums up the pools, for cube_free(); false and 0: the pool is not
  * charged.

@@ -91,7 +91,7 @@ static void place_node (node_t *node, const char *text)
               (unsigned)(location >> 3 & 0x1f), (unsigned)(location & 7));
 }
 
-/* 1: a GPU of AMD; 0: something else, or a GPU of which nothing is shown. */
+/* 1: an AMD GPU; 0: another device, or a GPU whose files this process cannot see. */
 static int read_node (scan_t *scan, int64_t number, node_t *ret)
 {
     char text[PROPERTIES_SIZE];
@@ -429,7 +429,7 @@ static amd_card_t *counter_of (const scan_t *scan, const amd_card_t *card)
 }
 
 /* On an MI250 one die of each package counts the energy of both, and the other
- * says 0. If it cannot be told whose energy such a die has, then no counter of
+ * says 0. If the second die of a package is not known, then no counter of
  * the node is known to be that of one die. */
 static void pair_dies (scan_t *scan)
 {

@@ -57,7 +57,7 @@ enum {
                                                   boost, display clock */
     NVML_CLOCKS_POWER = 0x4 | 0x80,            /* power cap, power brake */
     NVML_CLOCKS_THERMAL = 0x20 | 0x40,         /* by software, by hardware */
-    NVML_CLOCKS_HARDWARE = 0x8,                /* slowdown, cause not told */
+    NVML_CLOCKS_HARDWARE = 0x8,                /* slowdown, cause unknown */
 };
 
 /* nvmlPciInfo_t of _v3; the earlier ones are shorter and begin alike. */
