@@ -484,21 +484,39 @@ static void of_segments (store_t *store, const world_t *world, period_t period,
             give_up (error.text);
 }
 
-/* False: they cannot tell it. */
-static bool of_rollups (store_t *store, struct making *m)
+static void read_kept (store_t *store, const report_query_t *query,
+                       struct pass *pass)
 {
-    const rollups_query_t days
-        = {.query = &m->query[0], .period = m->query[0].period};
-    struct pass pass = {.reports = m->usage,
-                        .report_count = m->usage_count,
-                        .utilization = m->utilization,
-                        .utilization_count = m->utilization_count};
+    const rollups_query_t days = {.query = query, .period = query->period};
     gl_error_t error = {""};
 
-    if (!rollups_answer (&days))
-        return false;
-    if (rollups_each (store, &days, take_kept, &pass, &error) < 0)
+    if (rollups_each (store, &days, take_kept, pass, &error) < 0)
         give_up (error.text);
+}
+
+static bool can_answer (const report_query_t *query)
+{
+    const rollups_query_t days = {.query = query, .period = query->period};
+
+    return rollups_answer (&days);
+}
+
+/* False: they cannot tell it. Capacity ends with the facts, as report utilization
+ * asks for it. */
+static bool of_rollups (store_t *store, struct making *m)
+{
+    struct pass pass = {.reports = m->usage, .report_count = m->usage_count};
+
+    if (!can_answer (&m->query[0]))
+        return false;
+    for (size_t i = 0; i < m->utilization_count; i++)
+        if (!can_answer (utilization_query (m->utilization[i])))
+            return false;
+    read_kept (store, &m->query[0], &pass);
+    for (size_t i = 0; i < m->utilization_count; i++)
+        read_kept (store, utilization_query (m->utilization[i]),
+                   &(struct pass){.utilization = &m->utilization[i],
+                                  .utilization_count = 1});
     return true;
 }
 
