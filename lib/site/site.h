@@ -274,6 +274,28 @@ typedef struct {
     place_t place;
 } site_meter_t;
 
+/* How much CO2e a kilowatt-hour of electricity causes. */
+typedef struct {
+    char *name;
+    char *cluster; /* NULL: every cluster */
+    mpq_t g_per_kwh;
+    char *series; /* file of intervals, where these tell it better (carbon/series.h);
+                     NULL: none */
+    char *source;
+    period_t valid;
+    place_t place;
+} site_grid_t;
+
+/* What it caused to make a GPU, with its share of the node if the source says so. */
+typedef struct {
+    char *pool;
+    mpq_t kg_per_gpu;
+    int64_t life_months; /* over which it is spread evenly */
+    char *source;
+    period_t valid;
+    place_t place;
+} site_embodied_t;
+
 typedef enum {
     COST_PER_GPU_HOUR, /* driver: gpu_hours: amount for each allocated one */
     COST_PER_MONTH,    /* driver: month */
@@ -837,6 +859,10 @@ typedef struct site {
     size_t meter_count;
     site_cost_t *costs;
     size_t cost_count;
+    site_grid_t *grid;
+    size_t grid_count;
+    site_embodied_t *embodied;
+    size_t embodied_count;
     site_rate_t *rates;
     size_t rate_count;
     site_qos_t *qos;

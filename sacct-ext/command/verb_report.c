@@ -13,6 +13,7 @@
 #include "facts/facts.h"
 #include "facts/rollups.h"
 #include "month/bills.h"
+#include "month/carbons.h"
 #include "month/chargebacks.h"
 #include "month/summaries.h"
 #include "month/wastes.h"
@@ -309,6 +310,16 @@ static int report_of_energy (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+static int report_of_carbon (cli_t *cli, const report_query_t *query,
+                             report_t **ret_report)
+{
+    gl_error_t error;
+
+    return carbons_make (cli->store, query, ret_report, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
+}
+
 static int report_of_idle (cli_t *cli, const report_query_t *query,
                            report_t **ret_report)
 {
@@ -520,6 +531,7 @@ static const struct {
     {"summary", report_of_summary, default_teams, NULL},
     {"utilization", report_of_utilization, default_pool, NULL},
     {"energy", report_of_energy, default_account, NULL},
+    {"carbon", report_of_carbon, default_teams, NULL},
     {"idle", report_of_idle, default_user, NULL},
     {"waste", report_of_waste, default_teams, NULL},
     {"rightsize", report_of_rightsize, default_user, NULL},
@@ -686,7 +698,8 @@ const verb_t verb_report = {
       "summary      a month of the site on one page: what was spent, why "
       "it\n               changed, what was wasted, what to look at first\n  "
       "utilization  what the GPUs were doing, to the second\n  energy       "
-      "energy by the GPUs' own counters\n  idle         allocated GPUs that "
+      "energy by the GPUs' own counters\n  carbon       energy with PUE, "
+      "measured and modelled, and its CO2e\n  idle         allocated GPUs that "
       "agents found idle\n  waste        GPU time that did no useful work, by "
       "cause, in money, and the\n               jobs that wasted most\n  rightsize    which jobs would do with "
       "fewer or smaller GPUs, and what that\n               saves\n  breakeven    what a GPU hour costs, owned and "
