@@ -438,6 +438,7 @@ void site_free (site_t *site)
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);
     mpq_clear (site->policy.utilization);
+    texts_clear (&site->policy.labels);
     free_issuer (&site->issuer);
     mpq_clears (site->close.untagged, site->close.coverage, NULL);
     free (site->close.anchor);

@@ -697,6 +697,7 @@ typedef struct {
     int64_t minimum;       /* seconds that a segment is billed at least */
     int64_t increment;     /* and in multiples of which; 1: as held */
     int64_t grace;         /* one that held for less is free; 0: none */
+    text_list_t labels;    /* that every job should have */
     uint32_t credits;      /* segment_state_bit () of the ends that give back */
     int64_t credit_cap;    /* seconds, at most the last ones; 0: all */
 } site_policy_t;
