@@ -49,6 +49,10 @@ int institutions_apply (site_t *site, gl_error_t *error);
 /* Once the site is checked: rules and budgets have all names that their teams ever
  * have. */
 void team_names_apply (site_t *site);
+
+/* A rate with `after_end: not_billed` is followed by one of 0, up to the next rate
+ * for the same. After check_site(). */
+void rates_apply (site_t *site);
 /* Part of it: assets, power, costs. */
 int check_book (const site_t *site, gl_error_t *error);
 /* Part of it: rates, tiers, QOS, entitlements. */

@@ -13,6 +13,10 @@ static const schema_word_t round_words[] = {{"job", ROUND_BY_JOB},
                                             {"account", ROUND_BY_ACCOUNT},
                                             {"month", ROUND_BY_MONTH},
                                             {NULL, 0}};
+static const schema_word_t after_end_words[]
+    = {{"other_rates", AFTER_END_OTHER_RATES},
+       {"not_billed", AFTER_END_NOT_BILLED},
+       {NULL, 0}};
 static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
                                              {"quarter", BUDGET_QUARTER},
                                              {"year", BUDGET_YEAR},
@@ -149,6 +153,11 @@ static const schema_key_t rate_keys[] = {
      "Who approved this version of the rate, and when; an audit asks for it."},
     {"note", VALUE_TEXT, 0, offsetof (site_rate_t, note), NULL, NULL, NULL,
      NULL, "Why the rate is what it is."},
+    {"after_end", VALUE_WORD, 0, offsetof (site_rate_t, after_end),
+     after_end_words, NULL, "other_rates", NULL,
+     "Price after `to`, until a rate for the same begins: that of the other "
+     "rates of the pool, else full cost (other_rates), or nothing "
+     "(not_billed). Default other_rates."},
     FROM_TO (site_rate_t),
 };
 
