@@ -190,8 +190,9 @@ const schema_kind_t schema_qos
                   qos_count, site_qos_t);
 
 static const schema_key_t entitlement_keys[] = {
-    {"team", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, team), NULL,
-     "teams", NULL, "vision", "Team that uses it without paying again."},
+    {"team", VALUE_TEXT, IDENTITY | SCHEMA_ALIASES,
+     offsetof (site_entitlement_t, team), NULL, "teams", NULL, "vision",
+     "Team that uses it without paying again."},
     {"pool", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, pool), NULL,
      "pools", NULL, "h100", "The pool; other hours are at the rate."},
     {"gpus", VALUE_DECIMAL, POSITIVE, offsetof (site_entitlement_t, gpus), NULL,
@@ -234,8 +235,8 @@ static const schema_key_t tax_keys[] = {
      offsetof (site_tax_t, percent), NULL, NULL, NULL, "\"25%\"",
      "Share of what a team has to pay in a month, credits and corrections "
      "included; a row of its own, rounded once."},
-    {"teams", VALUE_LIST, 0, offsetof (site_tax_t, teams), NULL, "teams", NULL,
-     NULL, "Teams that pay it. Default every team."},
+    {"teams", VALUE_LIST, SCHEMA_ALIASES, offsetof (site_tax_t, teams), NULL,
+     "teams", NULL, NULL, "Teams that pay it. Default every team."},
     FROM_TO (site_tax_t),
 };
 

@@ -67,13 +67,14 @@ bool team_is_called (const site_team_t *team, const char *name);
 /* The name that the team so called has last; NULL: there is none. */
 const char *team_current_name (const site_t *site, const char *name);
 
-/* The same in a period, also of one that was renamed several times; the name itself
- * if there is none. */
+/* The same in a period, also of one that was renamed several times or gets this name
+ * only later; the name itself if there is none. */
 const char *team_last_name (const site_t *site, const char *name,
                             period_t period);
 
-/* Adds all other names that the teams so called have at any time: a team that is
- * renamed stays the same. */
+/* Adds the earlier and later names of the teams so called: a team that is renamed
+ * stays the same. Of teams that became one, each has the names of the one, and not
+ * those of the others. */
 void team_add_names (const site_t *site, text_list_t *names);
 
 /* One label's value, copied to buf; false if the list has no such key. */

@@ -875,6 +875,7 @@ typedef struct site {
  * file. Never fails but for memory. Free with site_free(). */
 site_t *site_default (void);
 void site_free (site_t *site);
+void site_entitlement_free (site_entitlement_t *entitlement);
 
 /* The cluster; the pool of that name that holds at the instant. NULL: none; no
  * name has none. */

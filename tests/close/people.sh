@@ -203,8 +203,8 @@ date,team,service,quantity,unit,unit_price,amount,currency,source,reference
 2026-11-05,eyes,storage,10,TB,2,20.00,EUR,netapp,1
 END
 gl "$url" import --charges "$work/charges.csv" &&
-    [ "$(due sight 2026-11)" = "$(jq -rn "($before + 20) * 100 | round / 100" | xargs printf %.2f)" ]
-result $? "and so do imported charges"
+    [ "$(due sight 2026-11)" = "$(jq -rn "($before + 25) * 100 | round / 100" | xargs printf %.2f)" ]
+result $? "and so do imported charges, with the tax of vision"
 gl "$url" verify
 result $? "verified"
 
