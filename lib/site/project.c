@@ -169,26 +169,6 @@ static const site_team_t *last_within (const site_t *site, const char *name,
     return last;
 }
 
-const site_team_t *team_within (const site_t *site, const char *name,
-                                period_t period)
-{
-    const site_team_t *team = last_within (site, name, false, period);
-
-    return team ? team : last_within (site, name, true, period);
-}
-
-const site_team_t *team_in_month (const site_t *site, const char *name,
-                                  const char *month)
-{
-    civil_t civil;
-
-    if (!month || calendar_parse_month (month, strlen (month), &civil) < 0)
-        return NULL;
-    return team_within (site, name,
-                        zone_unit (site->zone, CALENDAR_MONTH,
-                                   zone_instant (site->zone, &civil)));
-}
-
 bool team_is_called (const site_team_t *team, const char *name)
 {
     return strcmp (team->name, name) == 0 || texts_have (&team->aliases, name);
@@ -241,9 +221,9 @@ static const site_team_t *last_called (const site_t *site, const char *name,
     return last;
 }
 
-/* The team gets its name only after the period: its earlier name then. */
-static const char *earlier_name (const site_t *site, const char *name,
-                                 period_t period)
+/* The team gets its name only after the period: its entry with an earlier name. */
+static const site_team_t *earlier_within (const site_t *site, const char *name,
+                                          period_t period)
 {
     text_list_t names = {NULL, 0};
     const site_team_t *team = NULL;
@@ -253,7 +233,29 @@ static const char *earlier_name (const site_t *site, const char *name,
     for (size_t i = 1; i < names.count && !team; i++)
         team = last_called (site, names.item[i], period);
     texts_clear (&names);
-    return team ? team->name : name;
+    return team;
+}
+
+const site_team_t *team_within (const site_t *site, const char *name,
+                                period_t period)
+{
+    const site_team_t *team = last_within (site, name, false, period);
+
+    if (!team)
+        team = last_within (site, name, true, period);
+    return team || !name ? team : earlier_within (site, name, period);
+}
+
+const site_team_t *team_in_month (const site_t *site, const char *name,
+                                  const char *month)
+{
+    civil_t civil;
+
+    if (!month || calendar_parse_month (month, strlen (month), &civil) < 0)
+        return NULL;
+    return team_within (site, name,
+                        zone_unit (site->zone, CALENDAR_MONTH,
+                                   zone_instant (site->zone, &civil)));
 }
 
 const char *team_last_name (const site_t *site, const char *name,
@@ -262,7 +264,8 @@ const char *team_last_name (const site_t *site, const char *name,
     const site_team_t *last = last_called (site, name, period);
 
     if (!last)
-        name = earlier_name (site, name, period);
+        last = earlier_within (site, name, period);
+    name = last ? last->name : name;
     for (size_t i = 0; i < site->team_count; i++) {
         last = last_called (site, name, period);
         if (!last || !strcmp (last->name, name))

@@ -53,9 +53,10 @@ const site_team_t *team_of_account (const site_t *site,
                                     const char *cluster, const char *account,
                                     int64_t instant);
 
-/* The entry of a team in a period, by its name, else by an alias: of several, whose
- * dates follow one another, the last. `name` NULL, or no entry: NULL. Its
- * institution, class and cost center are those of the period's bill. */
+/* The entry of a team in a period, by its name, else by an alias, else by a name that
+ * it gets only later: of several, whose dates follow one another, the last. `name`
+ * NULL, or no entry: NULL. Its institution, class and cost center are those of the
+ * period's bill. */
 const site_team_t *team_within (const site_t *site, const char *name,
                                 period_t period);
 
