@@ -106,7 +106,7 @@ sums cost_center
 grep -q '^CC-1|' "$work/sums" && grep -q '^CC-201|' "$work/sums" && grep -q '^(none)|' "$work/sums"
 result $? "cost objects are cost centers"
 gl "$url" report chargeback --month 2026-10 -o institution,team,charge
-tail -n +4 "$work/out" | sed '/^$/,$d; s/^-*$/=/' | awk '$1 == "=" { sum = 1; next }
+sed -n '/^Institution /,/^$/p' "$work/out" | sed '/^$/d; s/^-*$/=/' | awk '$1 == "=" { sum = 1; next }
     sum { all = $NF } $(NF - 1) == "Total" { t += $NF; n++ }
     END { exit !(n == 2 && all > 0 && sprintf ("%.2f", t) == all) }'
 result $? "subtotals add up to the total"
