@@ -3,6 +3,25 @@
  * apart on a grey printout and by people who do not see colours. */
 #include "render/render_private.h"
 
+/* The rows of a table of that class, each as a card: its first cell is a heading, the others
+ * are next to their column's title. A wide window has several of them next to each other. */
+#define CARDS(class)                                                           \
+    "." class ",." class " tbody,." class " tfoot{display:block}." class       \
+    " thead{position:absolute;width:1px;height:1px;overflow:hidden;"           \
+    "clip-path:inset(50%)}." class                                             \
+    " tr{display:grid;grid-template-columns:repeat(auto-fill,minmax("          \
+    "min(13rem,100%),1fr));gap:.1rem 1.6rem;padding:.5rem 0;"                  \
+    "border-bottom:1px solid var(--line)}." class                              \
+    " th[scope=row]{grid-column:1/-1;padding:0;border:0;font-weight:600;"      \
+    "overflow-wrap:anywhere}." class                                           \
+    " td{display:flow-root;padding:0;border:0;min-width:0;text-align:right;"   \
+    "overflow-wrap:anywhere}." class                                           \
+    " td::before{display:block;float:left;max-width:60%;margin-right:1rem;"    \
+    "color:var(--soft);font-weight:400;text-align:left;white-space:normal;"    \
+    "overflow-wrap:normal}." class " td:empty{display:none}." class            \
+    " td.w{grid-column:1/-1;text-align:left}." class                           \
+    " td.w::before{float:none;max-width:none}"
+
 const char render_style[]
     = ":root{color-scheme:light "
       "dark;--ink:#1b2430;--soft:#5a6675;--line:#d9dee5;"
@@ -19,8 +38,9 @@ const char render_style[]
       "Sans\",sans-serif}\n"
       "main{max-width:66rem;margin:0 auto;padding:2.5rem 1.5rem 3rem}\n"
       "h1{font-size:1.9rem;line-height:1.2;margin:.1rem 0 .3rem;"
-      "letter-spacing:-.01em}\n"
+      "letter-spacing:-.01em;text-wrap:balance}\n"
       "h2{font-size:1.1rem;margin:2.4rem 0 .7rem}\n"
+      "h1,h2,h3,caption,nav,dt,.label,footer{overflow-wrap:anywhere}\n"
       "p{margin:.3rem 0}\n"
       ".mark{color:var(--soft);font-size:.82rem;letter-spacing:.06em;margin:0}"
       "\n"
@@ -50,8 +70,7 @@ const char render_style[]
       ".bars li{display:grid;grid-template-columns:minmax(0,1fr) max-content;"
       "gap:0 1rem;margin:.35rem 0;font-size:.92rem;break-inside:avoid}\n"
       ".bars .bar{grid-column:1/-1;height:.6rem;background:var(--wash)}\n"
-      ".bars .label,.d{white-space:nowrap;overflow-wrap:normal}\n"
-      ".bars .label{overflow:hidden;text-overflow:ellipsis}\n"
+      ".d{white-space:nowrap}\n"
       ".stack{height:2rem;margin-top:.6rem;border:1px solid var(--soft)}\n"
       ".legend li{display:grid;grid-template-columns:1rem minmax(0,1fr) "
       "max-content;gap:0 .7rem;align-items:baseline;padding:.15rem 0;"
@@ -93,14 +112,14 @@ const char render_style[]
       "th,td{padding:.36rem .55rem;text-align:left;border-bottom:1px solid "
       "var(--line);vertical-align:top}\n"
       "thead th{color:var(--soft);font-weight:600;border-bottom:2px solid "
-      "var(--line);white-space:nowrap}\n"
+      "var(--line);vertical-align:bottom}\n"
+      ".w{overflow-wrap:anywhere;min-width:9em}\n"
       "tbody th{font-weight:500}\n"
       "tbody tr:hover{background:var(--wash)}\n"
       "tfoot th,tfoot td{font-weight:600;border-top:2px solid var(--soft);"
       "border-bottom:0}\n"
       ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:"
-      "nowrap}"
-      "\n"
+      "nowrap}thead .n{white-space:normal}\n"
       ".f{color:var(--soft);font-weight:400;font-size:.78em}\n"
       ".missing{color:var(--soft)}\n"
       ".proofs{display:grid;grid-template-columns:repeat(auto-fit,minmax("
@@ -112,22 +131,16 @@ const char render_style[]
       ".badge{display:inline-block;border:1.5px solid;border-radius:.3rem;"
       "padding:0 .4rem;margin-left:.5rem;font-size:.8rem}\n"
       ".pass{color:var(--good)}.fail{color:var(--bad)}\n"
-      "dl.words{display:grid;grid-template-columns:max-content 1fr;gap:.25rem "
-      "1.2rem;margin:0}\n"
+      "dl.words{display:grid;grid-template-columns:fit-content(40%) 1fr;"
+      "gap:.25rem 1.2rem;margin:0}\n"
       ".words dt{font-weight:500}\n"
       ".words dd{margin:0;color:var(--soft);overflow-wrap:anywhere}\n"
       "@media(max-width:40rem){dl.words{grid-template-columns:1fr}"
       ".words dd{margin-bottom:.4rem}}\n"
-      "@media screen and (max-width:40rem){.cards,.cards tbody,.cards "
-      "tfoot{display:block}.cards thead{position:absolute;width:1px;height:1px;"
-      "overflow:hidden;clip-path:inset(50%)}.cards tr{display:block;"
-      "padding:.5rem 0;border-bottom:1px solid var(--line)}.cards "
-      "th[scope=row]{display:block;padding:.1rem 0;border:0;font-weight:600;"
-      "overflow-wrap:anywhere}.cards td{display:flex;gap:1rem;"
-      "justify-content:space-between;padding:.1rem 0;border:0;text-align:right;"
-      "overflow-wrap:anywhere}.cards td::before{color:var(--soft);"
-      "font-weight:400;text-align:left;white-space:normal}.cards "
-      "td:empty{display:none}.cards tfoot td{border:0}}\n"
+      "td::before{display:none}\n"
+      "@media screen and (max-width:40rem){main{padding:1.5rem 1rem 2rem}"
+      "h1{font-size:1.6rem}" CARDS ("cards") "}\n"
+      "@media screen and (max-width:64rem){" CARDS ("many") "}\n"
       "footer{margin-top:2.6rem;border-top:1px solid var(--line);"
       "padding-top:.8rem;color:var(--soft);font-size:.85rem}\n"
       "@page{margin:16mm 14mm}\n"
@@ -135,13 +148,17 @@ const char render_style[]
       "print{:root{color-scheme:light;--ink:#000;--soft:#444;--line:#bbb;"
       "--paper:#fff;--wash:#fff;--s0:#2d2d2d;--s1:#7d7d7d;--s2:#d4d4d4;"
       "--s3:#eee;--s4:#999;--s5:#fff;--hatch:#444;--warn:#000;--warnwash:#fff;"
-      "--good:#000;--bad:#000}body{font-size:10pt}main{max-width:none;padding:"
+      "--good:#000;--bad:#000}html{font-size:82%}body{font-size:10pt}main{max-width:none;padding:"
       "0}"
       "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}"
-      "h2{break-after:avoid}tr,figure,.proof,.figures div,.notes "
+      "h2,h2+.about{break-after:avoid}h2{margin-top:1.8rem}"
+      ".figures{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr))}"
+      ".words{font-size:9pt}tr,figure,.proof,.figures div,.notes "
       "li{break-inside:avoid}"
       "thead{display:table-header-group}tfoot{display:table-row-group}"
-      ".scroll{overflow:visible}table{font-size:9pt}th,td{padding:.2rem .4rem}}"
+      ".scroll{overflow:visible}.values{display:none}"
+      ".proofs{grid-template-columns:1fr 1fr}table{font-size:9pt}th,td{padding:.2rem .4rem}"
+      ".many{font-size:8pt}.many th,.many td{padding:.2rem .25rem}}"
       "\n";
 
 /* Of the pages of a site, in addition: their links. */
