@@ -22,6 +22,40 @@
     " td.w{grid-column:1/-1;text-align:left}." class                           \
     " td.w::before{float:none;max-width:none}"
 
+/* The rules of what is inside of drawings. */
+#define DRAWING(s0, s1, s2, s3, s4, s5, ink, soft, line, wash, hatch, size)    \
+    ".s0{fill:" s0 "}.s1,.s7,.s11,.s14{fill:" s1 "}"                           \
+    ".s2,.s8,.s12{fill:" s2 "}.s3,.s6,.s9,.s15{fill:" s3 "}"                   \
+    ".s4,.s10,.s13{fill:" s4 "}.s5{fill:" s5 "}\n"                             \
+    ".h1,.h8{fill:url(#hatch1)}.h3,.h14{fill:url(#hatch3)}"                    \
+    ".h4,.h9,.h11{fill:url(#hatch4)}"                                          \
+    ".h5,.h7,.h12,.h13,.h15{fill:url(#hatch5)}"                                \
+    ".h6,.h10{fill:url(#hatch6)}\n"                                            \
+    ".f0{fill:" wash "}.f1,.f2,.f3,.f4,.f5{fill:" s0 "}"                       \
+    ".f1{fill-opacity:.15}.f2{fill-opacity:.35}.f3{fill-opacity:.55}"          \
+    ".f4{fill-opacity:.75}\n"                                                  \
+    ".plot text{font-size:" size ";fill:" soft ";"                             \
+    "font-variant-numeric:tabular-nums}\n"                                     \
+    ".tick{text-anchor:end}.point{text-anchor:middle}\n"                       \
+    ".grid,.zero,.limit{stroke:" line ";stroke-width:1}"                       \
+    ".zero{stroke:" soft "}.limit{stroke:" ink ";stroke-width:2}\n"            \
+    "[class^=l]{stroke-width:2}.l0{stroke:" s0 "}"                             \
+    ".l1{stroke:" s1 ";stroke-dasharray:7 3}"                                  \
+    ".l2,.l3,.l4,.l5{stroke:" ink ";stroke-dasharray:2 3}\n"                   \
+    ".hatch{stroke:" hatch ";stroke-width:1;fill:none}\n"                      \
+    ".hatchdot{fill:" hatch "}\n"
+
+/* The colours of paper. */
+#define INK "#000"
+#define SOFT "#444"
+#define LINE "#bbb"
+#define WHITE "#fff"
+#define S0 "#2d2d2d"
+#define S1 "#7d7d7d"
+#define S2 "#d4d4d4"
+#define S3 "#eee"
+#define S4 "#999"
+
 const char render_style[]
     = ":root{color-scheme:light "
       "dark;--ink:#1b2430;--soft:#5a6675;--line:#d9dee5;"
@@ -83,30 +117,14 @@ const char render_style[]
       "grid-row:1;height:.9rem}.bars .n{grid-column:3}figure ul,.stack{"
       "max-width:none}.legend{columns:2;column-gap:2.5rem}.legend "
       "li{break-inside:avoid}}\n"
-      ".s0{fill:var(--s0)}.s1,.s7,.s11,.s14{fill:var(--s1)}"
-      ".s2,.s8,.s12{fill:var(--s2)}.s3,.s6,.s9,.s15{fill:var(--s3)}"
-      ".s4,.s10,.s13{fill:var(--s4)}.s5{fill:var(--s5)}\n"
-      ".h1,.h8{fill:url(#hatch1)}.h3,.h14{fill:url(#hatch3)}"
-      ".h4,.h9,.h11{fill:url(#hatch4)}"
-      ".h5,.h7,.h12,.h13,.h15{fill:url(#hatch5)}.h6,.h10{fill:url(#hatch6)}\n"
-      ".f0{fill:var(--wash)}.f1,.f2,.f3,.f4,.f5{fill:var(--s0)}"
-      ".f1{fill-opacity:.15}.f2{fill-opacity:.35}.f3{fill-opacity:.55}"
-      ".f4{fill-opacity:.75}\n"
       ".axes{padding:.6rem .6rem 1.7rem 4.6rem}\n"
       ".plot{height:12rem;overflow:visible}.heat .plot{height:11rem}\n"
-      ".plot text{font-size:.8rem;fill:var(--soft);"
-      "font-variant-numeric:tabular-nums}\n"
-      ".tick{text-anchor:end}.point{text-anchor:middle}\n"
-      ".grid,.zero,.limit{stroke:var(--line);stroke-width:1}"
-      ".zero{stroke:var(--soft)}.limit{stroke:var(--ink);stroke-width:2}\n"
-      "[class^=l]{stroke-width:2}.l0{stroke:var(--s0)}"
-      ".l1{stroke:var(--s1);stroke-dasharray:7 3}"
-      ".l2,.l3,.l4,.l5{stroke:var(--ink);stroke-dasharray:2 3}\n"
       ".unit{color:var(--soft);font-size:.82rem;margin:.5rem 0 0}\n"
       ".values{margin-top:.6rem}.values table{width:auto}\n"
       "@media(max-width:40rem){.wide{display:none}.axes{padding-left:3.6rem}}\n"
-      ".hatch{stroke:var(--hatch);stroke-width:1;fill:none}\n"
-      ".hatchdot{fill:var(--hatch)}\n"
+      DRAWING ("var(--s0)", "var(--s1)", "var(--s2)", "var(--s3)", "var(--s4)",
+               "var(--s5)", "var(--ink)", "var(--soft)", "var(--line)",
+               "var(--wash)", "var(--hatch)", ".8rem")
       ".scroll{overflow-x:auto}\n"
       "table{border-collapse:collapse;width:100%;font-size:.92rem}\n"
       "th,td{padding:.36rem .55rem;text-align:left;border-bottom:1px solid "
@@ -145,10 +163,10 @@ const char render_style[]
       "padding-top:.8rem;color:var(--soft);font-size:.85rem}\n"
       "@page{margin:16mm 14mm}\n"
       "@media "
-      "print{:root{color-scheme:light;--ink:#000;--soft:#444;--line:#bbb;"
-      "--paper:#fff;--wash:#fff;--s0:#2d2d2d;--s1:#7d7d7d;--s2:#d4d4d4;"
-      "--s3:#eee;--s4:#999;--s5:#fff;--hatch:#444;--warn:#000;--warnwash:#fff;"
-      "--good:#000;--bad:#000}html{font-size:82%}body{font-size:10pt}main{max-width:none;padding:"
+      "print{:root{color-scheme:light;--ink:" INK ";--soft:" SOFT
+      ";--line:" LINE ";--paper:" WHITE ";--wash:" WHITE ";--s0:" S0 ";--s1:" S1
+      ";--s2:" S2 ";--s3:" S3 ";--s4:" S4 ";--s5:" WHITE ";--hatch:" SOFT
+      ";--warn:" INK ";--warnwash:" WHITE ";--good:" INK ";--bad:" INK "}html{font-size:82%}body{font-size:10pt}main{max-width:none;padding:"
       "0}"
       "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}"
       "h2,h2+.about{break-after:avoid}h2{margin-top:1.8rem}"
@@ -181,22 +199,55 @@ bool render_shade_is_hatched (int shade)
 }
 
 /* Laid over a shade: lines in several directions, dots. */
-const char render_svg_patterns[] =
-    "<svg width=\"0\" height=\"0\" style=\"position:absolute\" "
-    "aria-hidden=\"true\" focusable=\"false\"><defs>\n"
-    "<pattern id=\"hatch1\" width=\"6\" height=\"6\" "
-    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" "
-    "d=\"M0 6L6 0\"/></pattern>\n"
-    "<pattern id=\"hatch3\" width=\"6\" height=\"6\" "
-    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" "
-    "d=\"M0 0L6 6\"/></pattern>\n"
-    "<pattern id=\"hatch4\" width=\"6\" height=\"6\" "
-    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" "
-    "d=\"M0 6L6 0M0 0L6 6\"/></pattern>\n"
-    "<pattern id=\"hatch5\" width=\"6\" height=\"6\" "
-    "patternUnits=\"userSpaceOnUse\"><circle class=\"hatchdot\" cx=\"3\" "
-    "cy=\"3\" r=\"1\"/></pattern>\n"
-    "<pattern id=\"hatch6\" width=\"6\" height=\"6\" "
-    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" "
+#define PATTERNS \
+    "<pattern id=\"hatch1\" width=\"6\" height=\"6\" " \
+    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" " \
+    "d=\"M0 6L6 0\"/></pattern>\n" \
+    "<pattern id=\"hatch3\" width=\"6\" height=\"6\" " \
+    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" " \
+    "d=\"M0 0L6 6\"/></pattern>\n" \
+    "<pattern id=\"hatch4\" width=\"6\" height=\"6\" " \
+    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" " \
+    "d=\"M0 6L6 0M0 0L6 6\"/></pattern>\n" \
+    "<pattern id=\"hatch5\" width=\"6\" height=\"6\" " \
+    "patternUnits=\"userSpaceOnUse\"><circle class=\"hatchdot\" cx=\"3\" " \
+    "cy=\"3\" r=\"1\"/></pattern>\n" \
+    "<pattern id=\"hatch6\" width=\"6\" height=\"6\" " \
+    "patternUnits=\"userSpaceOnUse\"><path class=\"hatch\" " \
     "d=\"M0 3H6\"/></pattern>\n"
-    "</defs></svg>\n";
+
+const char render_svg_patterns[]
+    = "<svg width=\"0\" height=\"0\" style=\"position:absolute\" "
+      "aria-hidden=\"true\" focusable=\"false\"><defs>\n" PATTERNS
+      "</defs></svg>\n";
+
+/* WeasyPrint knows neither grids nor gaps, nor variables in a border. A PDF is read without the
+ * site: its links lead nowhere. */
+const char render_paper_style[]
+    = "<style>@page{@bottom-right{content:counter(page) \" / \" "
+      "counter(pages);font-size:8pt;color:" SOFT "}}"
+      "a{-weasy-link:none}"
+      ".asked,.figures,.proofs,dl.words,.legend li,.bars li{display:block}"
+      ".asked div{display:inline-block;margin:0 1.4rem .3rem 0}"
+      ".figures div{display:inline-block;width:18.5%;margin:0 1% .6rem 0;"
+      "padding:.4rem .5rem;vertical-align:top}"
+      ".figures div,.stack,.swatch{border:1px solid " LINE "}"
+      ".notes li{border-left:.25rem solid " LINE "}"
+      "figure ul{max-width:none}.legend{columns:2}"
+      ".legend li{break-inside:avoid}.legend .n,.bars .n{float:right}"
+      ".axes{padding:0}.plot,.heat .plot{height:200px}"
+      ".legend .swatch{float:left;width:1rem;margin:.2rem .7rem 0 0}"
+      ".legend .line{border:0;width:2rem}"
+      ".bars .bar{clear:both;height:.6rem}"
+      ".proofs .scroll{display:inline-block;width:47%;margin-right:2%;"
+      "vertical-align:top}"
+      ".words dt{float:left;clear:left;width:24%}.words dd{margin-left:25%}"
+      "th,td{border-bottom:1px solid " LINE "}"
+      "thead th{border-bottom:2px solid " LINE "}"
+      "tfoot th,tfoot td{border-top:2px solid " SOFT ";border-bottom:0}"
+      "footer{border-top:1px solid " LINE "}</style>\n";
+
+/* It draws by the rules within a drawing alone. */
+const char render_paper_drawing[]
+    = "<style>" DRAWING (S0, S1, S2, S3, S4, WHITE, INK, SOFT, LINE, WHITE,
+                         SOFT, "12px") "</style><defs>" PATTERNS "</defs>";
