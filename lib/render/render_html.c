@@ -11,10 +11,11 @@
 /* No line breaks within a date. */
 #define NO_BREAK_SPACE "\xc2\xa0"
 
-/* So many columns fit next to each other on a telephone, a column of text taking the room
- * of two numbers; and so many on a tablet. Where they do not fit, rows are cards. */
-#define NARROW_COLUMNS 4
-#define TABLET_COLUMNS 8
+/* So many columns of numbers have room on a telephone, on a tablet and on a desk or paper; a
+ * column of text takes the room of two. Where they have none, rows are cards. */
+#define TELEPHONE_ROOM 4
+#define TABLET_ROOM 9
+#define DESK_ROOM 20
 
 /* Bytes of a word, and of a text, that a column has room for. */
 #define LONG_WORD 24
@@ -77,15 +78,16 @@ static const char *cards_class (const report_t *report,
 
     for (size_t i = 0; i < rows->order_count; i++)
         room += !report_is_number (report->column[rows->order[i]].type);
-    return rows->order_count > TABLET_COLUMNS ? "cards many "
-           : room > NARROW_COLUMNS            ? "cards "
-                                              : "";
+    return room > DESK_ROOM        ? "cards many most "
+           : room > TABLET_ROOM    ? "cards many "
+           : room > TELEPHONE_ROOM ? "cards "
+                                   : "";
 }
 
 /* On a card, each value is next to the title of its column. */
 static void add_card_labels (buffer_t *out, const report_t *report)
 {
-    buffer_add_text (out, "<style media=\"screen and (max-width:64rem)\">\n");
+    buffer_add_text (out, "<style id=\"labels\">\n");
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
         size_t labels = *cards_class (report, &rows) ? rows.order_count : 0;

@@ -1,4 +1,5 @@
-"""browser.py BROWSER SITE AXE: one page of each kind of a published site in chromium or firefox.
+"""browser.py BROWSER SITE AXE: one page of each kind of a published site in chromium or firefox, and
+two that verbs print: hours, with a map of the hours, and keys, with more columns than paper has room for.
 
 A line for each problem, "CHECK PAGE: what"; none for what is right. AXE is the file axe.min.js, or
 "-" for none. The site's names of a team, a user and a project are hostile: tests/publish/browser.sh.
@@ -93,15 +94,16 @@ const width = document.documentElement.clientWidth;
 for (const e of all('table, svg, dl, h1, h2, p').filter(shown))
     if (e.getBoundingClientRect().right > width + 1 || e.scrollWidth > e.clientWidth + 1 && e.clientWidth)
         complain('print', `${name(e)} ends at ${Math.round(e.getBoundingClientRect().right)} of ${width}`);
-for (const e of all('thead').filter(shown))
+for (const e of all('thead').filter(e => shown(e) && e.clientWidth > 1))
     if (getComputedStyle(e).display != 'table-header-group')
         complain('print', 'the header of a table is not repeated');
 """
 
 # Tables as the page prints them: the cells of the head, those of each row, and all.
 TABLES = COMMON + """
+const visible = e => !(e.closest('thead')?.clientWidth <= 1);
 return all('table').filter(shown).map(t => ({
-    head: all('thead th', t).map(e => e.innerText), cells: all('th, td', t).map(e => e.innerText),
+    head: all('thead th', t).map(e => e.innerText), cells: all('th, td', t).filter(visible).map(e => e.innerText),
     rows: all('tbody tr', t).map(r => r.innerText)}));
 """
 
@@ -123,7 +125,8 @@ def kinds(site):
             f"team/{team}/index": [team_name], f"team/{team}/2026-09": [team_name, user],
             f"team/{team}/2026-10": [team_name, user, project], f"team/{team}/2026-10-users": [user],
             f"team/{team}/2026-10-projects": [user, project], f"team/{team}/{job[:-5]}": [team_name],
-            "pool/h100": [], "utilization": [], "decisions": [], "closing": [], "definitions": [], "verify": []}
+            "pool/h100": [], "utilization": [], "decisions": [], "closing": [], "definitions": [], "verify": [],
+            "hours": [], "keys": [team_name, user, project]}
 
 
 def url(site, page):

@@ -39,6 +39,8 @@ lab () { "$program" --quiet --config site.yaml --store sqlite:lab.db "$@"; }
 lab init && lab import --cluster lab --as-of 2026-11-05T05:00:00Z evil.json || exit 1
 lab close --month 2026-09 --accept 'an example' >out
 [ $? -eq 3 ] && lab publish site || exit 1
+lab report usage --by hour -S 2026-10-05 -E 2026-10-12 --html >site/hours.html || exit 1
+lab report usage --by cluster,team,account,user,project,qos,partition,pool,gpu,node,state --month 2026-10 --html >site/keys.html || exit 1
 
 # npm fetches axe-core, which looks for barriers; the other checks do not need it
 axe=-
