@@ -299,7 +299,9 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
 
     buffer_printf (out, "<%s%s%s", tag, heads_row ? " scope=\"row\"" : "",
                    cell_class (c->type, text));
-    if (text && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY))
+    if (text
+        && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY
+            || c->type == COLUMN_MASS))
         buffer_printf (out, " title=\"%s\"", text);
     buffer_add_char (out, '>');
     if (!text)

@@ -274,6 +274,28 @@ typedef struct {
     place_t place;
 } site_meter_t;
 
+/* How much CO2e a kilowatt-hour of electricity causes. */
+typedef struct {
+    char *name;
+    char *cluster; /* NULL: every cluster */
+    mpq_t g_per_kwh;
+    char *series; /* file of intervals, where these tell it better (carbon/series.h);
+                     NULL: none */
+    char *source;
+    period_t valid;
+    place_t place;
+} site_grid_t;
+
+/* What it caused to make a GPU, with its share of the node if the source says so. */
+typedef struct {
+    char *pool;
+    mpq_t kg_per_gpu;
+    int64_t life_months; /* over which it is spread evenly */
+    char *source;
+    period_t valid;
+    place_t place;
+} site_embodied_t;
+
 typedef enum {
     COST_PER_GPU_HOUR, /* driver: gpu_hours: amount for each allocated one */
     COST_PER_MONTH,    /* driver: month */
@@ -357,6 +379,12 @@ typedef enum {
     STEPS_BY_JOB,  /* of the job, beyond what is included */
 } steps_by_t;
 
+/* What GPU time costs once a rate has ended and none for the same follows. */
+typedef enum {
+    AFTER_END_OTHER_RATES, /* what other rates of the pool say, else full cost */
+    AFTER_END_NOT_BILLED,  /* nothing */
+} after_end_t;
+
 /* A published price. A pool without a rate in force is charged at full cost. Of
  * several that hold the one applies that rate_card_price() finds. */
 typedef struct {
@@ -397,6 +425,8 @@ typedef struct {
     text_list_t tiers_pools; /* whose use counts for the thresholds; empty: pool's */
     char *approved_by; /* of this version; NULL: not told */
     char *note;
+    int after_end; /* after_end_t */
+    bool ended; /* a price of 0, added by the configuration for `after_end` */
     period_t valid;
     place_t place;
 } site_rate_t;
@@ -675,6 +705,7 @@ typedef struct {
     int64_t minimum;       /* seconds that a segment is billed at least */
     int64_t increment;     /* and in multiples of which; 1: as held */
     int64_t grace;         /* one that held for less is free; 0: none */
+    text_list_t labels;    /* that every job should have */
     uint32_t credits;      /* segment_state_bit () of the ends that give back */
     int64_t credit_cap;    /* seconds, at most the last ones; 0: all */
 } site_policy_t;
@@ -838,6 +869,10 @@ typedef struct site {
     size_t meter_count;
     site_cost_t *costs;
     size_t cost_count;
+    site_grid_t *grid;
+    size_t grid_count;
+    site_embodied_t *embodied;
+    size_t embodied_count;
     site_rate_t *rates;
     size_t rate_count;
     site_qos_t *qos;
@@ -868,6 +903,7 @@ typedef struct site {
  * file. Never fails but for memory. Free with site_free(). */
 site_t *site_default (void);
 void site_free (site_t *site);
+void site_entitlement_free (site_entitlement_t *entitlement);
 
 /* The cluster; the pool of that name that holds at the instant. NULL: none; no
  * name has none. */
