@@ -9,11 +9,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 extern char **environ;
@@ -144,6 +146,19 @@ static int finish (struct running *r, int timeout_ms, gl_error_t *error)
                      WEXITSTATUS (status), (int)strcspn (said, "\n"), said);
 }
 
+int program_input (const void *data, size_t length)
+{
+    int fd = memfd_create ("input", MFD_CLOEXEC);
+
+    if (fd >= 0
+        && (file_write_all (fd, data, length) < 0
+            || lseek (fd, 0, SEEK_SET) < 0)) {
+        close (fd);
+        return -1;
+    }
+    return fd;
+}
+
 char *program_run (const program_t *program, gl_error_t *error)
 {
     int timeout_ms
@@ -175,6 +190,8 @@ char *program_run (const program_t *program, gl_error_t *error)
         if (r.fd[i] >= 0)
             close (r.fd[i]);
     buffer_done (&r.text[ERRORS]);
+    if (rc == 0 && program->ret_length)
+        *program->ret_length = r.text[OUTPUT].length;
     if (rc == 0)
         return buffer_take (&r.text[OUTPUT]);
     buffer_done (&r.text[OUTPUT]);

@@ -216,6 +216,10 @@ static const schema_key_t publish_keys[] = {
      schema_truth_words, NULL, "no", "yes",
      "Whether gpuledger close writes the site after it has closed a month, into "
      "publish.directory. Default no."},
+    {"pdf", VALUE_WORD, 0, offsetof (site_t, publish.pdf), schema_truth_words,
+     NULL, "no", "yes",
+     "Whether each month and each statement is written as a PDF, too. Needs "
+     "WeasyPrint. Default no."},
     {"jobs", VALUE_COUNT, 0, offsetof (site_t, publish.jobs), NULL, NULL, "10",
      "20",
      "Jobs of each month, the most expensive ones, that get a page which "

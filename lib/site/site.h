@@ -815,6 +815,7 @@ typedef enum {
 typedef struct {
     char *directory;     /* in which it is; NULL: whoever publishes says it */
     int at_close;        /* it is written after each closing */
+    int pdf;             /* months and statements have a PDF */
     int64_t jobs;     /* of a month that have a page of their own */
     int64_t job_rows; /* of a user or project that are listed */
     char *logo;       /* a PNG or SVG file; NULL: none */
