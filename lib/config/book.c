@@ -188,6 +188,7 @@ static const struct {
 } left_out[] = {
     {"collector", NULL}, {"agent", NULL},         {"networks", NULL},
     {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
+    {"ledger", "store"},
     {"analyses", NULL},  {"issuer", NULL},        {"exports", NULL},
     {"publish", NULL},   {"mail", NULL},          {"teams", "readers"},
     {"teams", "mail"},   {"budgets", "owner"},

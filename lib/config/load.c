@@ -79,16 +79,42 @@ static void refer (const struct cursor *at, const schema_key_t *key,
     check_add_reference (&at->loader->list, reference);
 }
 
+/* A figure that nobody has filled in yet: it is noted, and the key's example takes its
+ * place, so that all else can be checked. */
+static bool is_to_fill (const struct cursor *at, const schema_key_t *key,
+                        const tree_t *value)
+{
+    site_t *site = at->loader->site;
+
+    if (strcmp (value->text, SITE_TODO) != 0 || !schema_is_figure (key))
+        return false;
+    *GL_APPEND (site->figures, site->figure_count)
+        = (site_figure_t){.place = {at->file, value->line},
+                          .kind = at->kind->name,
+                          .key = xstrdup (key->name),
+                          .help = key->help};
+    return true;
+}
+
+/* What value_set() reads. */
+static const char *text_of (const struct cursor *at, const schema_key_t *key,
+                            const tree_t *value)
+{
+    if (is_to_fill (at, key, value))
+        return key->example;
+    return at->of_cpus && key->type == VALUE_WORD
+                   && !strcmp (value->text, "cpu_hours")
+               ? "gpu_hours"
+               : value->text;
+}
+
 static int set_text (const struct cursor *at, const schema_key_t *key,
                      const tree_t *value)
 {
-    bool cpu_hours = at->of_cpus && key->type == VALUE_WORD;
-
     if (check_shape (at, key, value, TREE_TEXT) < 0)
         return -1;
-    cpu_hours = cpu_hours && !strcmp (value->text, "cpu_hours");
-    if (value_set (at->loader->site, key, at->entry,
-                   cpu_hours ? "gpu_hours" : value->text, at->loader->error)
+    if (value_set (at->loader->site, key, at->entry, text_of (at, key, value),
+                   at->loader->error)
         < 0)
         return fail_at (at, value->line, key->name);
     refer (at, key, value->text, value->line);

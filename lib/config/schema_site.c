@@ -26,6 +26,10 @@ static const schema_key_t ledger_keys[] = {
      "UTC."},
     {"currency", VALUE_CURRENCY, 0, offsetof (site_t, currency), NULL, NULL,
      NULL, "EUR", "Three letters of ISO 4217; default USD."},
+    {"store", VALUE_TEXT, 0, offsetof (site_t, store), NULL, NULL, NULL, NULL,
+     "Where the ledger is: the URL of --store, for all commands and the "
+     "collector. Default: SQLite files in " LOCALSTATEDIR
+     "/lib/gpuledger and gpuledger-ledger."},
     {"go_live", VALUE_DATE, 0, offsetof (site_t, go_live), NULL, NULL, NULL,
      "2026-01-01",
      "First day that is billed, the first of a month. Months are closed from "

@@ -796,6 +796,16 @@ typedef struct {
     text_list_t readers; /* groups that see all pages */
 } site_publish_t;
 
+/* A figure for which the file says SITE_TODO: until it is filled in nothing can be
+ * charged. `kind` and `help` are the schema's. */
+#define SITE_TODO "TODO"
+typedef struct {
+    place_t place;
+    const char *kind; /* "assets" */
+    char *key;        /* "price" */
+    const char *help; /* a sentence */
+} site_figure_t;
+
 typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
@@ -812,6 +822,9 @@ typedef struct site {
     int before_go_live; /* BEFORE_GO_LIVE_... */
     char *book; /* what prices a month, as canonical text; NULL: no file */
     text_list_t files; /* read, in order; what place_t.file points into */
+    char *store;       /* URL of the ledger's store; NULL: the default */
+    site_figure_t *figures; /* to be filled in, in the order of the files */
+    size_t figure_count;
 
     site_cluster_t *clusters;
     size_t cluster_count;
@@ -867,6 +880,10 @@ typedef struct site {
  * file. Never fails but for memory. Free with site_free(). */
 site_t *site_default (void);
 void site_free (site_t *site);
+
+/* All figures are filled in. -1: the error names the first that is not, by file and
+ * line, and how many more there are. */
+int site_check_figures (const site_t *site, gl_error_t *error);
 
 /* The cluster; the pool of that name that holds at the instant. NULL: none; no
  * name has none. */

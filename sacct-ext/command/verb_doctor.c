@@ -40,13 +40,15 @@ static void open_site (doctor_t *d)
 
 static void open_store (doctor_t *d)
 {
+    cli_t *cli = d->cli;
     gl_error_t error;
 
     d->here = user_verb_here (d->cli);
     if (!d->here)
         return;
     d->cli->store
-        = store_open (cli_store_url (d->cli), STORE_READ_ONLY, &error);
+        = store_open (cli->site ? cli_store_url (cli) : STORE_DEFAULT_URL,
+                      STORE_READ_ONLY, &error);
     if (!d->cli->store)
         d->store_problem = xstrdup (error.text);
 }
@@ -154,6 +156,7 @@ static const cli_option_t options[] = {
 const verb_t verb_doctor = {
     .name = "doctor",
     .run = run,
+    .without_prices = true,
     .synopsis = "[OPTION]...",
     .summary = "checks of this host, and how to fix what they find",
     .help = "Checks the node, Slurm's settings and the store, as far as they "

@@ -467,19 +467,20 @@ static const struct {
     int (*of_facts) (cli_t *cli, const report_query_t *query, report_t **ret);
     const char *(*default_by) (const site_t *site);
     int (*make) (cli_t *cli, struct request *request, report_t **ret);
+    bool without_prices; /* prints no amount of money */
 } reports[] = {
-    {"usage", report_of_usage, default_account, NULL},
-    {"chargeback", report_of_charges, default_teams, NULL},
-    {"summary", report_of_summary, default_teams, NULL},
-    {"utilization", report_of_utilization, default_pool, NULL},
-    {"energy", report_of_energy, default_account, NULL},
-    {"idle", report_of_idle, default_user, NULL},
-    {"breakeven", NULL, NULL, make_breakeven},
-    {"decide", NULL, NULL, make_decide},
-    {"plan", NULL, NULL, make_plan},
-    {"recharge", NULL, NULL, make_recharge},
-    {"entitlements", NULL, NULL, make_entitlements},
-    {"reconcile", NULL, NULL, make_reconcile},
+    {"usage", report_of_usage, default_account, NULL, true},
+    {"chargeback", report_of_charges, default_teams, NULL, false},
+    {"summary", report_of_summary, default_teams, NULL, false},
+    {"utilization", report_of_utilization, default_pool, NULL, true},
+    {"energy", report_of_energy, default_account, NULL, true},
+    {"idle", report_of_idle, default_user, NULL, true},
+    {"breakeven", NULL, NULL, make_breakeven, false},
+    {"decide", NULL, NULL, make_decide, false},
+    {"plan", NULL, NULL, make_plan, false},
+    {"recharge", NULL, NULL, make_recharge, false},
+    {"entitlements", NULL, NULL, make_entitlements, false},
+    {"reconcile", NULL, NULL, make_reconcile, true},
 };
 
 /* "usage chargeback ...", after what is wrong. */
@@ -575,6 +576,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (at == GL_ARRAY_SIZE (reports)) {
         return unknown_report (cli, name);
     }
+    cli->without_prices = reports[at].without_prices;
     if (!cli_site (cli))
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)

@@ -367,6 +367,7 @@ static int run (cli_t *cli, int argc, char **argv)
 const verb_t verb_sync = {
     .name = "sync",
     .run = run,
+    .without_prices = true,
     .synopsis = "[--cluster NAME] [--slurmdb URL] [--full] [--as-of TIME] "
                 "[--force]",
     .summary = "read jobs, outages and reservations from slurmdbd's database",
