@@ -180,3 +180,18 @@ char *program_run (const program_t *program, gl_error_t *error)
     buffer_done (&r.text[OUTPUT]);
     return NULL;
 }
+
+bool program_exists (const char *name)
+{
+    const char *path = getenv ("PATH");
+
+    for (const char *at = path ? path : ""; *at;) {
+        size_t length = strcspn (at, ":");
+        GL_AUTOFREE char *file
+            = xasprintf ("%.*s/%s", (int)length, at, name);
+        if (access (file, X_OK) == 0)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}

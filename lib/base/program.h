@@ -32,4 +32,7 @@ typedef struct {
  */
 char *program_run (const program_t *program, gl_error_t *error);
 
+/* A directory of PATH has a program of that name. */
+bool program_exists (const char *name);
+
 #endif /* !GL_PROGRAM_H */

@@ -24,7 +24,7 @@ static const verb_t verb_help = {
 
 /* In the order of the help: making a store, filling it, reading it. */
 const verb_t *const cli_verbs[] = {
-    &verb_init,      &verb_sync,    &verb_import,  &verb_ingest, &verb_report,
+    &verb_setup,     &verb_init,      &verb_sync,    &verb_import,  &verb_ingest, &verb_report,
     &verb_statement, &verb_balance, &verb_budget,  &verb_mail,   &verb_metrics,
     &verb_explain,   &verb_tag,     &verb_mine,    &verb_price,  &verb_rates,
     &verb_whatif,    &verb_export,  &verb_publish, &verb_close,  &verb_correct,

@@ -69,7 +69,5 @@ bool doctor_ask_slurm (doctor_t *doctor, buffer_t *finding,
 /* The value of a line "KEY = VALUE" of the configuration, yours; NULL: no such
  * line. */
 char *doctor_slurm_value (const doctor_t *doctor, const char *key);
-/* `word` is one of a list with commas, whatever its case; NULL is empty. */
-bool doctor_list_has (const char *list, const char *word);
 
 #endif /* !GL_DOCTOR_H */
