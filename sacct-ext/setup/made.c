@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -113,6 +114,8 @@ int made_write (const made_t *made, gl_error_t *error)
         return unlink (MADE_FILE) == 0 || errno == ENOENT
                    ? 0
                    : gl_error (error, MADE_FILE ": %s", strerror (errno));
+    if (mkdir (SYSCONFDIR "/gpuledger", 0755) < 0 && errno != EEXIST)
+        return gl_error (error, SYSCONFDIR "/gpuledger: %s", strerror (errno));
     buffer_add_text (&text, "# What gpuledger setup has made on this host; "
                             "gpuledger setup --remove takes it back.\n");
     for (size_t i = 0; i < made->count; i++)

@@ -1,5 +1,6 @@
 #include "setup/proposal.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,12 +14,24 @@
     "# Written by gpuledger setup. The file is yours to change; setup does not " \
     "overwrite\n# your changes. All keys: man gpuledger.yaml\n"
 
-/* "  KEY: VALUE" with the value in quotes. */
+/* A value, in quotes where YAML may read something else. */
+static void add_value (buffer_t *out, const char *value)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                                "WXYZ0123456789_-";
+
+    if (isalpha ((unsigned char)*value)
+        && strspn (value, plain) == strlen (value))
+        buffer_add_text (out, value);
+    else
+        book_add_text (out, value);
+}
+
 static void add_text (buffer_t *out, const char *indent, const char *key,
                       const char *value)
 {
     buffer_printf (out, "%s%s: ", indent, key);
-    book_add_text (out, value);
+    add_value (out, value);
     buffer_add_char (out, '\n');
 }
 
@@ -50,7 +63,7 @@ static void add_types (const found_pool_t *pool, buffer_t *out)
     buffer_add_text (out, "    gres: [");
     for (size_t i = 0; i < pool->types.count; i++) {
         buffer_add_text (out, i ? ", " : "");
-        book_add_text (out, pool->types.item[i]);
+        add_value (out, pool->types.item[i]);
     }
     buffer_add_text (out, "]\n");
 }
@@ -165,7 +178,7 @@ static void add_shares (const setup_t *setup, buffer_t *out)
             = pool->node_count * (uint64_t)pool->gpus_per_node * 10000 / all;
         share = i ? share : rest;
         rest -= share;
-        book_add_text (out, pool->name);
+        add_value (out, pool->name);
         buffer_printf (out, ": \"%" PRIu64 ".%02" PRIu64 "%%\"%s", share / 100,
                        share % 100, i ? ", " : "");
     }
@@ -228,7 +241,7 @@ void proposal_client (const setup_t *setup, buffer_t *out)
         size_t length = strcspn (at, ",");
         GL_AUTOFREE char *host = xstrndup (at, length);
         buffer_add_text (out, at == setup->options.answers.collector ? "" : ", ");
-        book_add_text (out, host);
+        add_value (out, host);
         at += length + (at[length] == ',');
     }
     buffer_add_text (out, "]\n  user: gpuledger\n");

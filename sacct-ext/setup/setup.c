@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "config/config.h"
 #include "setup/answers.h"
+#include "setup/sql.h"
 #include "setup/store_place.h"
 #include "site/site.h"
 
@@ -83,6 +84,7 @@ void setup_done (setup_t *setup)
     free (setup->site_problem);
     made_done (&setup->changes.made);
     buffer_done (&setup->changes.log);
+    texts_clear (&setup->sql_files);
     GL_FREE_EACH (setup->own, setup->own_count, it, free (*it));
 }
 
@@ -125,8 +127,8 @@ static void print_step (setup_t *setup, const setup_step_t *step,
         return;
     printf ("%-12s %s%s%.*s\n", word, step->sentence, first ? ": " : "",
             (int)first, finding);
-    print_lines (finding + first + (finding[first] == '\n'));
     print_lines (buffer_text (&setup->changes.log));
+    print_lines (finding + first + (finding[first] == '\n'));
     buffer_clear (&setup->changes.log);
     fflush (stdout);
 }
@@ -228,7 +230,8 @@ int setup_run (cli_t *cli, const setup_options_t *options,
         rc = answers_ask (&setup, steps);
     if (rc == CLI_OK) {
         run_steps (&setup, steps, &counts);
-        rc = conclude (&setup, &counts);
+        rc = sql_tidy (&setup, &error) < 0 ? cli_fail (cli, &error)
+                                           : conclude (&setup, &counts);
     }
     setup_done (&setup);
     return rc;

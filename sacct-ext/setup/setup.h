@@ -68,6 +68,7 @@ typedef struct setup {
     char *site_problem;
     const char *store_url; /* of a store on a server that --store names; NULL: none */
     changes_t changes;
+    text_list_t sql_files; /* handed to the administrator in this run */
 } setup_t;
 
 typedef struct {

@@ -18,6 +18,7 @@
 #define PASSWORD_BYTES 16
 /* What is shown in place of a password. */
 #define HIDDEN "..."
+#define SQL_FILES SYSCONFDIR "/gpuledger/setup-"
 
 /* Rows of sql/embed.awk. */
 struct statement {
@@ -275,29 +276,33 @@ static int run_client (const db_url_t *url, const char *sql, gl_error_t *error)
 }
 
 /* For the administrator, who is told how. */
-static setup_result_t hand_over (setup_t *setup, const db_url_t *url,
-                                 const char *sql, const char *shown,
-                                 buffer_t *finding, gl_error_t *error)
+static setup_result_t hand_over (setup_t *setup, const char *name,
+                                 const db_url_t *url, const char *sql,
+                                 const char *shown, buffer_t *finding,
+                                 gl_error_t *error)
 {
-    change_file_t file = {.path = SQL_FILE, .mode = 0600, .secret = true};
+    GL_AUTOFREE char *path = xasprintf (SQL_FILES "%s.sql", name);
+    change_file_t file = {.path = path, .mode = 0600, .secret = true};
     bool local = is_loopback (url->hosts[0].name);
 
     if (change_write (&setup->changes, &file, sql, error) < 0)
         return SETUP_FAILED;
+    texts_add (&setup->sql_files, path);
     buffer_printf (finding,
                    "run this SQL as an administrator of the server %s, or use "
-                   "--run-sql\n$ mariadb%s%s <" SQL_FILE "\n%s",
+                   "--run-sql\n$ mariadb%s%s <%s\n%s",
                    url->hosts[0].name, local ? "" : " --host=",
-                   local ? "" : url->hosts[0].name, shown);
+                   local ? "" : url->hosts[0].name, path, shown);
     return SETUP_YOURS;
 }
 
-static setup_result_t have_run (setup_t *setup, const db_url_t *url,
-                                const char *sql, const char *shown,
-                                buffer_t *finding, gl_error_t *error)
+static setup_result_t have_run (setup_t *setup, const char *name,
+                                const db_url_t *url, const char *sql,
+                                const char *shown, buffer_t *finding,
+                                gl_error_t *error)
 {
     if (!setup->options.run_sql)
-        return hand_over (setup, url, sql, shown, finding, error);
+        return hand_over (setup, name, url, sql, shown, finding, error);
     buffer_printf (&setup->changes.log, "%s SQL:\n%s",
                    setup->options.dry_run ? "would run" : "ran", shown);
     if (setup->options.dry_run)
@@ -345,7 +350,7 @@ setup_result_t sql_do (setup_t *setup, const sql_request_t *request,
     add_statements (&sql, request, &place, false);
     add_statements (&shown, request, &place, true);
     if (note_accounts (setup, request, &place, error) == 0)
-        result = have_run (setup, &url, buffer_text (&sql),
+        result = have_run (setup, request->name, &url, buffer_text (&sql),
                            buffer_text (&shown), finding, error);
     place_done (&place);
     db_url_done (&url);
@@ -397,10 +402,24 @@ setup_result_t sql_undo (setup_t *setup, const sql_request_t *request,
     host = client_host (setup, url.hosts[0].name);
     add_drops (&sql, setup, request, host);
     if (sql.length)
-        result = have_run (setup, &url, buffer_text (&sql), buffer_text (&sql),
+        result = have_run (setup, request->name, &url, buffer_text (&sql), buffer_text (&sql),
                            finding, error);
     db_url_done (&url);
     if (result != SETUP_FAILED && forget_accounts (setup, request, host, error) < 0)
         return SETUP_FAILED;
     return result;
+}
+
+int sql_tidy (setup_t *setup, gl_error_t *error)
+{
+    static const char *const names[] = {"reader", "accounts", "grants"};
+    bool left;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (names); i++) {
+        GL_AUTOFREE char *path = xasprintf (SQL_FILES "%s.sql", names[i]);
+        if (!texts_have (&setup->sql_files, path)
+            && change_remove (&setup->changes, path, &left, error) < 0)
+            return -1;
+    }
+    return 0;
 }

@@ -15,7 +15,6 @@
 
 #define SQL_READER "gpuledger_reader"
 #define SQL_READER_FILE SYSCONFDIR "/gpuledger/slurmdb.cnf"
-#define SQL_FILE SYSCONFDIR "/gpuledger/setup.sql"
 
 /* An account and the option file with its password. */
 typedef struct {
@@ -27,6 +26,7 @@ typedef struct {
 
 /* Which statements, and where. */
 typedef struct {
+    const char *name; /* of the step, and of its file of SQL */
     const sql_account_t *account;
     size_t count;
     bool grants;     /* those of grants.sql, else those of accounts.sql */
@@ -39,11 +39,15 @@ char *sql_slurmdb_url (const slurm_conf_t *slurmdbd);
 int sql_make_files (setup_t *setup, const sql_request_t *request,
                     gl_error_t *error);
 /* Has the statements run: by the client `mariadb` with --run-sql; else writes them to
- * SQL_FILE, and *finding says how to run it. */
+ * a file that only root reads, and *finding says how to run it. */
 setup_result_t sql_do (setup_t *setup, const sql_request_t *request,
                        buffer_t *finding, gl_error_t *error);
 /* The same to remove the accounts that setup has made, with their option files. */
 setup_result_t sql_undo (setup_t *setup, const sql_request_t *request,
                          buffer_t *finding, gl_error_t *error);
+
+/* Removes the files of SQL that were written by earlier runs and not by this one: they
+ * have passwords. */
+int sql_tidy (setup_t *setup, gl_error_t *error);
 
 #endif /* !GL_SETUP_SQL_H */

@@ -175,7 +175,7 @@ static setup_result_t make_reader (setup_t *setup, buffer_t *finding,
                                    gl_error_t *error)
 {
     sql_request_t request
-        = {.account = &reader, .count = 1, .url = slurmdb_url (setup)};
+        = {.name = "reader", .account = &reader, .count = 1, .url = slurmdb_url (setup)};
 
     return sql_make_files (setup, &request, error) < 0
                ? SETUP_FAILED
@@ -186,7 +186,7 @@ static setup_result_t undo_reader (setup_t *setup, buffer_t *finding,
                                    gl_error_t *error)
 {
     sql_request_t request
-        = {.account = &reader, .count = 1, .url = slurmdb_url (setup)};
+        = {.name = "reader", .account = &reader, .count = 1, .url = slurmdb_url (setup)};
 
     return request.url ? sql_undo (setup, &request, finding, error)
                        : SETUP_MADE;
@@ -379,6 +379,17 @@ static setup_state_t look_usage (setup_t *setup, buffer_t *finding)
     return setup_say (finding, SETUP_TO_DO, "no usage of the last day");
 }
 
+/* Its own message, without that of the program that ran it. */
+static void name_failure (const char *verb, gl_error_t *error)
+{
+    static const char own[] = ": gpuledger: ";
+    const char *found = strstr (error->text, own);
+    GL_AUTOFREE char *said
+        = found ? xstrdup (found + strlen (own)) : xstrdup (error->text);
+
+    gl_error (error, "gpuledger %s: %s", verb, said);
+}
+
 /* This program, as the user of the services; what it prints, yours. */
 static char *run_as_user (setup_t *setup, const char *const *words,
                           gl_error_t *error)
@@ -399,9 +410,12 @@ static char *run_as_user (setup_t *setup, const char *const *words,
         argv[count++] = "--store";
         argv[count++] = setup->cli->store_url;
     }
-    for (; *words; words++)
-        argv[count++] = *words;
-    return program_run (&program, error);
+    for (size_t i = 0; words[i]; i++)
+        argv[count++] = words[i];
+    char *output = program_run (&program, error);
+    if (!output)
+        name_failure (words[0], error);
+    return output;
 }
 
 static setup_result_t make_usage (setup_t *setup, buffer_t *finding,
@@ -431,7 +445,7 @@ static setup_state_t look_figures (setup_t *setup, buffer_t *finding)
 {
     gl_error_t error;
 
-    if (!setup->site)
+    if (!setup->site || setup->site->pool_count == 0)
         return setup_say (finding, SETUP_WAITING, "for the configuration");
     return site_check_figures (setup->site, &error) < 0
                ? setup_say (finding, SETUP_TO_DO, "%s", error.text)

@@ -20,7 +20,8 @@ const char *store_place_init_url (setup_t *setup);
 const char *store_place_configured (const setup_t *setup);
 bool store_place_on_server (setup_t *setup);
 
-/* The account that makes the tables, and that of facts, can connect. */
+/* The account that makes the tables can connect. That of facts cannot before it has
+ * rights on them. */
 int store_place_reachable (setup_t *setup, gl_error_t *error);
 
 /* The accounts of a store on a server: gpuledger, gpuledger_ledger, gpuledger_init. */

@@ -1,0 +1,119 @@
+#!/bin/bash
+# gpuledger setup on an accounting host, next to a real slurmdbd with its MariaDB: from
+# nothing to the first usage report, again, and back.
+# shellcheck source=tests/setup/lib.sh
+. "${abs_top_srcdir:?}/tests/setup/lib.sh" || exit 1
+# shellcheck source=tests/support/slurmdb.sh
+. "$abs_top_srcdir/tests/support/slurmdb.sh" || exit 1
+slurmdb_or_skip setpriv useradd
+setup_host "$0" "$@" || exit 1
+on_thrown_away_host || exit 1
+dir=$work/db
+mkdir "$dir"
+trap 'slurmdb_stop' EXIT
+trap 'exit 1' HUP INT TERM
+setup_slurmdb
+
+# Slurm's files, with what sites write: defaults, an include, two lines in one
+mkdir /etc/slurm
+cp "$dir/slurmdbd.conf" /etc/slurm
+cat >/etc/slurm/slurm.conf <<'END'
+# of the site
+clustername=lab
+GresTypes=gpu AccountingStorageTRES=gres/gpu,gres/gpu:h100,gres/gpu:1g.10gb,gres/gpu:3g.40gb
+include nodes-%c.conf
+PartitionName=gpu Nodes=ALL Default=YES
+END
+cat >/etc/slurm/nodes-lab.conf <<'END'
+NodeName=DEFAULT CPUs=64 RealMemory=512000
+NodeName=g[001-002],g1 Gres=gpu:h100:8 \
+    State=UNKNOWN
+NodeName=m1 Gres="gpu:1g.10gb:4,gpu:3g.40gb:1,gpu:h100:2" # one GPU is cut
+NodeName=c[1-4]
+END
+conf=/etc/gpuledger/gpuledger.yaml
+answers=(--yes --timezone Europe/Oslo --currency EUR)
+
+# --- nothing is changed by a dry run
+host_state >"$work/before"
+ends 3 "a dry run" gl setup --dry-run "${answers[@]}"
+host_state | cmp -s - "$work/before"
+result $? "which changes nothing"
+says "it shows the lines of the configuration" '^ *[+]   currency: EUR'
+says "the command that makes the user" 'would run useradd .* gpuledger'
+says "and the SQL" "GRANT SELECT ON .slurm\\\\_acct\\\\_db.\.\* TO 'gpuledger_reader'@'127.0.0.1'"
+
+# --- without an administrator of the database
+ends 3 "all but the database" gl setup "${answers[@]}"
+says "the SQL is left to the administrator" 'mariadb </etc/gpuledger/setup-reader.sql'
+silent "no password is printed" "IDENTIFIED BY '[0-9a-f]"
+says "sync waits" '^waiting +the store has the usage'
+[ "$(stat -c '%a %U %G' $conf)" = '640 root gpuledger' ]
+result $? "owner and mode of the configuration"
+[ "$(stat -c '%a %U %G' /etc/gpuledger/slurmdb.cnf)" = '640 root gpuledger' ]
+result $? "and of the password"
+[ "$(stat -c '%a %U' /etc/gpuledger/setup-reader.sql)" = '600 root' ]
+result $? "and of the SQL"
+[ "$(stat -c '%a %U %G' /var/lib/gpuledger /var/lib/gpuledger-ledger | xargs)" = \
+    '750 gpuledger gpuledger 750 root gpuledger' ] &&
+    [ "$(stat -c '%U' /var/lib/gpuledger/facts.db /var/lib/gpuledger-ledger/ledger.db | xargs)" = \
+        'gpuledger root' ]
+result $? "facts are of the services' user, and closed months of root"
+
+# --- with one
+ends 3 "with --run-sql" gl setup "${answers[@]}" --run-sql
+says "the account is made" '^done now +an account can read'
+says "the first report" '^ *vision '
+says "systemd does not run here" 'systemctl enable --now gpuledger-sync.timer'
+says "figures are left" "$conf:[0-9]+: .price. of .assets."
+[ ! -e /etc/gpuledger/setup-reader.sql ]
+result $? "the SQL is not left behind"
+
+# --- again
+host_state >"$work/before"
+ends 3 "a second run" gl setup "${answers[@]}" --run-sql
+host_state | cmp -s - "$work/before"
+result $? "changes nothing"
+silent "and does not say that it did" '^done now'
+
+# --- figures
+gl report usage -S now-1day -E now --by pool
+says "usage needs no figures" '^ *h100 '
+ends 1 "charges do" gl report chargeback --month "$(date +%Y-%m)"
+says "the message names the first by file and line" "$conf:[0-9]+: .price."
+sed -i 's/in_service: TODO/in_service: 2026-01-01/; s/: TODO/: 2/' $conf
+ends 0 "a filled cost book has charges" gl report chargeback --month "$(date +%Y-%m)"
+
+# --- what somebody wrote is theirs
+host_state >"$work/before"
+gl setup "${answers[@]}"
+host_state | cmp -s - "$work/before"
+result $? "setup does not change an edited configuration"
+echo 'NodeName=a[1-2] Gres=gpu:a100:4' >>/etc/slurm/nodes-lab.conf
+ends 3 "new nodes" gl setup "${answers[@]}"
+says "are shown as lines to add" '^ *nodes: .a\[1-2\].'
+host_state | grep -v nodes-lab.conf >"$work/after"
+grep -v nodes-lab.conf "$work/before" | cmp -s - "$work/after"
+result $? "and nothing is written"
+
+# --- back
+ends 0 "removed" gl setup --remove --run-sql
+says "the configuration stays, because it was edited" "$conf stays"
+says "and the ledger, with its place" '/var/lib/gpuledger/facts.db'
+[ ! -e /etc/gpuledger/slurmdb.cnf ] &&
+    ! slurmdb_sql -e 'SELECT user FROM mysql.user' | grep gpuledger
+result $? "the database account is gone"
+ends 0 "verify: the ledger is whole" gl verify
+ends 0 "removed again" gl setup --remove --run-sql
+
+# --- what is missing is listed
+mv /etc/slurm /etc/no-slurm
+mv $conf $conf.mine
+ends 2 "without Slurm's files" gl setup --yes
+says "the options that are needed: the cluster" '^  --cluster NAME: .*--slurm-conf'
+says "and the database" '^  --slurmdb URL: .*--slurmdbd-conf'
+ends 2 "a wrong answer" gl setup --yes --cluster lab --slurmdb 'mysql://u@h/d' --currency euro
+says "is named" "^  --currency CODE: 'euro' is not a currency"
+ends 2 "a kind of host that is mistyped" gl setup nod
+says "gets a proposal" "did you mean node"
+setup_end
