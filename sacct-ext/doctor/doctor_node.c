@@ -417,7 +417,9 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
 
 const doctor_check_t doctor_node_checks[] = {
     {"node.plugin", "plugstack.conf lists the plugin first, as optional",
-     look_plugin, "plugstack.conf, first line: optional .../gpuledger.so"},
+     look_plugin,
+     "gpuledger setup node, on a login host gpuledger setup login; "
+     "plugstack.conf, first line: optional .../gpuledger.so"},
     {"node.policy", "if the plugin has a policy, slurmctld has one too",
      look_policy,
      "copy contrib/job_submit.lua next to slurm.conf and set "
@@ -425,11 +427,11 @@ const doctor_check_t doctor_node_checks[] = {
     {"node.slurmd", "slurmd was started after the plugin was installed",
      look_restart, "systemctl restart slurmd"},
     {"node.spool", "only root can write to the spool", look_spool,
-     "install -d -m 700 -o root -g root /var/spool/gpuledger"},
+     "gpuledger setup node"},
     {"node.room", "the spool has room", look_room,
      "find out why no records are sent: node.agent, node.collector"},
     {"node.agent", "gpuledger-agent runs", look_agent,
-     "systemctl enable --now gpuledger-agent"},
+     "gpuledger setup node, or systemctl restart gpuledger-agent"},
     {"node.refused", "the collector accepts all records", look_refused,
      "see the collector's log; then on the accounting host: gpuledger ingest "
      "SPOOL/refused"},
@@ -437,7 +439,7 @@ const doctor_check_t doctor_node_checks[] = {
      "set File= and Type= of each GPU and slice in gres.conf; restart slurmd"},
     {"node.munge", "munge works", look_munge, "systemctl restart munge"},
     {"node.collector", "a collector answers", look_collector,
-     "gpuledger.yaml: collector.hosts; the accounting host's firewall"},
+     "gpuledger setup node --collector HOST; the accounting host's firewall"},
     {"node.clock", "the clock agrees with the collector's", look_skew,
      "run chrony or ntpd on both hosts"},
     {0},

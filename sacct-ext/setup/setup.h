@@ -79,7 +79,8 @@ typedef struct {
                             gl_error_t *error);
     setup_result_t (*undo) (setup_t *setup, buffer_t *finding,
                             gl_error_t *error); /* NULL: nothing */
-    const char *check; /* of doctor, which proves it; NULL: look() does */
+    const char *check;  /* of doctor, which proves it; NULL: look() does */
+    const char *remedy; /* for doctor, without `check` */
 } setup_step_t;
 
 /* Tables that end with a row of NULLs. */

@@ -441,15 +441,23 @@ static setup_result_t make_usage (setup_t *setup, buffer_t *finding,
 
 /* --- figures ------------------------------------------------------------- */
 
+static void add_figures (const setup_t *setup, const char *before,
+                         const char *between, buffer_t *out)
+{
+    for (size_t i = 0; i < setup->site->figure_count; i++) {
+        const site_figure_t *figure = &setup->site->figures[i];
+        buffer_printf (out, "%s%s:%d: `%s` of `%s`", i ? between : before,
+                       figure->place.file, figure->place.line, figure->key,
+                       figure->kind);
+    }
+}
+
 static setup_state_t look_figures (setup_t *setup, buffer_t *finding)
 {
-    gl_error_t error;
-
     if (!setup->site || setup->site->pool_count == 0)
         return setup_say (finding, SETUP_WAITING, "for the configuration");
-    return site_check_figures (setup->site, &error) < 0
-               ? setup_say (finding, SETUP_TO_DO, "%s", error.text)
-               : SETUP_DONE;
+    add_figures (setup, "", ", ", finding);
+    return setup->site->figure_count ? SETUP_TO_DO : SETUP_DONE;
 }
 
 static setup_result_t make_figures (setup_t *setup, buffer_t *finding,
@@ -457,35 +465,32 @@ static setup_result_t make_figures (setup_t *setup, buffer_t *finding,
 {
     (void)error;
     buffer_add_text (finding, "there are no charges before you write these");
-    for (size_t i = 0; i < setup->site->figure_count; i++) {
-        const site_figure_t *figure = &setup->site->figures[i];
-        buffer_printf (finding, "\n%s:%d: `%s` of `%s`", figure->place.file,
-                       figure->place.line, figure->key, figure->kind);
-    }
+    add_figures (setup, "\n", "\n", finding);
     return SETUP_YOURS;
 }
 
 const setup_step_t setup_host_steps[] = {
     {"user", "the user gpuledger exists", look_user, make_user, undo_user,
-     NULL},
+     .remedy = "gpuledger setup"},
     {"slurm", "Slurm accounts every type of GPU", look_slurm, make_slurm, NULL,
-     "slurm.tres"},
+     .check = "slurm.tres"},
     {"configuration", "the configuration names cluster, database and pools",
      configuration_look_host, configuration_make_host, configuration_undo,
-     NULL},
+     .remedy = "gpuledger setup"},
     {"reader", "an account can read slurmdbd's database", look_reader,
-     make_reader, undo_reader, NULL},
+     make_reader, undo_reader, .remedy = "gpuledger setup --run-sql"},
     {"accounts", "the store's accounts exist on the server", look_accounts,
-     make_accounts, undo_accounts, "host.store"},
+     make_accounts, undo_accounts, .check = "host.store"},
     {"store", "the store exists", look_store, make_store, undo_store,
-     "host.store"},
+     .check = "host.store"},
     {"grants", "the store's accounts have their rights", look_grants,
-     make_grants, NULL, "host.ledger"},
+     make_grants, NULL, .check = "host.ledger"},
     {"services", "sync runs every hour", look_services, make_services,
-     undo_services, NULL},
+     undo_services, .remedy = "gpuledger setup"},
     {"usage", "the store has the usage of today", look_usage, make_usage, NULL,
-     "host.as_of"},
+     .check = "host.as_of"},
     {"figures", "every figure of the cost book is filled in", look_figures,
-     make_figures, NULL, NULL},
+     make_figures, NULL,
+     .remedy = "write a figure in place of each " SITE_TODO},
     {0},
 };

@@ -191,21 +191,21 @@ static setup_result_t undo_agent (setup_t *setup, buffer_t *finding,
     {                                                                     \
         "configuration", "the configuration names the accounting host",   \
             configuration_look_client, configuration_make_client,         \
-            configuration_undo, "node.collector"                          \
+            configuration_undo, .check = "node.collector"                          \
     }
 #define PLUGIN_STEP                                                       \
     {                                                                     \
         "plugin", "Slurm loads the plugin", look_plugin, make_plugin,     \
-            undo_plugin, "node.plugin"                                    \
+            undo_plugin, .check = "node.plugin"                                    \
     }
 
 const setup_step_t setup_node_steps[] = {
     {"spool", "the spool is root's", look_spool, make_spool, undo_spool,
-     "node.spool"},
+     .check = "node.spool"},
     CONFIGURATION,
     PLUGIN_STEP,
     {"agent", "the agent runs", look_agent, make_agent, undo_agent,
-     "node.agent"},
+     .check = "node.agent"},
     {0},
 };
 

@@ -5,7 +5,7 @@
 . "${abs_top_srcdir:?}/tests/setup/lib.sh" || exit 1
 # shellcheck source=tests/support/slurmdb.sh
 . "$abs_top_srcdir/tests/support/slurmdb.sh" || exit 1
-slurmdb_or_skip setpriv useradd
+slurmdb_or_skip setpriv useradd jq
 setup_host "$0" "$@" || exit 1
 on_thrown_away_host || exit 1
 dir=$work/db
@@ -75,6 +75,24 @@ ends 3 "a second run" gl setup "${answers[@]}" --run-sql
 host_state | cmp -s - "$work/before"
 result $? "changes nothing"
 silent "and does not say that it did" '^done now'
+
+# --- doctor proves each step, and names the command that mends it
+ends 3 "doctor" gl doctor --json
+jq -e '[.rows[] | select(.name | startswith("setup.")) | {(.name): .state}] | add ==
+    {"setup.user": "ok", "setup.configuration": "ok", "setup.reader": "ok",
+     "setup.services": "warn", "setup.figures": "warn"}' "$work/out" >/dev/null
+result $? "it has a check for each step"
+jq -e '.rows[] | select(.name == "setup.services") | .remedy == "gpuledger setup"' "$work/out" >/dev/null
+result $? "with its remedy"
+jq -e --arg conf "$conf:" '.rows[] | select(.name == "setup.figures").message |
+    [scan("[^ ,]+:[0-9]+: `[a-z_]+` of `[a-z]+`")] | length == 15 and all(startswith($conf))' "$work/out" >/dev/null
+result $? "and every figure to fill, by file and line"
+jq -e '.rows[] | select(.name == "host.store").state == "ok"' "$work/out" >/dev/null
+result $? "the store is proved by a check of its own"
+mv /etc/gpuledger/slurmdb.cnf "$work"
+gl doctor -n -P -o name,state,remedy
+says "an account that cannot connect" '^setup.reader[|]warn[|]gpuledger setup'
+mv "$work/slurmdb.cnf" /etc/gpuledger
 
 # --- figures
 gl report usage -S now-1day -E now --by pool

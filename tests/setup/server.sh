@@ -37,7 +37,7 @@ ends 0 "a report needs no --store" gl report usage -S 2026-09-21 -E 2026-09-22
 result $? "only root reads the passwords of the ledger and of init"
 
 # --- the server's own word on their rights
-can () { slurmdb_sql -N -e "SHOW GRANTS FOR '$1'@'127.0.0.1'"; }
+can () { slurmdb_sql -N -r -e "SHOW GRANTS FOR '$1'@'127.0.0.1'"; }
 can gpuledger_reader | grep -Eq 'GRANT SELECT ON .slurm\\_acct\\_db' && ! can gpuledger_reader |
     grep -Eq 'INSERT|UPDATE|DELETE|ALL PRIVILEGES'
 result $? "gpuledger_reader reads slurmdbd's database and nothing else"
@@ -47,6 +47,7 @@ can gpuledger_ledger | grep -q 'INSERT.*chain' && ! can gpuledger_ledger | grep 
 result $? "gpuledger_ledger adds to the chain and changes nothing in it"
 ends 3 "doctor" gl doctor -n -P -o name,state,message
 says "finds the same" '^host.ledger[|]ok'
+says "and the account that reads slurmdbd's database" '^setup.reader[|]ok'
 
 # --- again, and back
 host_state >"$work/before"
