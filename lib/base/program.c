@@ -72,12 +72,13 @@ static int64_t clock_ms (void)
 
 static void take_output (struct running *r, int which)
 {
-    ssize_t n = read (r->fd[which], buffer_reserve (&r->text[which], 65536),
-                      65536);
+    char *at = buffer_reserve (&r->text[which], 65536);
+    ssize_t n = read (r->fd[which], at, 65536);
 
-    if (n > 0)
+    if (n > 0) {
         r->text[which].length += (size_t)n;
-    else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        at[n] = '\0';
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         close (r->fd[which]);
         r->fd[which] = -1;
     }
