@@ -128,7 +128,7 @@ setup_result_t configuration_make_client (setup_t *setup, buffer_t *finding,
 setup_result_t configuration_undo (setup_t *setup, buffer_t *finding,
                                           gl_error_t *error)
 {
-    change_file_t file = file_of (setup, true);
+    change_file_t file = {.path = setup->cli->config, .shared = true};
     BUFFER_AUTO fresh = BUFFER_INIT;
     bool left;
 
