@@ -43,6 +43,19 @@ says "it shows the lines of the configuration" '^ *[+]   currency: EUR'
 says "the command that makes the user" 'would run useradd .* gpuledger'
 says "and the SQL" "GRANT SELECT ON .slurm\\\\_acct\\\\_db.\.\* TO 'gpuledger_reader'@'127.0.0.1'"
 
+# --- asked on a terminal: an empty answer takes the proposal, a wrong one is asked again
+printf '\n\nEurope/Oslo\neuro\nNOK\n' |
+    script -qec "$program setup --dry-run" /dev/null >"$work/out" 2>&1
+says "the cluster is proposed" '^Name of the cluster .* \[lab\]: '
+says "and the database" "^.*Database of slurmdbd \[mysql://gpuledger_reader@127.0.0.1:$slurmdb_db_port/slurm_acct_db"
+says "a wrong currency is refused" "'euro' is not a currency"
+says "the answers are taken" 'currency: NOK'
+says "and the time zone" 'timezone: Europe/Oslo'
+printf '\n' | script -qec "$program setup --dry-run --cluster lab --timezone UTC --currency SEK" \
+    /dev/null >"$work/out" 2>&1
+silent "what an option says is not asked" '^(Name of the cluster|Currency)'
+says "and is taken" 'currency: SEK'
+
 # --- without an administrator of the database
 ends 3 "all but the database" gl setup "${answers[@]}"
 says "the SQL is left to the administrator" 'mariadb </etc/gpuledger/setup-reader.sql'
