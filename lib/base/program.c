@@ -92,8 +92,8 @@ static bool read_all (struct running *r)
         = r->program->output_max ? r->program->output_max : PROGRAM_OUTPUT_MAX;
 
     while (r->fd[OUTPUT] >= 0 || r->fd[ERRORS] >= 0) {
-        struct pollfd poller[PIPES] = {{r->fd[OUTPUT], POLLIN, 0},
-                                       {r->fd[ERRORS], POLLIN, 0}};
+        struct pollfd poller[PIPES]
+            = {{r->fd[OUTPUT], POLLIN, 0}, {r->fd[ERRORS], POLLIN, 0}};
         int64_t left = r->deadline - clock_ms ();
         if (left <= 0
             || r->text[OUTPUT].length + r->text[ERRORS].length >= most)
@@ -188,8 +188,7 @@ bool program_exists (const char *name)
 
     for (const char *at = path ? path : ""; *at;) {
         size_t length = strcspn (at, ":");
-        GL_AUTOFREE char *file
-            = xasprintf ("%.*s/%s", (int)length, at, name);
+        GL_AUTOFREE char *file = xasprintf ("%.*s/%s", (int)length, at, name);
         if (access (file, X_OK) == 0)
             return true;
         at += length + (at[length] == ':');

@@ -150,7 +150,8 @@ static int set_names (const struct cursor *at, const schema_key_t *key,
         if (check_shape (at, key, pool, TREE_TEXT) < 0)
             return -1;
         if (value_add_share (share_field (at, key), pool->text, NULL,
-                             at->loader->error) < 0)
+                             at->loader->error)
+            < 0)
             return fail_at (at, pool->line, key->name);
         refer (at, key, pool->text, pool->line);
     }
@@ -169,7 +170,8 @@ static int set_shares (const struct cursor *at, const schema_key_t *key,
         if (check_shape (at, key, share, TREE_TEXT) < 0)
             return -1;
         if (value_add_share (share_field (at, key), name->text, share->text,
-                             at->loader->error) < 0)
+                             at->loader->error)
+            < 0)
             return fail_at (at, share->line, key->name);
         refer (at, key, name->text, name->line);
     }
@@ -185,7 +187,8 @@ static int set_funding (const struct cursor *at, const schema_key_t *key,
     if (check_shape (at, key, value, TREE_TEXT) < 0)
         return -1;
     if (value_add_share (share_field (at, key), value->text, "100%",
-                         at->loader->error) < 0)
+                         at->loader->error)
+        < 0)
         return fail_at (at, value->line, key->name);
     refer (at, key, value->text, value->line);
     return 0;
@@ -413,10 +416,10 @@ static int read_entries (const struct cursor *at, const schema_key_t *key,
     for (size_t i = 0; i < list->count; i++) {
         const tree_t *mapping = list->item[i];
         if (mapping->type != TREE_MAPPING)
-            return gl_error (at->loader->error,
-                             "%s:%d: an entry of `%s` must be a mapping, not %s",
-                             at->file, mapping->line, key->name,
-                             tree_type_name (mapping->type));
+            return gl_error (
+                at->loader->error,
+                "%s:%d: an entry of `%s` must be a mapping, not %s", at->file,
+                mapping->line, key->name, tree_type_name (mapping->type));
         inner.entry = new_entry (at->entry, inner.kind);
         *(place_t *)field (inner.entry, inner.kind->place)
             = (place_t){at->file, mapping->line};
@@ -453,8 +456,8 @@ static int check_set_once (const struct cursor *at, const tree_t *mapping)
         other = other ? tree_get (other, at->kind->name, NULL) : NULL;
         for (size_t i = 0; other && i + 1 < mapping->count; i += 2) {
             const tree_t *key = mapping->item[i], *first;
-            if (other->type == TREE_MAPPING &&
-                tree_get (other, key->text, &first))
+            if (other->type == TREE_MAPPING
+                && tree_get (other, key->text, &first))
                 return gl_error (loader->error,
                                  "%s:%d: `%s` of `%s` is already set in "
                                  "%s:%d; remove one",
@@ -511,10 +514,12 @@ static int read_kind (struct loader *loader, const schema_kind_t *kind)
     for (size_t i = 0; i < loader->document_count; i++) {
         const struct document *document = &loader->document[i];
         struct cursor at = {loader, document->file, kind, NULL, false};
-        const tree_t *value =
-            document->tree ? tree_get (document->tree, kind->name, NULL) : NULL;
-        if (value && (kind->size ? read_list (&at, value)
-                                 : read_single (&at, value)) < 0)
+        const tree_t *value = document->tree
+                                  ? tree_get (document->tree, kind->name, NULL)
+                                  : NULL;
+        if (value
+            && (kind->size ? read_list (&at, value) : read_single (&at, value))
+                   < 0)
             return -1;
     }
     return 0;
@@ -600,10 +605,11 @@ static int check_suffix (const char *file, gl_error_t *error)
 {
     if (!strcmp (strrchr (file, '.'), ".yaml"))
         return 0;
-    return gl_error (error,
-                     "%s: files of conf.d are read if their names end in '.yaml'; "
-                     "rename it",
-                     file);
+    return gl_error (
+        error,
+        "%s: files of conf.d are read if their names end in '.yaml'; "
+        "rename it",
+        file);
 }
 
 static int by_bytes (const struct dirent **a, const struct dirent **b)
@@ -614,8 +620,8 @@ static int by_bytes (const struct dirent **a, const struct dirent **b)
 static int add_directory (struct loader *loader, const char *path)
 {
     const char *slash = strrchr (path, '/');
-    GL_AUTOFREE char *dir =
-        xasprintf ("%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
+    GL_AUTOFREE char *dir
+        = xasprintf ("%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
     struct dirent **entries;
     int count = scandir (dir, &entries, is_yaml, by_bytes), rc = 0;
 
@@ -640,7 +646,8 @@ static int add_directory (struct loader *loader, const char *path)
 
 static char *book_of (const struct loader *loader)
 {
-    const tree_t **trees = xcalloc (loader->document_count + 1, sizeof (*trees));
+    const tree_t **trees
+        = xcalloc (loader->document_count + 1, sizeof (*trees));
     buffer_t text = BUFFER_INIT;
 
     for (size_t i = 0; i < loader->document_count; i++)

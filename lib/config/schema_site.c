@@ -214,7 +214,8 @@ static const schema_key_t publish_keys[] = {
      "Directory of the site, for gpuledger publish without DIR. Default none."},
     {"at_close", VALUE_WORD, 0, offsetof (site_t, publish.at_close),
      schema_truth_words, NULL, "no", "yes",
-     "Whether gpuledger close writes the site after it has closed a month, into "
+     "Whether gpuledger close writes the site after it has closed a month, "
+     "into "
      "publish.directory. Default no."},
     {"jobs", VALUE_COUNT, 0, offsetof (site_t, publish.jobs), NULL, NULL, "10",
      "20",
@@ -233,10 +234,12 @@ static const schema_key_t publish_keys[] = {
      "File with the secret key of the pseudonyms, of 16 bytes or more, which "
      "nobody else can read. Default none."},
     {"logo", VALUE_PATH, 0, offsetof (site_t, publish.logo), NULL, NULL, NULL,
-     NULL, "PNG or SVG file of at most 64 KiB on top of each page. Default "
+     NULL,
+     "PNG or SVG file of at most 64 KiB on top of each page. Default "
      "none."},
     {"colour", VALUE_TEXT, 0, offsetof (site_t, publish.colour), NULL, NULL,
-     NULL, "\"#1f5fa8\"", "Colour of the line on top of each page. Default "
+     NULL, "\"#1f5fa8\"",
+     "Colour of the line on top of each page. Default "
      "none."},
     {"access", VALUE_WORD, 0, offsetof (site_t, publish.access), publish_access,
      NULL, "open", "nginx",

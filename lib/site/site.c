@@ -187,8 +187,8 @@ static void free_tariff (site_tariff_t *tariff)
                   mpq_clear (it->per_kwh));
     zone_close (tariff->zone);
     free_shares (&tariff->funding);
-    mpq_clears (tariff->per_kwh, tariff->demand_per_kw,
-                tariff->fixed_per_month, tariff->recoverable, NULL);
+    mpq_clears (tariff->per_kwh, tariff->demand_per_kw, tariff->fixed_per_month,
+                tariff->recoverable, NULL);
 }
 
 static void free_meter (site_meter_t *meter)

@@ -76,9 +76,10 @@ typedef struct {
     const char *summary;         /* one line, for the list of verbs */
     const char *help;            /* a paragraph; NULL: the summary will do */
     const cli_option_t *options; /* NULL: common ones only */
-    bool without_prices; /* works while figures of the cost book are to be filled in:
+    bool
+        without_prices; /* works while figures of the cost book are to be filled in:
                             it prints no amount of money */
-    const char *example;         /* whole command lines, separated by \n */
+    const char *example; /* whole command lines, separated by \n */
 } verb_t;
 
 typedef struct cli {
@@ -86,7 +87,8 @@ typedef struct cli {
     /* common options */
     const char *config; /* --config, else $GPULEDGER_CONF, else the default */
     bool config_given;  /* by option or environment: then it must exist */
-    bool without_prices; /* as verb_t's, of a part of a verb; before cli_site() */
+    bool
+        without_prices; /* as verb_t's, of a part of a verb; before cli_site() */
     const char *store_url; /* --store; NULL: by the configuration, else the
                               default */
     bool strict;

@@ -111,9 +111,8 @@ static doctor_state_t add_step (doctor_t *d, report_t *report,
     doctor_state_t state = doctor_look_step (d, step, &finding);
 
     put_row (report,
-             &(doctor_check_t){.name = name,
-                               .what = step->sentence,
-                               .mend = step->remedy},
+             &(doctor_check_t){
+                 .name = name, .what = step->sentence, .mend = step->remedy},
              state, buffer_text (&finding));
     return state;
 }

@@ -308,9 +308,8 @@ static int make_plan (cli_t *cli, struct request *request,
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 "pool", &query);
-    return rc == CLI_OK ? report_of_plan (cli, &query,
-                                          &request->decision.breakeven,
-                                          ret_report)
+    return rc == CLI_OK ? report_of_plan (
+               cli, &query, &request->decision.breakeven, ret_report)
                         : rc;
 }
 
@@ -323,8 +322,7 @@ int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
     char *label = NULL;
     gl_error_t error;
 
-    if (report_keys_parse (plan ? "pool" : "pool,month", &by.by, &label,
-                           &error)
+    if (report_keys_parse (plan ? "pool" : "pool,month", &by.by, &label, &error)
         < 0)
         return cli_fail (cli, &error);
     return plan ? report_of_plan (cli, &by, &all, ret_report)

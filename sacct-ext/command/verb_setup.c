@@ -57,7 +57,8 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli->exit_code;
     if (argc - optind > 1)
         return cli_usage (cli, "setup takes one kind of host");
-    return run_for (cli, &options, optind < argc ? argv[optind] : hosts[0].name);
+    return run_for (cli, &options,
+                    optind < argc ? argv[optind] : hosts[0].name);
 }
 
 static const cli_option_t options[] = {

@@ -109,8 +109,7 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
     }
     store_clusters_free (clusters, count);
     return count ? state
-                 : doctor_say (finding, DOCTOR_WARN,
-                               "the store has no jobs");
+                 : doctor_say (finding, DOCTOR_WARN, "the store has no jobs");
 }
 
 /* When sync last read all rows: what was purged or edited long after a job ended
@@ -235,10 +234,11 @@ static doctor_state_t look_nodes (doctor_t *d, buffer_t *finding)
         state = doctor_say (finding, DOCTOR_WARN,
                             "no node has sent anything in 30 days");
     else if (r.silent.count)
-        state = doctor_say (
-            finding, DOCTOR_WARN, "%zu of %zu nodes have sent nothing for a "
-                                  "day: %s",
-            r.silent.count, r.nodes, buffer_text (&r.silent.text));
+        state = doctor_say (finding, DOCTOR_WARN,
+                            "%zu of %zu nodes have sent nothing for a "
+                            "day: %s",
+                            r.silent.count, r.nodes,
+                            buffer_text (&r.silent.text));
     else
         state = doctor_say (finding, DOCTOR_OK, "%zu node%s", r.nodes,
                             r.nodes == 1 ? "" : "s");

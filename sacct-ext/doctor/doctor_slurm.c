@@ -121,8 +121,7 @@ static doctor_state_t look_prep (doctor_t *d, buffer_t *finding)
     value = doctor_slurm_value (d, "PrEpPlugins");
     if (!value)
         return doctor_say (finding, DOCTOR_OK, "the default");
-    if (!text_in_list (value, "prep/script")
-        && !text_in_list (value, "script"))
+    if (!text_in_list (value, "prep/script") && !text_in_list (value, "script"))
         return doctor_say (finding, DOCTOR_FAIL,
                            "PrEpPlugins=%s: nothing calls the plugin's prolog",
                            value);
@@ -180,8 +179,8 @@ static doctor_state_t look_tres (doctor_t *d, buffer_t *finding)
         state = doctor_say (finding, DOCTOR_WARN, "without %s",
                             buffer_text (&tres.missing));
     else
-        state = doctor_say (finding, DOCTOR_OK,
-                            "gres/gpu and the nodes' types");
+        state
+            = doctor_say (finding, DOCTOR_OK, "gres/gpu and the nodes' types");
     buffer_done (&tres.missing);
     return state;
 }

@@ -89,8 +89,9 @@ static char *propose_collector (setup_t *setup)
 
 static int check_cluster (const char *text, gl_error_t *error)
 {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
-                                  "TUVWXYZ0123456789_-.";
+    static const char allowed[]
+        = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
+          "TUVWXYZ0123456789_-.";
 
     return *text && strspn (text, allowed) == strlen (text)
                ? 0
@@ -153,7 +154,7 @@ static const struct question {
     const char *text;
     char *(*propose) (setup_t *setup);
     int (*check) (const char *text, gl_error_t *error);
-    bool of_host;  /* the accounting host needs it; else nodes and login hosts */
+    bool of_host; /* the accounting host needs it; else nodes and login hosts */
     const char *if_none; /* why there is no proposal */
 } questions[] = {
     {OF_ANSWER (cluster), "--cluster NAME",

@@ -127,8 +127,7 @@ static int replace (const change_file_t *file, const char *text,
                     gl_error_t *error)
 {
     GL_AUTOFREE char *real = realpath (file->path, NULL);
-    GL_AUTOFREE char *draft
-        = xasprintf ("%s.setup", real ? real : file->path);
+    GL_AUTOFREE char *draft = xasprintf ("%s.setup", real ? real : file->path);
     file_target_t target = {.at = AT_FDCWD,
                             .name = draft,
                             .mode = file->mode & 0700,

@@ -28,7 +28,7 @@ typedef struct {
     const char *owner; /* name of a user; NULL: root */
     const char *group; /* NULL: root */
     bool secret;       /* its content is not shown */
-    bool shared;       /* somebody else's file, in which we change lines: it keeps
+    bool shared; /* somebody else's file, in which we change lines: it keeps
                           owner and mode, and is not ours to remove */
 } change_file_t;
 

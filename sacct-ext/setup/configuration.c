@@ -42,11 +42,10 @@ setup_state_t configuration_look_host (setup_t *setup, buffer_t *finding)
         return setup_say (finding, SETUP_WAITING,
                           "the name of the cluster is unknown");
     proposal_missing (setup, &missing, &lacks);
-    return missing.length ? setup_say (finding, SETUP_TO_DO, "%s lacks %s",
-                                       setup->cli->config,
-                                       buffer_text (&lacks))
-                          : setup_say (finding, SETUP_DONE, "%s",
-                                       setup->cli->config);
+    return missing.length
+               ? setup_say (finding, SETUP_TO_DO, "%s lacks %s",
+                            setup->cli->config, buffer_text (&lacks))
+               : setup_say (finding, SETUP_DONE, "%s", setup->cli->config);
 }
 
 setup_state_t configuration_look_client (setup_t *setup, buffer_t *finding)
@@ -57,8 +56,7 @@ setup_state_t configuration_look_client (setup_t *setup, buffer_t *finding)
         return state;
     return setup->site->collector.hosts.count
                ? SETUP_DONE
-               : setup_say (finding, SETUP_TO_DO,
-                            "%s names no collector.hosts",
+               : setup_say (finding, SETUP_TO_DO, "%s names no collector.hosts",
                             setup->cli->config);
 }
 
@@ -126,7 +124,7 @@ setup_result_t configuration_make_client (setup_t *setup, buffer_t *finding,
 }
 
 setup_result_t configuration_undo (setup_t *setup, buffer_t *finding,
-                                          gl_error_t *error)
+                                   gl_error_t *error)
 {
     change_file_t file = {.path = setup->cli->config, .shared = true};
     BUFFER_AUTO fresh = BUFFER_INIT;

@@ -53,8 +53,8 @@ static int64_t node_number (const struct groups *groups,
 
 static struct group *group_of (struct groups *groups, const char *gres)
 {
-    struct group *group = GL_FIND (groups->group, groups->count, it,
-                                   !strcmp (it->gres, gres));
+    struct group *group
+        = GL_FIND (groups->group, groups->count, it, !strcmp (it->gres, gres));
 
     if (group)
         return group;
@@ -148,8 +148,8 @@ static char *pool_name (const found_pools_t *found, const char *type)
         *p = isalnum ((unsigned char)*p) ? (char)tolower ((unsigned char)*p)
                                          : '-';
     name = xstrdup (base);
-    for (int n = 2; GL_ANY (found->pool, found->count, it,
-                            !strcmp (it->name, name));
+    for (int n = 2;
+         GL_ANY (found->pool, found->count, it, !strcmp (it->name, name));
          n++) {
         free (name);
         name = xasprintf ("%s-%d", base, n);
@@ -206,15 +206,27 @@ static void add_slice (const char *type, size_t length, uint64_t count,
     if (!is_slice (type, length))
         return;
     if (!m->slices) {
-        GL_AUTOFREE char *pool
-            = xasprintf ("%s%sslices", m->whole ? m->whole : "",
-                         m->whole ? "-" : "");
+        GL_AUTOFREE char *pool = xasprintf (
+            "%s%sslices", m->whole ? m->whole : "", m->whole ? "-" : "");
         m->slices = new_pool (m, pool);
     }
     texts_add (&m->slices->types, name);
     mig_profile_in_type (type, length, &profile, &profile_length);
     buffer_printf (&m->layout, "%s%.*s:%" PRIu64, m->layout.length ? "," : "",
                    (int)profile_length, profile, count);
+}
+
+/* Profiles of one name are different parts of different models. */
+static bool needs_model (const found_pool_t *pool)
+{
+    fraction_t weight;
+    int rc = 0;
+
+    for (size_t i = 0; i < pool->types.count && rc == 0; i++)
+        rc = mig_type_weight (NULL, pool->model, pool->types.item[i],
+                              strlen (pool->types.item[i]), MIG_MAX, &weight,
+                              NULL);
+    return rc < 0;
 }
 
 /* The fewest GPUs that the slices can be cut from: slurm.conf does not say how many
@@ -231,12 +243,12 @@ static void count_cut (struct making *m)
         || cards < 1)
         cards = 1;
     m->slices->gpus_per_node = cards;
+    m->slices->needs_model = needs_model (m->slices);
 }
 
 static void add_pools (found_pools_t *found, const struct group *group)
 {
-    struct making m
-        = {.found = found, .group = group, .layout = BUFFER_INIT};
+    struct making m = {.found = found, .group = group, .layout = BUFFER_INIT};
 
     gres_devices (group->gres, add_whole, &m, NULL);
     gres_devices (group->gres, add_slice, &m, NULL);

@@ -8,6 +8,7 @@
 #ifndef GL_SETUP_FOUND_POOLS_H
 #define GL_SETUP_FOUND_POOLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -20,6 +21,8 @@ typedef struct {
     text_list_t types; /* of Slurm; "gpu": GPUs without a type */
     char *layout;      /* of the slices of a node; NULL: whole GPUs */
     const char *model; /* of a table of models; NULL: unknown */
+    bool
+        needs_model; /* what its slices weigh depends on the model, which is unknown */
     int64_t gpus_per_node;
     int64_t cpus_per_node;   /* 0: unknown, or nodes differ */
     int64_t memory_per_node; /* MB; 0 likewise */

@@ -106,8 +106,8 @@ int made_read (made_t *ret_made, gl_error_t *error)
 
 int made_write (const made_t *made, gl_error_t *error)
 {
-    file_target_t target = {
-        .at = AT_FDCWD, .name = MADE_FILE, .mode = 0644, .sync = FILE_WHOLE};
+    file_target_t target
+        = {.at = AT_FDCWD, .name = MADE_FILE, .mode = 0644, .sync = FILE_WHOLE};
     BUFFER_AUTO text = BUFFER_INIT;
 
     if (made->count == 0)

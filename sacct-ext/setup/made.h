@@ -19,7 +19,7 @@
 #define MADE_DIGEST_SIZE 65
 
 typedef struct {
-    char *kind; /* "file", "directory", "unit", "user", "account" */
+    char *kind;   /* "file", "directory", "unit", "user", "account" */
     char *digest; /* of a file; "-" */
     char *name;
 } made_row_t;

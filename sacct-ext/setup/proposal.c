@@ -10,15 +10,17 @@
 #include "setup/store_place.h"
 #include "site/site.h"
 
-#define HEAD                                                                   \
-    "# Written by gpuledger setup. The file is yours to change; setup does not " \
+#define HEAD                                                                 \
+    "# Written by gpuledger setup. The file is yours to change; setup does " \
+    "not "                                                                   \
     "overwrite\n# your changes. All keys: man gpuledger.yaml\n"
 
 /* A value, in quotes where YAML may read something else. */
 static void add_value (buffer_t *out, const char *value)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
-                                "WXYZ0123456789_-";
+    static const char plain[]
+        = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+          "WXYZ0123456789_-";
 
     if (isalpha ((unsigned char)*value)
         && strspn (value, plain) == strlen (value))
@@ -75,12 +77,15 @@ static void add_pool (const setup_t *setup, const found_pool_t *pool,
     add_text (out, "    ", "cluster", setup->options.answers.cluster);
     add_text (out, "    ", "nodes", pool->nodes);
     add_types (pool, out);
-    if (pool->model)
+    if (pool->needs_model)
+        buffer_add_text (out, "    gpu: " SITE_TODO
+                              "  # model, such as H100-SXM5-80GB: what its "
+                              "slices weigh depends on it\n");
+    else if (pool->model)
         add_text (out, "    ", "gpu", pool->model);
-    buffer_printf (out, "    gpus_per_node: %" PRId64 "%s\n",
-                   pool->gpus_per_node,
-                   pool->layout ? "  # check: GPUs that are cut into these slices"
-                                : "");
+    buffer_printf (
+        out, "    gpus_per_node: %" PRId64 "%s\n", pool->gpus_per_node,
+        pool->layout ? "  # check: GPUs that are cut into these slices" : "");
     if (pool->layout)
         add_text (out, "    ", "layout", pool->layout);
     if (pool->cpus_per_node)
@@ -115,7 +120,8 @@ static bool is_configured (const setup_t *setup, const found_pool_t *found)
     const char *node = nodes ? nodelist_next (nodes) : NULL;
     bool has = !node;
 
-    for (size_t i = 0; setup->site && i < setup->site->pool_count && !has; i++) {
+    for (size_t i = 0; setup->site && i < setup->site->pool_count && !has;
+         i++) {
         const site_pool_t *pool = &setup->site->pools[i];
         has = (!pool->cluster || !strcmp (pool->cluster, cluster))
               && has_type (pool, found) && has_node (pool, node);
@@ -132,8 +138,9 @@ static void add_pools (const setup_t *setup, buffer_t *out)
         if (!is_configured (setup, &setup->found.pool[i]))
             add_pool (setup, &setup->found.pool[i], &pools);
     if (pools.length)
-        buffer_printf (out, "\n# Nodes with the same GPUs, as %s has them.\n"
-                            "pools:\n%s",
+        buffer_printf (out,
+                       "\n# Nodes with the same GPUs, as %s has them.\n"
+                       "pools:\n%s",
                        setup->slurm->path, buffer_text (&pools));
 }
 
@@ -189,11 +196,11 @@ static void add_staff (const setup_t *setup, buffer_t *out)
 {
     if (setup->found.count == 0)
         return;
-    buffer_add_text (
-        out, "\nstaff:\n  - name: operations\n    fte: " SITE_TODO
-             "              # full-time equivalents who run the GPUs\n"
-             "    loaded_salary: " SITE_TODO
-             "    # a year of one of them, with benefits\n");
+    buffer_add_text (out,
+                     "\nstaff:\n  - name: operations\n    fte: " SITE_TODO
+                     "              # full-time equivalents who run the GPUs\n"
+                     "    loaded_salary: " SITE_TODO
+                     "    # a year of one of them, with benefits\n");
     add_shares (setup, out);
 }
 
@@ -220,8 +227,9 @@ static void add_tariffs (const setup_t *setup, buffer_t *out)
 }
 
 const proposal_section_t proposal_sections[] = {
-    {"ledger", add_ledger}, {"clusters", add_clusters}, {"pools", add_pools},
-    {"assets", add_assets}, {"staff", add_staff},       {"power", add_power},
+    {"ledger", add_ledger},   {"clusters", add_clusters},
+    {"pools", add_pools},     {"assets", add_assets},
+    {"staff", add_staff},     {"power", add_power},
     {"tariffs", add_tariffs}, {0},
 };
 
@@ -240,7 +248,8 @@ void proposal_client (const setup_t *setup, buffer_t *out)
     for (const char *next = at; *next; next = at) {
         size_t length = strcspn (at, ",");
         GL_AUTOFREE char *host = xstrndup (at, length);
-        buffer_add_text (out, at == setup->options.answers.collector ? "" : ", ");
+        buffer_add_text (out,
+                         at == setup->options.answers.collector ? "" : ", ");
         add_value (out, host);
         at += length + (at[length] == ',');
     }
@@ -249,8 +258,7 @@ void proposal_client (const setup_t *setup, buffer_t *out)
 
 /* --- what is missing ----------------------------------------------------- */
 
-void proposal_missing (const setup_t *setup, buffer_t *out,
-                       buffer_t *ret_lacks)
+void proposal_missing (const setup_t *setup, buffer_t *out, buffer_t *ret_lacks)
 {
     const char *name = setup->options.answers.cluster;
     const site_cluster_t *cluster = site_cluster (setup->site, name);

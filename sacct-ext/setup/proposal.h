@@ -13,7 +13,8 @@
 /* A section of the accounting host's configuration; a table that ends with NULLs. */
 typedef struct {
     const char *kind; /* of the schema: "pools" */
-    void (*add) (const setup_t *setup, buffer_t *out); /* adds nothing: no need */
+    void (*add) (const setup_t *setup,
+                 buffer_t *out); /* adds nothing: no need */
 } proposal_section_t;
 extern const proposal_section_t proposal_sections[];
 
@@ -23,6 +24,7 @@ void proposal_client (const setup_t *setup, buffer_t *out);
 
 /* What the configuration lacks of it, as text to add; empty: nothing. *ret_lacks: names
  * of what is missing, for a sentence. */
-void proposal_missing (const setup_t *setup, buffer_t *out, buffer_t *ret_lacks);
+void proposal_missing (const setup_t *setup, buffer_t *out,
+                       buffer_t *ret_lacks);
 
 #endif /* !GL_SETUP_PROPOSAL_H */

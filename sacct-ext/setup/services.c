@@ -27,8 +27,7 @@ static bool answers (const char *verb, const char *unit, const char *word)
 
     while (length && text[length - 1] == '\n')
         length--;
-    return length >= wanted
-           && !strncmp (text + length - wanted, word, wanted)
+    return length >= wanted && !strncmp (text + length - wanted, word, wanted)
            && (length == wanted || text[length - wanted - 1] == ' ');
 }
 

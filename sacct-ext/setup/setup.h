@@ -64,9 +64,11 @@ typedef struct setup {
     slurm_conf_t *slurm;    /* NULL: not found */
     slurm_conf_t *slurmdbd; /* NULL likewise */
     found_pools_t found;
-    struct site *site; /* the configuration as it is now; NULL: it does not load */
+    struct site
+        *site; /* the configuration as it is now; NULL: it does not load */
     char *site_problem;
-    const char *store_url; /* of a store on a server that --store names; NULL: none */
+    const char
+        *store_url; /* of a store on a server that --store names; NULL: none */
     changes_t changes;
     text_list_t sql_files; /* handed to the administrator in this run */
 } setup_t;

@@ -120,8 +120,7 @@ static char *include_path (const struct reader *reader, const char *name)
                             cluster ? cluster : "", mark + 2)
                : xstrdup (name);
 
-    return full[0] == '/' ? GL_TAKE (full)
-                          : next_to (reader->conf->path, full);
+    return full[0] == '/' ? GL_TAKE (full) : next_to (reader->conf->path, full);
 }
 
 static int read_included (struct reader *reader, const char *name)

@@ -193,8 +193,7 @@ static const sql_account_t *account_of (const sql_request_t *request,
                                         const char *statement)
 {
     for (size_t i = 0; i < request->count; i++) {
-        GL_AUTOFREE char *name
-            = xasprintf ("'%s'@", request->account[i].name);
+        GL_AUTOFREE char *name = xasprintf ("'%s'@", request->account[i].name);
         if (strstr (statement, name))
             return &request->account[i];
     }
@@ -223,8 +222,8 @@ static void add_filled (buffer_t *out, const sql_request_t *request,
         return;
     GL_AUTOFREE char *password
         = account && !hide ? password_of (account) : xstrdup (HIDDEN);
-    GL_AUTOFREE char *text = fill_in (statement, is_of_reader (request), place,
-                                      password);
+    GL_AUTOFREE char *text
+        = fill_in (statement, is_of_reader (request), place, password);
     add_statement (out, text);
     /* an account from an earlier time has another password */
     if (!strncmp (statement, "CREATE USER", 11)) {
@@ -256,8 +255,8 @@ static int run_client (const db_url_t *url, const char *sql, gl_error_t *error)
     GL_AUTOFREE char *port = xasprintf (
         "--port=%u", url->hosts[0].port ? url->hosts[0].port : 3306);
     const char *argv[]
-        = {program_exists ("mariadb") ? "mariadb" : "mysql",
-           "--batch", local ? NULL : host, local ? NULL : port, NULL};
+        = {program_exists ("mariadb") ? "mariadb" : "mysql", "--batch",
+           local ? NULL : host, local ? NULL : port, NULL};
     program_t program = {.argv = argv};
     int rc = -1;
 
@@ -291,8 +290,9 @@ static setup_result_t hand_over (setup_t *setup, const char *name,
     buffer_printf (finding,
                    "run this SQL as an administrator of the server %s, or use "
                    "--run-sql\n$ mariadb%s%s <%s\n%s",
-                   url->hosts[0].name, local ? "" : " --host=",
-                   local ? "" : url->hosts[0].name, path, shown);
+                   url->hosts[0].name,
+                   local ? "" : " --host=", local ? "" : url->hosts[0].name,
+                   path, shown);
     return SETUP_YOURS;
 }
 
@@ -402,10 +402,11 @@ setup_result_t sql_undo (setup_t *setup, const sql_request_t *request,
     host = client_host (setup, url.hosts[0].name);
     add_drops (&sql, setup, request, host);
     if (sql.length)
-        result = have_run (setup, request->name, &url, buffer_text (&sql), buffer_text (&sql),
-                           finding, error);
+        result = have_run (setup, request->name, &url, buffer_text (&sql),
+                           buffer_text (&sql), finding, error);
     db_url_done (&url);
-    if (result != SETUP_FAILED && forget_accounts (setup, request, host, error) < 0)
+    if (result != SETUP_FAILED
+        && forget_accounts (setup, request, host, error) < 0)
         return SETUP_FAILED;
     return result;
 }

@@ -20,8 +20,8 @@
 typedef struct {
     const char *name;
     const char *file;
-    bool by_root;    /* only root reads the file; else the group gpuledger, too */
-    bool with_name;  /* the file has a line user=NAME */
+    bool by_root; /* only root reads the file; else the group gpuledger, too */
+    bool with_name; /* the file has a line user=NAME */
 } sql_account_t;
 
 /* Which statements, and where. */

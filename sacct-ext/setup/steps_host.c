@@ -30,17 +30,18 @@
 static setup_state_t look_user (setup_t *setup, buffer_t *finding)
 {
     (void)setup;
-    return getpwnam (USER) ? SETUP_DONE
-                           : setup_say (finding, SETUP_TO_DO,
-                                        "there is no such user");
+    return getpwnam (USER)
+               ? SETUP_DONE
+               : setup_say (finding, SETUP_TO_DO, "there is no such user");
 }
 
 static setup_result_t make_user (setup_t *setup, buffer_t *finding,
                                  gl_error_t *error)
 {
     static const char *const argv[]
-        = {"useradd", "--system", "--user-group", "--no-create-home",
-           "--home-dir", FACTS, "--shell", "/usr/sbin/nologin", USER, NULL};
+        = {"useradd",    "--system", "--user-group", "--no-create-home",
+           "--home-dir", FACTS,      "--shell",      "/usr/sbin/nologin",
+           USER,         NULL};
 
     (void)finding;
     return change_run (&setup->changes, argv, "user", USER, error) < 0
@@ -168,14 +169,16 @@ static setup_state_t look_reader (setup_t *setup, buffer_t *finding)
                               name, name);
 }
 
-static const sql_account_t reader = {.name = SQL_READER,
-                                     .file = SQL_READER_FILE};
+static const sql_account_t reader
+    = {.name = SQL_READER, .file = SQL_READER_FILE};
 
 static setup_result_t make_reader (setup_t *setup, buffer_t *finding,
                                    gl_error_t *error)
 {
-    sql_request_t request
-        = {.name = "reader", .account = &reader, .count = 1, .url = slurmdb_url (setup)};
+    sql_request_t request = {.name = "reader",
+                             .account = &reader,
+                             .count = 1,
+                             .url = slurmdb_url (setup)};
 
     return sql_make_files (setup, &request, error) < 0
                ? SETUP_FAILED
@@ -185,8 +188,10 @@ static setup_result_t make_reader (setup_t *setup, buffer_t *finding,
 static setup_result_t undo_reader (setup_t *setup, buffer_t *finding,
                                    gl_error_t *error)
 {
-    sql_request_t request
-        = {.name = "reader", .account = &reader, .count = 1, .url = slurmdb_url (setup)};
+    sql_request_t request = {.name = "reader",
+                             .account = &reader,
+                             .count = 1,
+                             .url = slurmdb_url (setup)};
 
     return request.url ? sql_undo (setup, &request, finding, error)
                        : SETUP_MADE;
@@ -236,8 +241,7 @@ static setup_state_t look_store (setup_t *setup, buffer_t *finding)
     if (file && access (file, F_OK) < 0)
         return setup_say (finding, SETUP_TO_DO, "there is no %s", file);
     if (!file && store_place_reachable (setup, &error) < 0)
-        return setup_say (finding, SETUP_WAITING,
-                          "for the database accounts");
+        return setup_say (finding, SETUP_WAITING, "for the database accounts");
     store = store_open (url, STORE_READ_ONLY, &error);
     store_close (store);
     if (store)
@@ -265,8 +269,7 @@ static setup_result_t make_store (setup_t *setup, buffer_t *finding,
     const char *url = store_place_url (setup);
 
     (void)finding;
-    if (!strcmp (url, STORE_DEFAULT_URL)
-        && make_directories (setup, error) < 0)
+    if (!strcmp (url, STORE_DEFAULT_URL) && make_directories (setup, error) < 0)
         return SETUP_FAILED;
     buffer_printf (&setup->changes.log, "%s %s\n",
                    setup->options.dry_run ? "would make" : "made", url);
@@ -320,9 +323,9 @@ static setup_result_t make_grants (setup_t *setup, buffer_t *finding,
 
 /* --- services ------------------------------------------------------------ */
 
-static const char *const units[] = {"gpuledger-sync.timer",
-                                    "gpuledger-sync-full.timer",
-                                    "gpuledger-collector.service", NULL};
+static const char *const units[]
+    = {"gpuledger-sync.timer", "gpuledger-sync-full.timer",
+       "gpuledger-collector.service", NULL};
 
 static setup_state_t look_services (setup_t *setup, buffer_t *finding)
 {
@@ -396,9 +399,9 @@ static char *run_as_user (setup_t *setup, const char *const *words,
 {
     char self[4096];
     ssize_t length = readlink ("/proc/self/exe", self, sizeof (self) - 1);
-    const char *argv[16] = {"setpriv", "--reuid=" USER, "--regid=" USER,
-                            "--init-groups", self, "--config",
-                            setup->cli->config, "--no-pager"};
+    const char *argv[16]
+        = {"setpriv", "--reuid=" USER, "--regid=" USER,    "--init-groups",
+           self,      "--config",      setup->cli->config, "--no-pager"};
     size_t count = 8;
     program_t program = {.argv = argv,
                          .input = -1,

@@ -19,9 +19,9 @@
 
 static const char *spool_of (const setup_t *setup)
 {
-    return setup->site && setup->site->agent.spool
-               ? setup->site->agent.spool
-               : LOCALSTATEDIR "/spool/gpuledger";
+    return setup->site && setup->site->agent.spool ? setup->site->agent.spool
+                                                   : LOCALSTATEDIR
+               "/spool/gpuledger";
 }
 
 static setup_state_t look_spool (setup_t *setup, buffer_t *finding)
@@ -85,8 +85,8 @@ static char *plugstack_path (const setup_t *setup)
         return xstrdup (known);
     if (!setup->slurm || !(slash = strrchr (setup->slurm->path, '/')))
         return xstrdup (PLUGSTACK_DEFAULT);
-    return xasprintf ("%.*s/plugstack.conf",
-                      (int)(slash - setup->slurm->path), setup->slurm->path);
+    return xasprintf ("%.*s/plugstack.conf", (int)(slash - setup->slurm->path),
+                      setup->slurm->path);
 }
 
 static setup_state_t look_plugin (setup_t *setup, buffer_t *finding)
@@ -128,8 +128,7 @@ static setup_result_t make_plugin (setup_t *setup, buffer_t *finding,
     GL_AUTOFREE char *path = plugstack_path (setup);
     GL_AUTOFREE char *before = change_read (path, error);
     GL_AUTOFREE char *lines = plugin_lines (path);
-    GL_AUTOFREE char *after
-        = xasprintf ("%s%s", lines, before ? before : "");
+    GL_AUTOFREE char *after = xasprintf ("%s%s", lines, before ? before : "");
     change_file_t file = {.path = path, .mode = 0644, .shared = true};
 
     if (!before && error->text[0])
@@ -187,16 +186,16 @@ static setup_result_t undo_agent (setup_t *setup, buffer_t *finding,
     return services_disable (&setup->changes, units, finding, error);
 }
 
-#define CONFIGURATION                                                     \
-    {                                                                     \
-        "configuration", "the configuration names the accounting host",   \
-            configuration_look_client, configuration_make_client,         \
-            configuration_undo, .check = "node.collector"                          \
+#define CONFIGURATION                                                   \
+    {                                                                   \
+        "configuration", "the configuration names the accounting host", \
+            configuration_look_client, configuration_make_client,       \
+            configuration_undo, .check = "node.collector"               \
     }
-#define PLUGIN_STEP                                                       \
-    {                                                                     \
-        "plugin", "Slurm loads the plugin", look_plugin, make_plugin,     \
-            undo_plugin, .check = "node.plugin"                                    \
+#define PLUGIN_STEP                                                   \
+    {                                                                 \
+        "plugin", "Slurm loads the plugin", look_plugin, make_plugin, \
+            undo_plugin, .check = "node.plugin"                       \
     }
 
 const setup_step_t setup_node_steps[] = {

@@ -58,13 +58,13 @@ const char *store_place_url (setup_t *setup)
     if (!setup->store_url)
         setup->store_url = setup_own (
             setup, given_url (setup, "gpuledger",
-                              "option-file=" FILE_OF ("store") "&ledger=" FILE_OF (
-                                  "ledger")));
+                              "option-file=" FILE_OF (
+                                  "store") "&ledger=" FILE_OF ("ledger")));
     if (setup->store_url)
         return setup->store_url;
-    return known                    ? known
+    return known                   ? known
            : setup->cli->store_url ? setup->cli->store_url
-                                    : STORE_DEFAULT_URL;
+                                   : STORE_DEFAULT_URL;
 }
 
 bool store_place_on_server (setup_t *setup)
@@ -89,7 +89,8 @@ const char *store_place_init_url (setup_t *setup)
 
 sql_request_t store_place_accounts (setup_t *setup, bool grants)
 {
-    return (sql_request_t){grants ? "grants" : "accounts", accounts, GL_ARRAY_SIZE (accounts), grants,
+    return (sql_request_t){grants ? "grants" : "accounts", accounts,
+                           GL_ARRAY_SIZE (accounts), grants,
                            store_place_url (setup)};
 }
 

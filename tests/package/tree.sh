@@ -104,14 +104,14 @@ fill_figures ()
 {
     local wrong
     wrong=$(as_gpuledger "$1" gpuledger report chargeback --month 2026-10 2>&1)
-    [ $? -eq 1 ] && grep -q '/etc/gpuledger/gpuledger.yaml:[0-9]*: `price`' <<<"$wrong" || {
+    [ $? -eq 1 ] && grep -q '/etc/gpuledger/gpuledger.yaml:[0-9]*: `gpu` of `pools`' <<<"$wrong" || {
         echo "$wrong"
         return 1
     }
     within "$1" sed -i 's/price: TODO/price: 100000/; s/in_service: TODO/in_service: 2026-01-01/
         s/fte: TODO/fte: 0.5/; s/loaded_salary: TODO/loaded_salary: 100000/
         s/watts_per_gpu: TODO/watts_per_gpu: 560/; s/pue: TODO/pue: 1.3/
-        s/per_kwh: TODO/per_kwh: 0.20/' /etc/gpuledger/gpuledger.yaml &&
+        s/^ *gpu: TODO/    gpu: H100-SXM5-80GB/; s/per_kwh: TODO/per_kwh: 0.20/' /etc/gpuledger/gpuledger.yaml &&
         as_gpuledger "$1" gpuledger report chargeback --month 2026-10 --by pool
 }
 

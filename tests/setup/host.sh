@@ -98,7 +98,7 @@ result $? "it has a check for each step"
 jq -e '.rows[] | select(.name == "setup.services") | .remedy == "gpuledger setup"' "$work/out" >/dev/null
 result $? "with its remedy"
 jq -e --arg conf "$conf:" '.rows[] | select(.name == "setup.figures").message |
-    [scan("[^ ,]+:[0-9]+: `[a-z_]+` of `[a-z]+`")] | length == 15 and all(startswith($conf))' "$work/out" >/dev/null
+    [scan("[^ ,]+:[0-9]+: `[a-z_]+` of `[a-z]+`")] | length == 16 and all(startswith($conf))' "$work/out" >/dev/null
 result $? "and every figure to fill, by file and line"
 jq -e '.rows[] | select(.name == "host.store").state == "ok"' "$work/out" >/dev/null
 result $? "the store is proved by a check of its own"
@@ -111,8 +111,8 @@ mv "$work/slurmdb.cnf" /etc/gpuledger
 gl report usage -S now-1day -E now --by pool
 says "usage needs no figures" '^ *h100 '
 ends 1 "charges do" gl report chargeback --month "$(date +%Y-%m)"
-says "the message names the first by file and line" "$conf:[0-9]+: .price."
-sed -i 's/in_service: TODO/in_service: 2026-01-01/; s/: TODO/: 2/' $conf
+says "the message names the first by file and line" "$conf:[0-9]+: .gpu. of .pools."
+sed -i 's/in_service: TODO/in_service: 2026-01-01/; s/^ *gpu: TODO/    gpu: H100-SXM5-80GB/; s/: TODO/: 2/' $conf
 ends 0 "a filled cost book has charges" gl report chargeback --month "$(date +%Y-%m)"
 
 # --- what somebody wrote is theirs
