@@ -3,8 +3,10 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/program.h"
 #include "config/book.h"
 #include "gres/nodelist.h"
 #include "setup/store_place.h"
@@ -56,6 +58,20 @@ static void add_clusters (const setup_t *setup, buffer_t *out)
     buffer_add_text (out, "\nclusters:\n");
     add_text (out, "  - ", "name", a->cluster);
     add_text (out, "    ", "slurmdb", a->slurmdb);
+}
+
+/* Where users on this host ask, if the collector is installed. */
+static void add_collector (const setup_t *setup, buffer_t *out)
+{
+    char name[256] = "";
+
+    (void)setup;
+    if (!program_exists ("gpuledger-collector"))
+        return;
+    gethostname (name, sizeof (name) - 1);
+    buffer_add_text (out, "\ncollector:\n  hosts: [");
+    add_value (out, name);
+    buffer_add_text (out, "]\n  user: gpuledger\n");
 }
 
 /* --- pools --------------------------------------------------------------- */
@@ -227,10 +243,15 @@ static void add_tariffs (const setup_t *setup, buffer_t *out)
 }
 
 const proposal_section_t proposal_sections[] = {
-    {"ledger", add_ledger},   {"clusters", add_clusters},
-    {"pools", add_pools},     {"assets", add_assets},
-    {"staff", add_staff},     {"power", add_power},
-    {"tariffs", add_tariffs}, {0},
+    {"ledger", add_ledger},
+    {"clusters", add_clusters},
+    {"collector", add_collector},
+    {"pools", add_pools},
+    {"assets", add_assets},
+    {"staff", add_staff},
+    {"power", add_power},
+    {"tariffs", add_tariffs},
+    {0},
 };
 
 void proposal_host (const setup_t *setup, buffer_t *out)

@@ -10,11 +10,11 @@
 #include "base/buffer.h"
 #include "setup/setup.h"
 
-/* A section of the accounting host's configuration; a table that ends with NULLs. */
+/* A section of the accounting host's configuration, by the name of its kind in the
+ * schema. add() may add nothing. The table ends with NULLs. */
 typedef struct {
-    const char *kind; /* of the schema: "pools" */
-    void (*add) (const setup_t *setup,
-                 buffer_t *out); /* adds nothing: no need */
+    const char *kind;
+    void (*add) (const setup_t *setup, buffer_t *out);
 } proposal_section_t;
 extern const proposal_section_t proposal_sections[];
 

@@ -67,8 +67,7 @@ typedef struct setup {
     struct site
         *site; /* the configuration as it is now; NULL: it does not load */
     char *site_problem;
-    const char
-        *store_url; /* of a store on a server that --store names; NULL: none */
+    const char *store_url; /* for `ledger.store`; NULL: nothing */
     changes_t changes;
     text_list_t sql_files; /* handed to the administrator in this run */
 } setup_t;

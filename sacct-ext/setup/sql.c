@@ -55,17 +55,29 @@ static bool is_loopback (const char *host)
            || !strcmp (host, "::1");
 }
 
+/* With these characters doubled, as SQL has them within quotes. */
+static char *doubled (const char *text, const char *characters)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    for (; *text; text++) {
+        if (strchr (characters, *text))
+            buffer_add_char (&out, *text);
+        buffer_add_char (&out, *text);
+    }
+    return buffer_take (&out);
+}
+
 /* This host, as the server sees it. */
 static char *client_host (const setup_t *setup, const char *server)
 {
     char name[256] = "";
 
-    if (setup->options.sql_host)
-        return xstrdup (setup->options.sql_host);
-    if (is_loopback (server))
-        return xstrdup (server);
     gethostname (name, sizeof (name) - 1);
-    return xstrdup (name);
+    return doubled (setup->options.sql_host ? setup->options.sql_host
+                    : is_loopback (server)  ? server
+                                            : name,
+                    "'\\");
 }
 
 /* --- passwords ----------------------------------------------------------- */
@@ -81,7 +93,7 @@ static int new_password (buffer_t *out, gl_error_t *error)
     return 0;
 }
 
-/* Of the option file; HIDDEN: there is none yet. */
+/* Of the option file, for single quotes; HIDDEN: there is none yet. */
 static char *password_of (const sql_account_t *account)
 {
     GL_AUTOFREE char *text = change_read (account->file, NULL);
@@ -90,7 +102,8 @@ static char *password_of (const sql_account_t *account)
     if (!at)
         return xstrdup (HIDDEN);
     at += strlen ("password=");
-    return xstrndup (at, strcspn (at, "\n"));
+    GL_AUTOFREE char *password = xstrndup (at, strcspn (at, "\n"));
+    return doubled (password, "'\\");
 }
 
 static int make_file (setup_t *setup, const sql_account_t *account,
@@ -140,26 +153,25 @@ static char *replaced (char *text, const char *from, const char *to)
     return buffer_take (&out);
 }
 
-/* In backquotes, where _ and % of a database's name are patterns of GRANT. */
+/* A name in backquotes, of GRANT, where _ and % would be patterns. */
 static char *pattern (const char *database)
 {
+    GL_AUTOFREE char *name = doubled (database, "`");
     BUFFER_AUTO out = BUFFER_INIT;
 
-    for (; *database; database++) {
-        if (*database == '_' || *database == '%')
+    for (const char *at = name; *at; at++) {
+        if (*at == '_' || *at == '%')
             buffer_add_char (&out, '\\');
-        if (*database == '`')
-            buffer_add_char (&out, '`');
-        buffer_add_char (&out, *database);
+        buffer_add_char (&out, *at);
     }
     return buffer_take (&out);
 }
 
 /* Texts of the site in place of those of the file. */
 struct place {
-    char *host;     /* of the accounts */
-    char *database; /* as it is */
-    char *pattern;  /* in backquotes, of GRANT */
+    char *host;     /* of the accounts, for single quotes */
+    char *database; /* for backquotes */
+    char *pattern;  /* the same in GRANT */
 };
 
 static char *fill_in (const char *statement, bool of_reader,
@@ -320,7 +332,8 @@ static void place_done (struct place *place)
 static struct place place_of (const setup_t *setup, const db_url_t *url)
 {
     return (struct place){client_host (setup, url->hosts[0].name),
-                          xstrdup (url->database), pattern (url->database)};
+                          doubled (url->database, "`"),
+                          pattern (url->database)};
 }
 
 static int note_accounts (setup_t *setup, const sql_request_t *request,

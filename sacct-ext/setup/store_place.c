@@ -31,17 +31,21 @@ static char *url_of (const db_url_t *url, const char *user, const char *options)
                       options, socket);
 }
 
-/* Of --store, if it names a server; yours. */
-static char *given_url (const setup_t *setup, const char *user,
-                        const char *options)
+/* What --store says; on a server, with the accounts and option files of setup; yours.
+ * NULL: it says nothing that services could follow. */
+static char *given_url (const setup_t *setup)
 {
     const char *given = setup->cli->store_url;
-    char *made = NULL;
+    char *made;
     db_url_t url;
 
-    if (!given || db_url_parse (given, &url, NULL) < 0)
+    if (!given || !strncmp (given, "sqlite:/", 8))
+        return xstrdup (given);
+    if (db_url_parse (given, &url, NULL) < 0)
         return NULL;
-    made = url_of (&url, user, options);
+    made = url_of (
+        &url, "gpuledger",
+        "option-file=" FILE_OF ("store") "&ledger=" FILE_OF ("ledger"));
     db_url_done (&url);
     return made;
 }
@@ -56,10 +60,7 @@ const char *store_place_url (setup_t *setup)
     const char *known = setup->site ? setup->site->store : NULL;
 
     if (!setup->store_url)
-        setup->store_url = setup_own (
-            setup, given_url (setup, "gpuledger",
-                              "option-file=" FILE_OF (
-                                  "store") "&ledger=" FILE_OF ("ledger")));
+        setup->store_url = setup_own (setup, given_url (setup));
     if (setup->store_url)
         return setup->store_url;
     return known                   ? known
