@@ -364,7 +364,8 @@ static void add_part (struct joiner *j, const device_usage_t *usage,
                                      sizeof (*j->p->owner));
     }
     j->p->owner[join->part_count] = segment;
-    join->part[join->part_count++] = (usage_part_of_t){usage, from, to, reason};
+    join->part[join->part_count++]
+        = (usage_part_of_t){usage, from, to, reason, IDLE_OTHER};
 }
 
 /* Cut where the segments of the allocation are. Clocks differ and a job's end
@@ -582,6 +583,8 @@ static void hand_parts (struct joiner *j)
         e = &j->join->segment[owner[i]];
         e->part[e->part_count++] = &j->join->part[i];
     }
+    for (size_t i = 0; i < j->join->segment_count; i++)
+        evidence_mark_idle (&j->join->segment[i]);
 }
 
 /* Of two records of one attempt of the job, the one that carries a tag; then

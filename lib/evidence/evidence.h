@@ -125,12 +125,22 @@ typedef struct {
     size_t fact_count;
 } attempt_t;
 
+/* Why an allocated device was idle, for reports of waste; the first that applies. */
+typedef enum {
+    IDLE_SPARE, /* never busy, while another device of the segment was */
+    IDLE_AFTER, /* after the device's last work, until the segment ended */
+    IDLE_NO_PROCESS, /* no process was on it */
+    IDLE_OTHER,      /* a process was on it, or nobody counted processes */
+    IDLE_CAUSES,
+} idle_cause_t;
+
 /* A stretch of usage, or a part of one: measure it with usage_share(). */
 typedef struct {
     const device_usage_t *usage;
     int64_t from_ms; /* [from, to) of the node's clock, within the stretch */
     int64_t to_ms;
     evidence_reason_t reason;
+    idle_cause_t idle; /* of its idle time; IDLE_OTHER: the stretch says it */
 } usage_part_of_t;
 
 /* The devices that a node's records show for a segment; with a count of 0 they
@@ -153,7 +163,7 @@ typedef struct {
     size_t retag_count;
     const attempt_t **attempt;
     size_t attempt_count;
-    const usage_part_of_t **part;
+    usage_part_of_t **part; /* by node, device, time */
     size_t part_count;
     node_devices_t *node;
     size_t node_count;

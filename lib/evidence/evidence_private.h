@@ -67,4 +67,7 @@ size_t chain_of (const struct node_view *view, const struct quest *quest);
 void pair_records (const struct node_view *view, const node_fact_t **fact,
                    size_t count, attempt_t **attempts, size_t *attempt_count);
 
+/* Sets `idle` of its parts, which come by device, then time. */
+void evidence_mark_idle (segment_evidence_t *evidence);
+
 #endif /* !GL_EVIDENCE_EVIDENCE_PRIVATE_H */

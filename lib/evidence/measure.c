@@ -58,8 +58,35 @@ static void add_known (uint64_t *sum, uint64_t *known, int64_t value,
     *known += (uint64_t)known_ms;
 }
 
+static void add_causes (measured_t *m, const device_usage_t *share,
+                        measured_why_t why)
+{
+    int64_t none = min (share->no_process_ms, share->idle_ms);
+
+    if (share->idle_ms <= 0)
+        return;
+    if (why.loss != LOSS_NONE)
+        m->idle_lost_ms[why.loss] += (uint64_t)share->idle_ms;
+    if (why.idle != IDLE_OTHER)
+        m->idle_by[why.idle] += (uint64_t)share->idle_ms;
+    else if (none > 0)
+        m->idle_by[IDLE_NO_PROCESS] += (uint64_t)none;
+}
+
+uint64_t measured_idle_ms (const measured_t *m, idle_cause_t cause)
+{
+    uint64_t rest = m->idle_ms;
+
+    if (cause < IDLE_OTHER)
+        return m->idle_by[cause];
+    for (size_t i = 0; i < IDLE_OTHER; i++)
+        rest -= m->idle_by[i];
+    return rest;
+}
+
 static void add_activity (measured_t *m, const device_usage_t *share,
-                          const device_usage_t *whole, int64_t ms)
+                          const device_usage_t *whole, int64_t ms,
+                          measured_why_t why)
 {
     m->watched_ms += (uint64_t)ms;
     if (share->energy_mj >= 0 && share->energy_ms > 0)
@@ -74,6 +101,7 @@ static void add_activity (measured_t *m, const device_usage_t *share,
     m->memory_max = max (m->memory_max, share->memory_max);
     m->memory_total = max (m->memory_total, share->memory_total);
     m->idle_longest_ms = max (m->idle_longest_ms, share->idle_longest_ms);
+    add_causes (m, share, why);
     if (share->idle_rule > 0) {
         m->idle_rule |= (unsigned)share->idle_rule;
         m->idle_rule_ms += (uint64_t)ms;
@@ -108,7 +136,7 @@ static device_usage_t of_devices (const device_usage_t *usage,
 
 void measured_add (measured_t *m, const device_usage_t *measured,
                    int64_t from_ms, int64_t to_ms, period_t within,
-                   fraction_t devices)
+                   fraction_t devices, measured_why_t why)
 {
     const device_usage_t scaled_usage = of_devices (measured, devices),
                          *usage = &scaled_usage;
@@ -123,7 +151,7 @@ void measured_add (measured_t *m, const device_usage_t *measured,
         return;
     usage_share (usage, from_ms, to_ms, &share, NULL);
     add_activity (m, &share, usage,
-                  usage_share_number (usage, whole_ms, from_ms, to_ms));
+                  usage_share_number (usage, whole_ms, from_ms, to_ms), why);
     m->sampled_ms += (uint64_t)usage_share_number (
         usage, scaled (sampled_ms (usage), devices), from_ms, to_ms);
 }
@@ -139,6 +167,10 @@ void measured_sum (measured_t *m, const measured_t *o)
     m->utilization_ms += o->utilization_ms;
     m->idle_ms += o->idle_ms;
     m->idle_known_ms += o->idle_known_ms;
+    for (size_t i = 0; i < IDLE_OTHER; i++)
+        m->idle_by[i] += o->idle_by[i];
+    for (size_t i = 0; i < LOSS_COUNT; i++)
+        m->idle_lost_ms[i] += o->idle_lost_ms[i];
     m->no_process_ms += o->no_process_ms;
     m->processes_ms += o->processes_ms;
     m->counter_resets += o->counter_resets;

@@ -21,6 +21,11 @@ typedef struct {
     uint64_t utilization_ms;
     uint64_t idle_ms;
     uint64_t idle_known_ms;
+    uint64_t idle_by[IDLE_OTHER]; /* of idle_ms, by cause; the rest is IDLE_OTHER.
+                                     IDLE_SPARE and IDLE_AFTER where they are
+                                     asked for: usage_query_t */
+    uint64_t idle_lost_ms[LOSS_COUNT]; /* of idle_ms, in segments that ended so;
+                                          [LOSS_NONE] is not counted */
     uint64_t no_process_ms;
     uint64_t processes_ms; /* for which the number of processes was known */
     uint64_t counter_resets;
@@ -44,10 +49,20 @@ void measured_init (measured_t *measured);
  * `devices`: for how many devices, as accounting counts them, the measured one
  * stands. 1, but for a GPU of which a job holds four shards 4: all times are of
  * so many devices, and the weight of a shard makes GPU time of them again.
+ *
+ * `why`: how its segment ended, and why it was idle, as far as it was; IDLE_OTHER: time
+ * without a process is IDLE_NO_PROCESS.
  */
+typedef struct {
+    idle_cause_t idle;
+    segment_loss_t loss;
+} measured_why_t;
 void measured_add (measured_t *measured, const device_usage_t *usage,
                    int64_t from_ms, int64_t to_ms, period_t within,
-                   fraction_t devices);
+                   fraction_t devices, measured_why_t why);
+
+/* Idle time of that cause. */
+uint64_t measured_idle_ms (const measured_t *measured, idle_cause_t cause);
 
 void measured_sum (measured_t *measured, const measured_t *other);
 

@@ -105,7 +105,7 @@ bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
     return true;
 }
 
-/* --- idle GPUs in jobs ---------------------------------------------------- */
+/* --- the value of time ---------------------------------------------------- */
 
 static bool is_charge (const void *row, void *arg)
 {
@@ -126,22 +126,31 @@ cube_t *bill_pool_prices (const bill_t *bill)
     return prices;
 }
 
-bool bill_idle_in_jobs (const cube_t *prices, const char *pool,
-                        mpq_srcptr gpu_seconds, mpz_t ret_units)
+bool bill_time_exact (const cube_t *prices, const char *pool,
+                      mpq_srcptr gpu_seconds, mpq_t ret_units)
 {
     const posting_t *sum
         = cube_find (prices, &(posting_t){.pool = (char *)pool});
-    mpq_t value;
 
-    mpz_set_ui (ret_units, 0);
+    mpq_set_ui (ret_units, 0, 1);
     if (!sum || mpq_sgn (sum->gpu_seconds) <= 0
         || mpz_sgn (sum->list_units) <= 0)
         return false;
+    mpq_set_z (ret_units, sum->list_units);
+    mpq_div (ret_units, ret_units, sum->gpu_seconds);
+    mpq_mul (ret_units, ret_units, gpu_seconds);
+    return true;
+}
+
+bool bill_time_value (const cube_t *prices, const char *pool,
+                      mpq_srcptr gpu_seconds, mpz_t ret_units)
+{
+    bool is_priced;
+    mpq_t value;
+
     mpq_init (value);
-    mpq_set_z (value, sum->list_units);
-    mpq_div (value, value, sum->gpu_seconds);
-    mpq_mul (value, value, gpu_seconds);
+    is_priced = bill_time_exact (prices, pool, gpu_seconds, value);
     exact_round (ret_units, value, 0);
     mpq_clear (value);
-    return true;
+    return is_priced;
 }

@@ -37,16 +37,18 @@ bool posting_has_cost (const bill_t *bill, const posting_t *row);
 bool posting_rated (const bill_t *bill, const posting_t *row);
 
 /*
- * The value of GPUs that jobs left idle: of each pool, its list prices over the
- * hours that were charged, times the idle hours. The charges contain this value already:
+ * The value of GPU time of jobs, such as idle time: of each pool, its list prices over
+ * the hours that were charged, times the hours. The charges contain this value already:
  * it is not a further charge.
  *
  * bill_pool_prices() sums up the pools, for cube_free(); false and 0: the pool is not
- * charged.
+ * charged. In smallest units, exact or rounded.
  */
 cube_t *bill_pool_prices (const bill_t *bill);
-bool bill_idle_in_jobs (const cube_t *prices, const char *pool,
-                        mpq_srcptr gpu_seconds, mpz_t ret_units);
+bool bill_time_exact (const cube_t *prices, const char *pool,
+                      mpq_srcptr gpu_seconds, mpq_t ret_units);
+bool bill_time_value (const cube_t *prices, const char *pool,
+                      mpq_srcptr gpu_seconds, mpz_t ret_units);
 
 /* The row is `team`'s (NULL: of no team), and no remainder. */
 bool posting_of (const posting_t *row, const char *team);

@@ -52,6 +52,18 @@ static void add_heading (const report_t *report,
     buffer_add_char (out, '\n');
 }
 
+static struct libscols_table *new_table (void)
+{
+    struct libscols_table *table = scols_new_table ();
+
+    if (!table)
+        abort ();
+    scols_table_set_termforce (table, SCOLS_TERMFORCE_NEVER);
+    scols_table_enable_noencoding (table, 1);
+    scols_table_set_column_separator (table, "  ");
+    return table;
+}
+
 static struct libscols_line *new_line (struct libscols_table *table)
 {
     struct libscols_line *line = scols_table_new_line (table, NULL);
@@ -219,15 +231,10 @@ static void add_left_out (const report_t *report, const render_rows_t *rows,
 static void print_rows (const report_t *report, const render_rows_t *rows,
                         const render_options_t *options, buffer_t *out)
 {
-    struct libscols_table *table = scols_new_table ();
+    struct libscols_table *table = new_table ();
     char *text = NULL;
     size_t titles, lines;
 
-    if (!table)
-        abort ();
-    scols_table_set_termforce (table, SCOLS_TERMFORCE_NEVER);
-    scols_table_enable_noencoding (table, 1);
-    scols_table_set_column_separator (table, "  ");
     add_columns (table, report, rows);
     titles = add_titles (table, report, rows, options);
     lines = titles + add_rows (table, report, rows);
@@ -358,6 +365,97 @@ static void add_notes (const report_t *report, const render_options_t *options,
     }
 }
 
+/* --- figures ------------------------------------------------------------------ */
+
+static void put_figure (struct libscols_line *line, size_t at, const char *text)
+{
+    BUFFER_AUTO visible = BUFFER_INIT;
+
+    escape_visible (&visible, text);
+    if (scols_line_set_data (line, at, buffer_text (&visible)) != 0)
+        abort ();
+}
+
+static void figure_value (const report_figure_t *figure, buffer_t *out)
+{
+    if (figure->value)
+        render_readable_value (out, figure->value, figure->type, " ");
+    else
+        buffer_add_text (out, "not known");
+}
+
+/* A hint that is narrower than this is left out. */
+#define HINT_LEAST 16
+
+/* The columns that titles and values take; into *ret_value that of values. */
+static size_t figures_width (const report_t *report, size_t *ret_value)
+{
+    size_t title = 0;
+
+    *ret_value = 0;
+    for (size_t i = 0; i < report->figure_count; i++) {
+        BUFFER_AUTO value = BUFFER_INIT;
+        figure_value (&report->figure[i], &value);
+        title = widest (title, report->figure[i].title,
+                        strlen (report->figure[i].title));
+        *ret_value = widest (*ret_value, value.data, value.length);
+    }
+    return title + 2 + *ret_value;
+}
+
+/* The hint in as many lines as it takes. `room`: its width; 0: no limit. */
+static void put_figure_lines (struct libscols_table *table,
+                              const report_figure_t *figure, size_t room)
+{
+    BUFFER_AUTO value = BUFFER_INIT;
+    struct libscols_line *line = new_line (table);
+    const char *next = figure->hint;
+
+    figure_value (figure, &value);
+    put_figure (line, 0, figure->title);
+    put_figure (line, 1, buffer_text (&value));
+    while (next && next[0]) {
+        const char *text = next;
+        size_t length = render_text_break (text, room, &next);
+        GL_AUTOFREE char *part = xstrndup (text, length);
+        put_figure (line, 2, part);
+        if (next && next[0])
+            line = new_line (table);
+    }
+}
+
+/* What a reader looks for first, a line each: title, value, what it is measured
+ * against. Nothing where a terminal is too narrow for it. */
+static void add_figures (const report_t *report,
+                         const render_options_t *options, buffer_t *out)
+{
+    size_t value, width = figures_width (report, &value);
+    size_t room = options->width > width + 2 ? options->width - width - 2 : 0;
+    bool hints = options->width == 0 || room >= HINT_LEAST;
+    struct libscols_table *table;
+    char *text = NULL;
+
+    if (report->figure_count == 0
+        || (options->width > 0 && width > options->width))
+        return;
+    table = new_table ();
+    scols_table_enable_noheadings (table, true);
+    for (size_t i = 0; i < (hints ? 3 : 2); i++)
+        if (!scols_table_new_column (table, "", 0, i == 1 ? SCOLS_FL_RIGHT : 0))
+            abort ();
+    for (size_t i = 0; i < report->figure_count; i++) {
+        report_figure_t figure = report->figure[i];
+        if (!hints)
+            figure.hint = NULL;
+        put_figure_lines (table, &figure, room);
+    }
+    if (scols_print_table_to_string (table, &text) != 0)
+        abort ();
+    buffer_printf (out, "%s\n\n", text);
+    free (text);
+    scols_unref_table (table);
+}
+
 void render_table (const report_t *report, const render_options_t *options,
                    buffer_t *out)
 {
@@ -366,6 +464,7 @@ void render_table (const report_t *report, const render_options_t *options,
         return;
     }
     add_heading (report, options, out);
+    add_figures (report, options, out);
     add_tables (report, options, out);
     if (report->row_count == 0)
         buffer_add_text (out, "(no rows)\n");

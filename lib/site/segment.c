@@ -6,23 +6,32 @@
 static const struct {
     segment_state_t state;
     const char *name;
+    segment_loss_t loss;
 } states[] = {
-    {SEGMENT_PENDING, "PENDING"},
-    {SEGMENT_RUNNING, "RUNNING"},
-    {SEGMENT_SUSPENDED, "SUSPENDED"},
-    {SEGMENT_COMPLETED, "COMPLETED"},
-    {SEGMENT_CANCELLED, "CANCELLED"},
-    {SEGMENT_FAILED, "FAILED"},
-    {SEGMENT_TIMEOUT, "TIMEOUT"},
-    {SEGMENT_NODE_FAIL, "NODE_FAIL"},
-    {SEGMENT_PREEMPTED, "PREEMPTED"},
-    {SEGMENT_BOOT_FAIL, "BOOT_FAIL"},
-    {SEGMENT_DEADLINE, "DEADLINE"},
-    {SEGMENT_OUT_OF_MEMORY, "OUT_OF_MEMORY"},
-    {SEGMENT_REQUEUED, "REQUEUED"},
-    {SEGMENT_RESIZING, "RESIZING"},
-    {SEGMENT_REVOKED, "REVOKED"},
+    {SEGMENT_PENDING, "PENDING", LOSS_NONE},
+    {SEGMENT_RUNNING, "RUNNING", LOSS_NONE},
+    {SEGMENT_SUSPENDED, "SUSPENDED", LOSS_NONE},
+    {SEGMENT_COMPLETED, "COMPLETED", LOSS_NONE},
+    {SEGMENT_CANCELLED, "CANCELLED", LOSS_CANCELLED},
+    {SEGMENT_FAILED, "FAILED", LOSS_FAILED},
+    {SEGMENT_TIMEOUT, "TIMEOUT", LOSS_TIMEOUT},
+    {SEGMENT_NODE_FAIL, "NODE_FAIL", LOSS_NODE_FAIL},
+    {SEGMENT_PREEMPTED, "PREEMPTED", LOSS_REQUEUED},
+    {SEGMENT_BOOT_FAIL, "BOOT_FAIL", LOSS_NODE_FAIL},
+    {SEGMENT_DEADLINE, "DEADLINE", LOSS_TIMEOUT},
+    {SEGMENT_OUT_OF_MEMORY, "OUT_OF_MEMORY", LOSS_OUT_OF_MEMORY},
+    {SEGMENT_REQUEUED, "REQUEUED", LOSS_REQUEUED},
+    {SEGMENT_RESIZING, "RESIZING", LOSS_NONE},
+    {SEGMENT_REVOKED, "REVOKED", LOSS_NONE},
 };
+
+segment_loss_t segment_loss (segment_state_t state)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (states); i++)
+        if (states[i].state == state)
+            return states[i].loss;
+    return LOSS_NONE;
+}
 
 bool segment_state_at (size_t index, segment_state_t *ret_state)
 {

@@ -46,6 +46,19 @@ const char *segment_state_name (segment_state_t state);
 /* A bit of its own for each state, 1 << 0 to 1 << 31; 0 for a number that Slurm
  * never stores. Not stored. */
 uint32_t segment_state_bit (segment_state_t state);
+/* What became of the time of a segment that is over, for reports of waste. Anything
+ * that Slurm does not call an end of its own is LOSS_NONE. */
+typedef enum {
+    LOSS_NONE, /* it completed, or goes on */
+    LOSS_FAILED,
+    LOSS_TIMEOUT, /* DEADLINE, too */
+    LOSS_OUT_OF_MEMORY,
+    LOSS_NODE_FAIL, /* BOOT_FAIL, too */
+    LOSS_REQUEUED,  /* PREEMPTED, too: a later segment began again */
+    LOSS_CANCELLED, /* perhaps wanted: interactive sessions end so */
+    LOSS_COUNT,
+} segment_loss_t;
+segment_loss_t segment_loss (segment_state_t state);
 /* From sacct's word, "CANCELLED by 1000" and "CANCELLED+" included. 0 or -1. */
 int segment_state_parse (const char *text, size_t length,
                          segment_state_t *ret_state);

@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     const char *pool;
     mpq_t gpu_seconds;
-    mpz_t units; /* their value, bill_idle_in_jobs() */
+    mpz_t units; /* their value, bill_time_value() */
 } statement_idle_t;
 
 /* Everything is borrowed. */

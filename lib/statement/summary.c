@@ -62,7 +62,7 @@ static const column_info_t rest[] = {
      "Waste: the price of the hours in jobs, or the cost of capacity without "
      "jobs. Actions: what they could save or recover at most."},
     {"share_pct", "Share %", COLUMN_PERCENT, false, false,
-     "Percentage of the cost of the pools, of idle GPUs in jobs of all "
+     "Percentage of the cost of the pools, and of waste in jobs of all "
      "charges."},
     {"command", "Command", COLUMN_TEXT, false, false,
      "The command that shows the figures behind it."},
@@ -143,20 +143,23 @@ static void figure_waste (page_t *page)
     mpz_t capacity, jobs, unknown;
     GL_AUTOFREE char *in_jobs = NULL, *unallocated = NULL, *hint = NULL;
     GL_AUTOFREE char *more = NULL;
+    const mpz_ptr sums[] = {[WASTE_OF_JOBS] = jobs,
+                            [WASTE_OF_CAPACITY] = capacity,
+                            [WASTE_UNKNOWN] = unknown,
+                            [WASTE_NOT_COUNTED] = NULL};
 
     mpz_inits (capacity, jobs, unknown, NULL);
     for (size_t i = 0; i < cube_count (page->waste); i++) {
-        const struct waste *row = cube_row (page->waste, i);
-        mpz_ptr sum = summary_is_unknown (row)                   ? unknown
-                      : strcmp (row->what, summary_idle_in_jobs) ? capacity
-                                                                 : jobs;
-        mpz_add (sum, sum, row->units);
+        const waste_t *row = cube_row (page->waste, i);
+        mpz_ptr sum = sums[waste_info (row->what)->group];
+        if (sum)
+            mpz_add (sum, sum, row->units);
     }
     in_jobs = summary_money (page, jobs);
     unallocated = summary_money (page, capacity);
     more = summary_money (page, unknown);
     hint = xasprintf (
-        "%s of capacity without jobs, and %s of idle GPUs in jobs%s%s%s",
+        "%s of capacity without jobs, and %s in jobs%s%s%s",
         page->currency, in_jobs, mpz_sgn (unknown) ? "; not counted: " : "",
         mpz_sgn (unknown) ? more : "",
         mpz_sgn (unknown) ? " of capacity whose state is unknown" : "");
@@ -209,8 +212,8 @@ static char *unknown_text (const page_t *page)
 
     mpq_init (seconds);
     for (size_t i = 0; i < cube_count (page->waste); i++) {
-        const struct waste *row = cube_row (page->waste, i);
-        if (summary_is_unknown (row))
+        const waste_t *row = cube_row (page->waste, i);
+        if (waste_info (row->what)->group == WASTE_UNKNOWN)
             mpq_add (seconds, seconds, row->seconds);
     }
     hours = report_hours_text (seconds);
@@ -314,7 +317,7 @@ report_t *summary_make (const summary_t *summary, gl_error_t *error)
            .report = report_begin (summary->query, "summary", "GPU summary"),
            .digits = summary->query->site->currency_digits,
            .currency = summary->query->site->currency,
-           .waste = cube_new (&summary_waste_rows, "what,pool,team")};
+           .waste = cube_new (&waste_rows, "what,pool,team")};
     report_t *report = page.report;
 
     variance_init (&page.all);

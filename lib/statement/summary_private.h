@@ -6,6 +6,7 @@
 #include "ledger/cube.h"
 #include "ledger/variance.h"
 #include "statement/summary.h"
+#include "waste/waste.h"
 
 /* Of summary_usage_keys. */
 enum { KEY_AT_POOL, KEY_AT_TEAM, KEY_AT_PROJECT };
@@ -36,21 +37,8 @@ typedef struct {
     text_list_t teams;    /* "" is no team; by what is due, the largest first */
     variance_t *variance; /* of each */
     variance_t all;
-    cube_t *waste;
+    cube_t *waste; /* by what, pool and team */
 } page_t;
-
-/* What was wasted by class, pool and team. */
-struct waste {
-    char *what; /* summary_idle_in_jobs, or the word of a remainder */
-    char *pool;
-    char *team;
-    mpq_t seconds;
-    mpz_t units;
-};
-extern const fields_t summary_waste_rows;
-extern const char summary_idle_in_jobs[];
-/* Capacity of which no source says what it did. */
-bool summary_is_unknown (const struct waste *row);
 
 char *summary_money (const page_t *page, const mpz_t units);
 void summary_put_money (page_t *page, size_t column, const mpz_t units);

@@ -24,126 +24,47 @@ static char *tenths (const mpq_t seconds)
 
 /* --- waste ------------------------------------------------------------------ */
 
-static const field_t waste_fields[] = {
-    FIELD ("what", TEXT, struct waste, what),
-    FIELD ("pool", TEXT, struct waste, pool),
-    FIELD ("team", TEXT, struct waste, team),
-    FIELD ("seconds", EXACT, struct waste, seconds),
-    FIELD ("units", UNITS, struct waste, units),
-};
-const fields_t summary_waste_rows
-    = FIELDS ("waste", struct waste, waste_fields);
-
-const char summary_idle_in_jobs[] = "summary_idle_in_jobs";
-
-static void add_waste (cube_t *waste, const char *what, const char *pool,
-                       const char *team, const mpq_t seconds, const mpz_t units)
-{
-    struct waste row;
-
-    fields_init (&summary_waste_rows, &row);
-    row.what = xstrdup (what);
-    row.pool = pool ? xstrdup (pool) : NULL;
-    row.team = team ? xstrdup (team) : NULL;
-    mpq_set (row.seconds, seconds);
-    mpz_set (row.units, units);
-    cube_add (waste, &row);
-    fields_clear (&summary_waste_rows, &row);
-}
-
-/* Idle GPUs in jobs, by pool and team; the amounts follow, once for each. */
-static void take_idle (cube_t *idle, const usage_cell_t *cell)
-{
-    const char *pool = cell->key[KEY_AT_POOL];
-    mpq_t seconds;
-    mpz_t none;
-
-    mpq_init (seconds);
-    mpz_init (none);
-    if (pool && usage_cell_idle_seconds (cell, seconds)
-        && mpq_sgn (seconds) > 0)
-        add_waste (idle, summary_idle_in_jobs, pool, cell->key[KEY_AT_TEAM],
-                   seconds, none);
-    mpz_clear (none);
-    mpq_clear (seconds);
-}
-
-static void price_idle (page_t *page, cube_t *idle)
-{
-    cube_t *prices = bill_pool_prices (page->s->bill);
-    mpz_t units;
-
-    mpz_init (units);
-    for (size_t i = 0; i < cube_count (idle); i++) {
-        const struct waste *row = cube_row (idle, i);
-        if (bill_idle_in_jobs (prices, row->pool, row->seconds, units))
-            add_waste (page->waste, row->what, row->pool, row->team,
-                       row->seconds, units);
-    }
-    mpz_clear (units);
-    cube_free (prices);
-}
-
-/* A part of the capacity that no job had. */
-static bool is_unallocated (const posting_t *row)
-{
-    for (remainder_id_t id = 0; id < REMAINDER_COUNT; id++)
-        if (row->what && !strcmp (remainder_info (id)->word, row->what))
-            return remainder_info (id)->unallocated;
-    return false;
-}
-
-bool summary_is_unknown (const struct waste *row)
-{
-    return !strcmp (row->what, remainder_info (REMAINDER_UNKNOWN)->word);
-}
-
+/* Of jobs by pool and team; the amounts follow, once for each. */
 static void take_usage (page_t *page)
 {
-    cube_t *idle = cube_new (&summary_waste_rows, "what,pool,team");
+    cube_t *seconds = cube_new (&waste_rows, "what,pool,team");
+    cube_t *prices = bill_pool_prices (page->s->bill);
+    waste_t keys;
 
-    for (size_t i = 0; i < page->s->usage_count; i++)
-        take_idle (idle, &page->s->usage[i]);
-    price_idle (page, idle);
-    cube_free (idle);
+    fields_init (&waste_rows, &keys);
+    for (size_t i = 0; i < page->s->usage_count; i++) {
+        const usage_cell_t *cell = &page->s->usage[i];
+        keys.pool = cell->key[KEY_AT_POOL];
+        keys.team = cell->key[KEY_AT_TEAM];
+        for (size_t k = 0; keys.pool && k < cell->part_count; k++)
+            waste_take_part (seconds, &keys, &cell->part[k], WASTE_IDLE_AS_ONE);
+    }
+    waste_add_priced (page->waste, seconds, prices);
+    fields_clear (&waste_rows, &keys);
+    cube_free (prices);
+    cube_free (seconds);
 }
 
 void summary_take_waste (page_t *page)
 {
-    size_t count;
-    const posting_t *rows = postings (page->s->bill, &count);
-
     take_usage (page);
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].kind == BILL_REMAINDER && is_unallocated (&rows[i]))
-            add_waste (page->waste, rows[i].what, rows[i].pool, NULL,
-                       rows[i].gpu_seconds, rows[i].cost_units);
+    waste_take_capacity (page->waste, page->s->bill);
 }
 
-/* "idle": "Not allocated: idle" */
-static char *waste_title (const struct waste *row)
+static void put_waste (page_t *page, const waste_t *row)
 {
-    for (remainder_id_t id = 0; id < REMAINDER_COUNT; id++)
-        if (!strcmp (remainder_info (id)->word, row->what))
-            return xasprintf ("Capacity: %s", remainder_info (id)->title);
-    return xstrdup ("Idle GPUs in jobs");
-}
-
-static void put_waste (page_t *page, const struct waste *row)
-{
-    GL_AUTOFREE char *name = waste_title (row);
-    bool in_jobs = !strcmp (row->what, summary_idle_in_jobs);
+    const waste_info_t *info = waste_info (row->what);
     mpz_t whole;
 
     mpz_init (whole);
     report_row (page->report);
     report_put_text (page->report, AT_SECTION,
-                     summary_is_unknown (row) ? "unknown" : "waste");
-    report_put_text (page->report, AT_NAME, name);
+                     info->group == WASTE_UNKNOWN ? "unknown" : "waste");
+    report_put_text (page->report, AT_NAME, info->title);
     if (mpq_sgn (row->seconds) != 0)
         report_put_hours (page->report, AT_GPU_HOURS, row->seconds);
     summary_put_money (page, AT_AMOUNT, row->units);
-    if (in_jobs)
+    if (info->group == WASTE_OF_JOBS)
         mpz_set (whole, page->all.after);
     else
         summary_costs (page, whole);
@@ -152,28 +73,34 @@ static void put_waste (page_t *page, const struct waste *row)
     mpz_clear (whole);
 }
 
-static void put_classes (page_t *page, cube_t *classes, bool unknown)
+static void put_group (page_t *page, cube_t *classes, waste_group_t group)
 {
-    for (size_t i = 0; i < cube_count (classes); i++)
-        if (summary_is_unknown (cube_row (classes, i)) == unknown)
-            put_waste (page, cube_row (classes, i));
+    for (size_t i = 0; i < cube_count (classes); i++) {
+        const waste_t *row = cube_row (classes, i);
+        if (waste_info (row->what)->group == group
+            && (group != WASTE_OF_JOBS || mpz_sgn (row->units) != 0))
+            put_waste (page, row);
+    }
 }
 
 void summary_waste (page_t *page)
 {
-    cube_t *classes = cube_new (&summary_waste_rows, "what");
+    cube_t *classes = cube_new (&waste_rows, "what");
 
     cube_add_cube (classes, page->waste);
+    cube_sort (classes, "-units");
     report_section (page->report, "What was wasted",
-                    "Idle GPUs in jobs: the average price of their time. "
-                    "Capacity: the cost of time that no job had, whoever pays "
-                    "for it.");
-    put_classes (page, classes, false);
+                    "Idle GPUs in jobs, and the rest of the time of jobs that "
+                    "ended badly: at the average price of a GPU hour of the "
+                    "pool. Capacity: the cost of time that no job had, whoever "
+                    "pays for it.");
+    put_group (page, classes, WASTE_OF_JOBS);
+    put_group (page, classes, WASTE_OF_CAPACITY);
     report_section (page->report, "What is unknown",
                     "The cost of capacity without jobs for which no source "
                     "says whether the nodes were up. It is not counted as "
                     "waste.");
-    put_classes (page, classes, true);
+    put_group (page, classes, WASTE_UNKNOWN);
     cube_free (classes);
 }
 
@@ -248,7 +175,7 @@ static const struct {
 };
 
 static void offer_capacity (page_t *page, struct action *action,
-                            const struct waste *row, const char *hours)
+                            const waste_t *row, const char *hours)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (remedies); i++) {
         GL_AUTOFREE char *report = xasprintf ("report %s", remedies[i].report);
@@ -265,24 +192,43 @@ static void offer_capacity (page_t *page, struct action *action,
     }
 }
 
+/* What to ask a team about its jobs, between its name and the pool's. */
+static const struct {
+    const char *what;
+    const char *about;
+} questions[] = {
+    {"idle_in_jobs", "GPUs that its jobs left idle on"},
+    {"failed", "jobs that failed on"},
+    {"timeout", "jobs that reached their time limit on"},
+    {"out_of_memory", "jobs that ran out of memory on"},
+    {"node_fail", "jobs whose node failed on"},
+    {"requeued", "work that was preempted or requeued on"},
+};
+
+static void offer_jobs (page_t *page, struct action *action, const waste_t *row,
+                        const char *hours)
+{
+    const char *team = row->team ? row->team : key_info (KEY_TEAM)->absent;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (questions); i++)
+        if (!strcmp (questions[i].what, row->what))
+            offer (action,
+                   (struct action){.text = xasprintf (
+                                       "Ask %s about %s %s: %s GPU hours", team,
+                                       questions[i].about, row->pool, hours),
+                                   .command = command_of (page, "report waste",
+                                                          "--team", team),
+                                   .team = team},
+                   row->units);
+}
+
 static void offer_waste (page_t *page, struct action *action)
 {
     for (size_t i = 0; i < cube_count (page->waste); i++) {
-        const struct waste *row = cube_row (page->waste, i);
+        const waste_t *row = cube_row (page->waste, i);
         GL_AUTOFREE char *hours = tenths (row->seconds);
-        const char *team = row->team ? row->team : key_info (KEY_TEAM)->absent;
-        if (strcmp (row->what, summary_idle_in_jobs) != 0)
-            offer_capacity (page, action, row, hours);
-        else
-            offer (
-                action,
-                (struct action){
-                    .text = xasprintf ("Ask %s about jobs that leave GPUs "
-                                       "of %s idle: %s GPU hours",
-                                       team, row->pool, hours),
-                    .command = command_of (page, "report idle", "--team", team),
-                    .team = team},
-                row->units);
+        offer_capacity (page, action, row, hours);
+        offer_jobs (page, action, row, hours);
     }
 }
 

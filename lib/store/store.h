@@ -273,8 +273,8 @@ int store_get_mark (store_t *store, const char *cluster, const char *name,
  *   - a new segment: where it lies; a changed one: where it lay and lies; and
  *     all segments of its JobId, among which evidence is shared;
  *   - an open segment that only was seen later: from then to now; one that came
- *     to its end likewise, if no node saw anything of it, and from its time
- *     limit on;
+ *     to its end likewise, if it completed and no node saw anything of it, and from
+ *     its time limit on;
  *   - an event, a reservation: where it differs;
  *   - a suspension, a retag, a record of a job: all segments of its JobId; and
  *     the moment of the record, an hour before and after it;

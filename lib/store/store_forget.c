@@ -253,7 +253,8 @@ static int is_recorded (store_t *store, uint64_t cluster, uint64_t id_job,
 
 /*
  * The days before stay as they are, so that the end of a long job does not cost
- * them all: unless what nodes saw is shared by other bounds now, or it had been
+ * them all: unless it ended badly, and all its time is lost; or what nodes saw is
+ * shared by other bounds now; or it had been
  * doubted whether the job still ran (evidence/runaway.h), or it was so short that it
  * may be free. What a job is billed at its end belongs to its last day, even if that
  * had been counted up to the same moment.
@@ -266,7 +267,7 @@ int forget_ended (store_t *store, struct cluster_entry *cluster,
     int rc = forget_any (store, cluster, error);
 
     cached_forget (store, after->time_start);
-    if (rc == 1)
+    if (rc == 1 && segment_loss (after->state) == LOSS_NONE)
         rc = is_recorded (store, cluster->id, after->id_job, error);
     else if (rc == 0)
         return 0;

@@ -186,6 +186,8 @@ static void join_cell (struct joining *j, size_t i)
     sum->gres_seconds += from->gres_seconds;
     sum->recorded_gres_seconds += from->recorded_gres_seconds;
     sum->suspended_gres_seconds += from->suspended_gres_seconds;
+    for (size_t k = 0; k < LOSS_COUNT; k++)
+        sum->lost_gres_seconds[k] += from->lost_gres_seconds[k];
     sum->suspended_unknown |= from->suspended_unknown;
     sum->present += j->first ? from->present : from->begun;
     sum->begun += from->begun;

@@ -90,7 +90,7 @@ void rollup_end_at (rollup_t *rollup, int64_t end, const rollup_t *rest);
 /* --- keeping ----------------------------------------------------------- */
 
 /* Changes whenever what a rollup holds, or how, changes. */
-#define ROLLUP_VERSION 4
+#define ROLLUP_VERSION 5
 
 /* Appends to `out`. */
 void rollup_encode (const rollup_t *rollup, buffer_t *out);

@@ -18,6 +18,7 @@ static const char magic[4] = {'G', 'L', 'R', ROLLUP_VERSION};
 #define CELL_JOBS 0x20
 #define CELL_MEASURED 0x40
 #define CELL_MORE 0x80
+#define CELL_LOST 0x100
 
 /* Quarters of an hour since 1970: further ones are no time. */
 #define LOAD_START_MAX (INT64_C (1) << 40)
@@ -37,6 +38,7 @@ static const size_t measures[] = {
     offsetof (measured_t, utilization_ms),
     offsetof (measured_t, idle_ms),
     offsetof (measured_t, idle_known_ms),
+    offsetof (measured_t, idle_by[IDLE_NO_PROCESS]),
     offsetof (measured_t, no_process_ms),
     offsetof (measured_t, processes_ms),
     offsetof (measured_t, counter_resets),
@@ -147,6 +149,30 @@ static void put_fraction (buffer_t *out, const mpq_t value)
     put_integer (out, mpq_denref (value));
 }
 
+/* A bit for each end of which there is time. */
+static unsigned lost_mask (const struct rollup_cell *c)
+{
+    unsigned mask = 0;
+
+    for (size_t i = 0; i < LOSS_COUNT; i++)
+        if (c->lost_gres_seconds[i] || c->measured.idle_lost_ms[i])
+            mask |= 1u << i;
+    return mask;
+}
+
+static void put_lost (buffer_t *out, const struct rollup_cell *c)
+{
+    unsigned mask = lost_mask (c);
+
+    varint_add (out, mask);
+    for (size_t i = 0; i < LOSS_COUNT; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        varint_add (out, c->lost_gres_seconds[i]);
+        varint_add (out, c->measured.idle_lost_ms[i]);
+    }
+}
+
 static unsigned cell_flags (const struct rollup_cell *c)
 {
     return (c->gres_seconds ? CELL_GRES : 0)
@@ -156,7 +182,8 @@ static unsigned cell_flags (const struct rollup_cell *c)
            | (c->present || c->begun ? CELL_SEGMENTS : 0)
            | (c->jobs.count ? CELL_JOBS : 0)
            | (c->has_measured ? CELL_MEASURED : 0)
-           | (c->more && mpq_sgn (*c->more) ? CELL_MORE : 0);
+           | (c->more && mpq_sgn (*c->more) ? CELL_MORE : 0)
+           | (lost_mask (c) ? CELL_LOST : 0);
 }
 
 static void put_cell (buffer_t *out, const struct rollup_cell *c)
@@ -185,6 +212,8 @@ static void put_cell (buffer_t *out, const struct rollup_cell *c)
         put_measured (out, &c->measured);
     if (flags & CELL_MORE)
         put_fraction (out, *c->more);
+    if (flags & CELL_LOST)
+        put_lost (out, c);
 }
 
 static void put_cells (struct writer *w, const rollup_t *r)
@@ -493,9 +522,21 @@ static void get_more (struct reader *r, mpq_t **ret_more)
     mpq_clear (more);
 }
 
+static void get_lost (struct reader *r, struct rollup_cell *c)
+{
+    uint64_t mask = get_below (r, 1u << LOSS_COUNT);
+
+    for (size_t i = 0; i < LOSS_COUNT; i++) {
+        if (!(mask >> i & 1))
+            continue;
+        c->lost_gres_seconds[i] = get (r);
+        c->measured.idle_lost_ms[i] = get (r);
+    }
+}
+
 static void get_cell (struct reader *r, struct rollup_cell *c)
 {
-    uint64_t flags = get_below (r, 2 * CELL_MORE);
+    uint64_t flags = get_below (r, 2 * CELL_LOST);
 
     c->kind = (size_t)get_below (r, r->rollup->kind_count);
     if (flags & CELL_GRES)
@@ -517,6 +558,8 @@ static void get_cell (struct reader *r, struct rollup_cell *c)
         get_measured (r, &c->measured);
     if (flags & CELL_MORE)
         get_more (r, &c->more);
+    if (flags & CELL_LOST)
+        get_lost (r, c);
 }
 
 static void get_cells (struct reader *r)

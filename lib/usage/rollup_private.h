@@ -45,6 +45,7 @@ struct rollup_cell {
     uint64_t gres_seconds;
     uint64_t recorded_gres_seconds; /* of them: the nodes have records */
     uint64_t suspended_gres_seconds;
+    uint64_t lost_gres_seconds[LOSS_COUNT]; /* as in usage_part_t */
     bool suspended_unknown;
     uint64_t present; /* segments that hold no other kind in the span */
     uint64_t begun;   /* of them: begun in it */

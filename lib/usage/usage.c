@@ -119,7 +119,12 @@ bool usage_part_hold (usage_part_t *part, const usage_interval_t *p,
 {
     int64_t suspended;
 
-    part->gres_seconds += h->devices * (uint64_t)period_seconds (p->period);
+    uint64_t seconds = h->devices * (uint64_t)period_seconds (p->period);
+    segment_loss_t loss = segment_loss (p->segment->state);
+
+    part->gres_seconds += seconds;
+    if (loss != LOSS_NONE)
+        part->lost_gres_seconds[loss] += seconds;
     part->placed_gres_seconds += h->devices * (uint64_t)usage_placed_seconds (p);
     if (usage_interval_suspended (p, &suspended) != SUSPENDED_KNOWN)
         return false;
@@ -368,6 +373,7 @@ usage_t *usage_new (const usage_query_t *query)
     u->cuts.kinds = kinds_new (query->site);
     u->cuts.zone = query->site->zone;
     u->cuts.period = query->period;
+    u->cuts.causes = query->idle_causes;
     u->asks_for_kind = asks_for_kind (query);
     u->billable_otherwise = billable_otherwise (query->site);
     make_changes (u);

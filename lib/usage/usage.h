@@ -33,6 +33,8 @@ typedef struct {
      * the cell has its own part. What policy.suspended may leave free. Of
      * segments; no rollup tells it. */
     uint64_t placed_gres_seconds;
+    /* Of these: in segments that ended so; [LOSS_NONE] is not counted. */
+    uint64_t lost_gres_seconds[LOSS_COUNT];
     measured_t measured; /* only after usage_measure () */
     /* Price seconds that are billed beyond those allocated, or below 0 (billable.h);
      * NULL: none. */
@@ -78,6 +80,8 @@ typedef struct {
     /* To which energy is added by time, of kinds with a pool and a weight, whatever
      * the filters; NULL: not wanted. */
     load_profile_t *load;
+    bool idle_causes;  /* IDLE_SPARE and IDLE_AFTER are told, as far as the facts of
+                          the period tell them; rollups do not */
     bool in_any_order; /* nobody reads the order of the cells */
     bool without_jobs; /* nobody reads how many there are: with rollups this
                           saves the most of the work */

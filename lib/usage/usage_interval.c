@@ -203,6 +203,14 @@ static void move_to (const usage_interval_cuts_t *c,
     place (c, sink, at);
 }
 
+static measured_why_t why (const usage_interval_cuts_t *c,
+                           const struct placing *at,
+                           const usage_part_of_t *part)
+{
+    return (measured_why_t){c->causes ? part->idle : IDLE_OTHER,
+                            segment_loss (at->interval.segment->state)};
+}
+
 /* A part of a stretch, cut where intervals are. What lies a little outside of
  * the segment counts with its first or last moment. */
 static void measure_part (const usage_interval_cuts_t *c,
@@ -224,7 +232,7 @@ static void measure_part (const usage_interval_cuts_t *c,
             next = at->interval.period.end * 1000;
         if (at->measured)
             measured_add (at->measured, part->usage, from, next, at->allocated,
-                          at->devices);
+                          at->devices, why (c, at, part));
         if (sink->stretch && at->kind)
             sink->stretch (&at->interval, at->kind, part->usage, from, next,
                            sink->arg);

@@ -68,6 +68,7 @@ typedef struct {
     size_t change_count;
     bool units[3]; /* by calendar_unit_t: where hours, days, months begin */
     bool by_node;
+    bool causes; /* idle time has all causes, of what is known in the period */
 } usage_interval_cuts_t;
 
 /* The interval that begins at `start` ends here, or at `end`. */

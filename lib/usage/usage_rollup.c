@@ -278,6 +278,8 @@ static void add_part (const usage_t *u, struct cell *to,
 
     part->gres_seconds += from->gres_seconds;
     part->suspended_gres_seconds += from->suspended_gres_seconds;
+    for (size_t i = 0; i < LOSS_COUNT; i++)
+        part->lost_gres_seconds[i] += from->lost_gres_seconds[i];
     if (from->more && u->billable_otherwise)
         billable_more_add (&part->more, *from->more);
     if (from->suspended_unknown)

@@ -15,6 +15,7 @@
 #include "month/bills.h"
 #include "month/chargebacks.h"
 #include "month/summaries.h"
+#include "month/wastes.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
 #include "report/plan.h"
@@ -186,6 +187,24 @@ static int report_of_summary (cli_t *cli, const report_query_t *query,
         return cli_usage (cli, "report summary covers a full calendar month: "
                                "give --month YYYY-MM, and no filters");
     return summaries_make (cli->store, query, NULL, ret_report, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
+}
+
+/* Prices and capacity are those of calendar months. */
+static int report_of_waste (cli_t *cli, const report_query_t *query,
+                            report_t **ret_report)
+{
+    const zone_t *zone = query->site->zone;
+    gl_error_t error;
+
+    if (zone_unit (zone, CALENDAR_MONTH, query->period.start).start
+            != query->period.start
+        || zone_unit (zone, CALENDAR_MONTH, query->period.end - 1).end
+               != query->period.end)
+        return cli_usage (cli, "report waste covers full calendar months: give "
+                               "--month YYYY-MM or --month YYYY-MM..YYYY-MM");
+    return wastes_make (cli->store, query, ret_report, &error) < 0
                ? cli_fail (cli, &error)
                : CLI_OK;
 }
@@ -473,6 +492,7 @@ static const struct {
     {"utilization", report_of_utilization, default_pool, NULL, true},
     {"energy", report_of_energy, default_account, NULL, true},
     {"idle", report_of_idle, default_user, NULL, true},
+    {"waste", report_of_waste, default_teams, NULL, false},
     {"breakeven", NULL, NULL, make_breakeven, false},
     {"decide", NULL, NULL, make_decide, false},
     {"plan", NULL, NULL, make_plan, false},
@@ -638,7 +658,8 @@ const verb_t verb_report = {
       "it\n               changed, what was wasted, what to look at first\n  "
       "utilization  what the GPUs were doing, to the second\n  energy       "
       "energy by the GPUs' own counters\n  idle         allocated GPUs that "
-      "agents found idle\n  breakeven    what a GPU hour costs, owned and "
+      "agents found idle\n  waste        GPU time that did no useful work, by "
+      "cause, in money, and the\n               jobs that wasted most\n  breakeven    what a GPU hour costs, owned and "
       "rented\n  decide       the questions of the configuration: what a run "
       "costs, whether\n               interruptible capacity pays, cash over "
       "the years and others\n  plan         measured use, the cost of owning "

@@ -133,7 +133,8 @@ int facts_unheld (store_t *store, const site_t *site, const store_query_t *query
             to = period.end * 1000;
         if (from < to)
             measured_add (ret_measured, &u.usage, from, to, period,
-                          fraction (1, 1));
+                          fraction (1, 1),
+                          (measured_why_t){IDLE_OTHER, LOSS_NONE});
     }
     store_iter_close (iter);
     energy_bound_free (bound);

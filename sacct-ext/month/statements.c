@@ -183,7 +183,7 @@ static void price_idle (statements_t *s, statement_idle_t *idle, size_t count)
     if (!s->prices)
         s->prices = bill_pool_prices (s->now->bill);
     for (size_t i = 0; i < count; i++)
-        bill_idle_in_jobs (s->prices, idle[i].pool, idle[i].gpu_seconds,
+        bill_time_value (s->prices, idle[i].pool, idle[i].gpu_seconds,
                            idle[i].units);
 }
 

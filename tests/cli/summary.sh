@@ -14,6 +14,9 @@ lab report summary --month 2026-10 -P >summary.csv || exit 1
 # fields NAME...: these columns by name
 column () { awk -F'|' -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next }
                                   $1 == section { print $2, $at }' section="$2" summary.csv; }
+# The amounts of capacity that was wasted.
+capacity () { awk -F'|' 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "amount") at = i; next }
+                         $1 == "waste" && $4 ~ /^Capacity/ { print $at }' summary.csv; }
 
 # plain: a page without the spaces that group digits, and with the minus sign of data
 plain () { sed 's/\xe2\x80\xaf//g; s/\xe2\x88\x92/-/g'; }
@@ -34,10 +37,10 @@ result $? "the parts of each team's change add up to it"
 # Of a site that charges nobody for capacity without jobs.
 unallocated=$(lab report chargeback --month 2026-10 --by team --html | sed -n 's@.*<dt>Unallocated cost</dt><dd class="value">\([^<]*\)<.*@\1@p' | tr -cd '0-9.-')
 unknown=$(column amount unknown | awk '{ print $NF }')
-is "$({ column amount waste; column amount unknown; } | awk '{ sum += $NF } END { printf "%.2f", sum }')" "${unallocated:-none}" \
+is "$({ capacity; column amount unknown; } | awk '{ sum += $NF } END { printf "%.2f", sum }')" "${unallocated:-none}" \
     "capacity that is wasted and what is unknown are the chargeback's unallocated cost"
 is "$(sed -n 's@.*<dt>Wasted</dt><dd class="value">\([^<]*\)<.*@\1@p' page.html | tr -cd '0-9.')" \
-    "$(column amount waste | awk '{ sum += $NF } END { printf "%.2f", sum }')" "what is unknown is not wasted"
+    "$(capacity | awk '{ sum += $NF } END { printf "%.2f", sum }')" "what is unknown is not wasted"
 grep -q "not counted: ${unknown:-none} of capacity whose state is unknown" page.html &&
     grep -q 'Data quality: .* no source says whether [0-9.]* GPU hours of free capacity were up' page.html
 result $? "it is named apart, in money and in hours"

@@ -9,10 +9,13 @@ pty=$abs_top_builddir/tests/cli/pty
 gl () { "$program" --config site.yaml --store sqlite:ledger.db "$@"; }
 # at COLUMNS ARGUMENT...
 at () { c=$1; shift; "$pty" "$c" "$program" --config site.yaml --store sqlite:ledger.db "$@"; }
-# the table alone: from the first empty line to the next
-table () { awk '/^$/ {at++} at == 1 && $0 != "" && !/ more \(.*\): -w shows all, or -o$/' "$1"; }
-# no line of the tables is wider than $1
-narrow () { table "$work/out" | awk -v most="$1" 'length ($0) > most {wide = 1} END {exit wide || NR == 0}'; }
+# the table alone: the first paragraph, or the one after the key figures
+table () { awk '/^$/ {at++; next} at == 1 && /^(Charged|Allocated) / {shift = 1}
+                at == 1 + shift && !/ more \(.*\): -w shows all, or -o$/' "$1"; }
+# the key figures, or the table
+figures () { awk '/^$/ {at++; next} at == 1' "$1" | grep -v ' more (' ; }
+# no line of them is wider than $1
+narrow () { { table "$work/out"; figures "$work/out"; } | awk -v most="$1" 'length ($0) > most {wide = 1} END {exit wide || NR == 0}'; }
 
 cd "$work" || exit 1
 cp "$abs_top_srcdir"/contrib/examples/month/* . && chmod u+w ./*

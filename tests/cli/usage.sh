@@ -1,6 +1,6 @@
 #!/bin/sh
 # The command itself: exit codes, where messages go, what wrong use says, that
-# no file is left half written, what completion offers.
+# no file is left half written.
 site=$abs_top_srcdir/tests/cli/golden/site.yaml
 # shellcheck source=tests/support/tap.sh
 . "$abs_top_srcdir/tests/support/tap.sh"
@@ -169,36 +169,5 @@ result $? "a cluster of which there is no accounting is said to be one"
 "$program" --store sqlite:empty.db report usage --month 2026-10 --json 2>err |
     jq -e '.rows == [] and (.notes | length) == 1' >/dev/null
 result $? "a month of an empty store has no rows and a note"
-
-# Completion.
-if command -v bash >/dev/null; then
-    cat >complete.bash <<'END'
-source "$1"
-shift
-COMP_WORDS=("$@")
-COMP_CWORD=$(($# - 1))
-_gpuledger
-printf '%s\n' "${COMPREPLY[@]}"
-END
-    offers ()
-    {
-        bash complete.bash "$abs_top_srcdir/contrib/completion/gpuledger" \
-            "$program" "$@" | tr '\n' ' '
-    }
-    test "$(offers rep)" = "report "
-    result $? "completion knows the verbs"
-    test "$(offers report u)" = "usage utilization "
-    result $? "completion knows the reports"
-    test "$(offers report usage --acc)" = "--accounts "
-    result $? "completion knows the options of a verb"
-    test "$(offers --store x report usage --st)" = "--starttime --state --store --strict "
-    result $? "completion knows the common options"
-    test "$(offers report usage --by account,pr)" = "account,project account,profile "
-    result $? "completion knows the keys after a comma"
-    test "$(offers report usage --sort -gpu_hours,acc)" = "-gpu_hours,account "
-    result $? "completion knows fields to sort by"
-    test "$(offers report usage --month l)" = "last "
-    result $? "completion knows the last month"
-fi
 
 echo "1..$tests"

@@ -269,7 +269,8 @@ static void see (struct world *w, struct fact *f)
         u->idle_ms = ms / 7;
         u->processes_ms = ms / 5;
         u->no_process_ms = ms / 9;
-        f->part[i] = (usage_part_of_t){u, from, from + ms, EVIDENCE_MATCHED};
+        f->part[i] = (usage_part_of_t){u, from, from + ms, EVIDENCE_MATCHED,
+                                          IDLE_OTHER};
         f->part_list[i] = &f->part[i];
     }
     f->seen = true;

@@ -26,7 +26,7 @@ struct fact {
     project_t project;
     device_usage_t usage[PARTS_MAX];
     usage_part_of_t part[PARTS_MAX];
-    const usage_part_of_t *part_list[PARTS_MAX];
+    usage_part_of_t *part_list[PARTS_MAX];
     segment_evidence_t evidence;
     bool seen;
 };

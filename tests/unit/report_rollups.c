@@ -6,6 +6,7 @@
 #include "render/render.h"
 #include "report/utilization.h"
 #include "support/chargeback.h"
+#include "waste/waste.h"
 #include "usage/rollup.h"
 
 /* Each takes some 10 ms where every access is checked. */
@@ -115,6 +116,9 @@ static void join_months (const struct world *w, struct list *list)
 /* --- reports ----------------------------------------------------------- */
 
 /* Every text of the report in one format. */
+/* So that a test of nothing is noticed. */
+static size_t wasted_rows;
+
 static char *text_of (const report_t *report, render_format_t format)
 {
     const render_options_t plain = {.no_header = false};
@@ -159,6 +163,60 @@ static report_t *of_utilization (const struct world *w, const report_query_t *q,
         utilization_add_rollup (u, list->rollup[i]);
     report = utilization_make (u);
     utilization_free (u);
+    return report;
+}
+
+static void take_part (cube_t *waste, const char *pool,
+                       const usage_part_t *part)
+{
+    waste_t keys;
+
+    fields_init (&waste_rows, &keys);
+    keys.pool = pool;
+    waste_take_part (waste, &keys, part, WASTE_IDLE_CAUSES);
+    fields_clear (&waste_rows, &keys);
+}
+
+/* What is wasted by cause and pool: sums that only waste_take_part() reads. */
+static report_t *of_waste (const struct world *w, const report_query_t *q,
+                           const struct list *list)
+{
+    usage_query_t query = report_usage_query (q);
+    cube_t *waste = cube_new (&waste_rows, "what,pool");
+    report_t *report = report_new ("waste", "Waste");
+    const usage_cell_t *cell;
+    usage_t *u;
+    size_t count;
+
+    query.by.count = 1;
+    query.by.id[0] = KEY_POOL;
+    u = usage_new (&query);
+    for (size_t i = 0; !list && i < w->count; i++) {
+        const struct fact *f = &w->fact[i];
+        usage_add (u, &f->segment, f->suspension, f->suspension_count,
+                   &f->project);
+        usage_measure (u, &f->segment, &f->project,
+                       f->seen ? &f->evidence : NULL);
+    }
+    for (size_t i = 0; list && i < list->count; i++)
+        usage_add_rollup (u, list->rollup[i], ROLLUP_COUNTED);
+    cell = usage_cells (u, &count);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < cell[i].part_count; k++)
+            take_part (waste, cell[i].key[0], &cell[i].part[k]);
+    report_column (report, "what", "What", COLUMN_TEXT, true);
+    report_column (report, "pool", "Pool", COLUMN_TEXT, true);
+    report_column (report, "hours", "Hours", COLUMN_HOURS, false);
+    for (size_t i = 0; i < cube_count (waste); i++) {
+        const waste_t *row = cube_row (waste, i);
+        report_row (report);
+        report_put_text (report, 0, row->what);
+        report_put_text (report, 1, row->pool ? row->pool : "");
+        report_put_hours (report, 2, row->seconds);
+        wasted_rows++;
+    }
+    usage_free (u);
+    cube_free (waste);
     return report;
 }
 
@@ -391,9 +449,11 @@ TEST_CASE (rollups__made_up_worlds__reports_are_those_of_segments)
         check_usage (&w, seed, of_utilization, keys, GL_ARRAY_SIZE (keys));
         check_usage (&w, seed, of_utilization, pool_keys,
                      GL_ARRAY_SIZE (pool_keys));
+        check_usage (&w, seed, of_waste, keys, GL_ARRAY_SIZE (keys));
         check_charges (&w, seed);
         world_end (&w);
     }
+    assert_true (wasted_rows > 0);
 }
 
 /* Single jobs no longer decide what is billed. */

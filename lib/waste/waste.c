@@ -1,0 +1,261 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exact.h"
+#include "base/memory.h"
+#include "ledger/bill_idle.h"
+#include "waste/waste.h"
+
+#define MILLISECONDS 1000
+
+/* --- the list of causes ------------------------------------------------------- */
+
+static const waste_info_t idle_as_one
+    = {"idle_in_jobs", "Idle GPUs in jobs", WASTE_OF_JOBS,
+       "Ask for fewer GPUs, feed data faster, end jobs with their work."};
+static const waste_info_t idle_causes[IDLE_CAUSES] = {
+    [IDLE_SPARE] = {"idle_spare", "GPUs never busy, in jobs that used others",
+                    WASTE_OF_JOBS, "Ask for fewer GPUs."},
+    [IDLE_AFTER]
+    = {"idle_after", "GPUs allocated after their last work", WASTE_OF_JOBS,
+       "End the job or session when its work is done."},
+    [IDLE_NO_PROCESS]
+    = {"idle_no_process", "GPUs allocated without a process", WASTE_OF_JOBS,
+       "Ask for GPUs when the work that needs them begins."},
+    [IDLE_OTHER] = {"idle_other", "Other idle GPUs in jobs", WASTE_OF_JOBS,
+                    "Feed data faster, or run several jobs on one GPU."},
+};
+static const waste_info_t losses[LOSS_COUNT] = {
+    [LOSS_FAILED] = {"failed", "Jobs that failed", WASTE_OF_JOBS,
+                     "Test with a short job first; write checkpoints."},
+    [LOSS_TIMEOUT] = {"timeout", "Jobs that reached their time limit",
+                      WASTE_OF_JOBS, "Ask for enough time; write checkpoints."},
+    [LOSS_OUT_OF_MEMORY] = {"out_of_memory", "Jobs that ran out of memory",
+                            WASTE_OF_JOBS, "Ask for more memory."},
+    [LOSS_NODE_FAIL] = {"node_fail", "Jobs whose node failed", WASTE_OF_JOBS,
+                        "Repair or drain the node; write checkpoints."},
+    [LOSS_REQUEUED] = {"requeued", "Work that was preempted or requeued",
+                       WASTE_OF_JOBS, "Write checkpoints."},
+    [LOSS_CANCELLED]
+    = {"cancelled", "Jobs that were cancelled", WASTE_NOT_COUNTED,
+       "Perhaps nothing: interactive sessions end so."},
+};
+/* The classes of time of money/charge.h: their words. */
+static const waste_info_t capacity[] = {
+    {"idle", "Capacity: idle", WASTE_OF_CAPACITY,
+     "Bring more work to these GPUs, or own fewer."},
+    {"stranded", "Capacity: idle, stranded by MIG or shards", WASTE_OF_CAPACITY,
+     "Change the MIG layout."},
+    {"cpu_stranded", "Capacity: idle, CPUs or memory allocated",
+     WASTE_OF_CAPACITY, "Limit the CPUs and memory per GPU of jobs."},
+    {"reserved_unused", "Capacity: reserved, not used", WASTE_OF_CAPACITY,
+     "Release reservations that no job uses."},
+    {"planned_down", "Capacity: planned down", WASTE_OF_CAPACITY,
+     "Shorten maintenance."},
+    {"down", "Capacity: down", WASTE_OF_CAPACITY, "Repair nodes sooner."},
+    {"unknown", "Capacity: unknown", WASTE_UNKNOWN,
+     "Read node events of slurmdbd: gpuledger sync."},
+    {"suspended", "Capacity: suspended jobs", WASTE_OF_CAPACITY,
+     "Suspend fewer jobs."},
+    {"unbilled", "Capacity: allocated, not billed", WASTE_OF_CAPACITY,
+     "Give each device of the pool a weight."},
+    {"excess", "Capacity: allocated beyond the pool's capacity",
+     WASTE_OF_CAPACITY, "Check the nodes of the pool."},
+    {"no_capacity", "Capacity: pool without GPUs", WASTE_OF_CAPACITY,
+     "End the cost of a pool when its last GPU goes."},
+};
+
+static const struct {
+    const waste_info_t *info;
+    size_t count;
+} lists[] = {
+    {&idle_as_one, 1},
+    {idle_causes, IDLE_CAUSES},
+    {losses, LOSS_COUNT},
+    {capacity, GL_ARRAY_SIZE (capacity)},
+};
+
+const waste_info_t *waste_info (const char *word)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)
+        for (size_t k = 0; k < lists[i].count; k++)
+            if (lists[i].info[k].word && !strcmp (lists[i].info[k].word, word))
+                return &lists[i].info[k];
+    abort ();
+}
+
+/* --- rows ----------------------------------------------------------------------- */
+
+static const field_t fields[] = {
+    FIELD ("what", NAME, waste_t, what),
+    FIELD ("month", NAME, waste_t, month),
+    FIELD ("cluster", NAME, waste_t, cluster),
+    FIELD ("team", NAME, waste_t, team),
+    FIELD ("account", NAME, waste_t, account),
+    FIELD ("user", NAME, waste_t, user),
+    FIELD ("project", NAME, waste_t, project),
+    FIELD ("qos", NAME, waste_t, qos),
+    FIELD ("partition", NAME, waste_t, partition),
+    FIELD ("pool", NAME, waste_t, pool),
+    FIELD ("seconds", EXACT, waste_t, seconds),
+    FIELD ("known", EXACT, waste_t, known),
+    FIELD ("units", UNITS, waste_t, units),
+};
+const fields_t waste_rows = FIELDS ("waste", waste_t, fields);
+
+/* ret = weight x value / scale */
+static void weighted (mpq_t ret, const device_kind_t *kind, uint64_t value,
+                      unsigned long scale)
+{
+    exact_set_fraction (ret, kind->weight);
+    mpz_mul_ui (mpq_numref (ret), mpq_numref (ret), value);
+    mpz_mul_ui (mpq_denref (ret), mpq_denref (ret), scale);
+    mpq_canonicalize (ret);
+}
+
+static bool counts (const usage_part_t *part)
+{
+    return part->kind && !part->kind->cpu && part->kind->weight_known;
+}
+
+static void add_ms (cube_t *waste, const waste_t *keys,
+                    const waste_info_t *info, const device_kind_t *kind,
+                    uint64_t ms)
+{
+    waste_t row;
+
+    if (ms == 0)
+        return;
+    fields_init (&waste_rows, &row);
+    fields_copy (&waste_rows, &row, keys);
+    row.what = info->word;
+    weighted (row.seconds, kind, ms, MILLISECONDS);
+    cube_add (waste, &row);
+    fields_clear (&waste_rows, &row);
+}
+
+void waste_take_part (cube_t *waste, const waste_t *keys,
+                      const usage_part_t *part, waste_idle_t idle)
+{
+    const measured_t *m = &part->measured;
+
+    if (!counts (part))
+        return;
+    if (idle == WASTE_IDLE_AS_ONE)
+        add_ms (waste, keys, &idle_as_one, part->kind, m->idle_ms);
+    for (size_t i = 0; i < IDLE_CAUSES && idle == WASTE_IDLE_CAUSES; i++)
+        add_ms (waste, keys, &idle_causes[i], part->kind,
+                measured_idle_ms (m, (idle_cause_t)i));
+    for (size_t i = LOSS_NONE + 1; i < LOSS_COUNT; i++) {
+        uint64_t ms = part->lost_gres_seconds[i] * MILLISECONDS;
+        if (ms > m->idle_lost_ms[i])
+            add_ms (waste, keys, &losses[i], part->kind,
+                    ms - m->idle_lost_ms[i]);
+    }
+}
+
+void waste_take_allocated (cube_t *allocated, const waste_t *keys,
+                           const usage_part_t *part)
+{
+    waste_t row;
+
+    if (!counts (part) || part->gres_seconds == 0)
+        return;
+    fields_init (&waste_rows, &row);
+    fields_copy (&waste_rows, &row, keys);
+    weighted (row.seconds, part->kind, part->gres_seconds, 1);
+    weighted (row.known, part->kind, part->measured.idle_known_ms,
+              MILLISECONDS);
+    cube_add (allocated, &row);
+    fields_clear (&waste_rows, &row);
+}
+
+/* The groups [first, end), of one cause and pool: their part of its amount. */
+static void share (cube_t *seconds, size_t first, size_t end,
+                   const cube_t *prices, mpz_t *ret_units)
+{
+    size_t count = end - first;
+    GL_AUTOFREE mpq_t *part = xcalloc (count, sizeof (*part));
+    gl_error_t error;
+    mpz_t total;
+    waste_t sum;
+
+    mpz_init (total);
+    fields_init (&waste_rows, &sum);
+    cube_sum (seconds, first, end, &sum);
+    if (sum.pool)
+        bill_time_value (prices, sum.pool, sum.seconds, total);
+    for (size_t i = 0; i < count; i++) {
+        const waste_t *row = cube_row (seconds, first + i);
+        mpq_init (part[i]);
+        if (sum.pool)
+            bill_time_exact (prices, sum.pool, row->seconds, part[i]);
+    }
+    if (exact_share (total, part, count, ret_units, &error) < 0)
+        abort (); /* the total is their sum, rounded */
+    for (size_t i = 0; i < count; i++)
+        mpq_clear (part[i]);
+    fields_clear (&waste_rows, &sum);
+    mpz_clear (total);
+}
+
+static void add_shared (cube_t *waste, cube_t *seconds, size_t first,
+                        size_t end, const cube_t *prices)
+{
+    GL_AUTOFREE mpz_t *units = xcalloc (end - first, sizeof (*units));
+    waste_t row;
+
+    fields_init (&waste_rows, &row);
+    for (size_t i = first; i < end; i++)
+        mpz_init (units[i - first]);
+    share (seconds, first, end, prices, units);
+    for (size_t i = first; i < end; i++) {
+        fields_reset (&waste_rows, &row);
+        fields_copy (&waste_rows, &row, cube_row (seconds, i));
+        mpz_swap (row.units, units[i - first]);
+        cube_add (waste, &row);
+        mpz_clear (units[i - first]);
+    }
+    fields_clear (&waste_rows, &row);
+}
+
+void waste_add_priced (cube_t *waste, cube_t *seconds, const cube_t *prices)
+{
+    for (size_t i = 0, end; i < cube_count (seconds); i = end) {
+        end = cube_same (seconds, i, 2);
+        add_shared (waste, seconds, i, end, prices);
+    }
+}
+
+/* --- capacity --------------------------------------------------------------------- */
+
+/* NULL: the remainder is of prices, not of time. */
+static const remainder_info_t *class_of (const posting_t *row)
+{
+    for (remainder_id_t id = 0; id < REMAINDER_COUNT && row->what; id++)
+        if (!strcmp (remainder_info (id)->word, row->what)
+            && remainder_info (id)->unallocated)
+            return remainder_info (id);
+    return NULL;
+}
+
+void waste_take_capacity (cube_t *waste, const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    waste_t row;
+
+    fields_init (&waste_rows, &row);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind != BILL_REMAINDER || !class_of (&rows[i]))
+            continue;
+        fields_reset (&waste_rows, &row);
+        row.what = class_of (&rows[i])->word;
+        row.month = rows[i].month;
+        row.pool = rows[i].pool;
+        mpq_set (row.seconds, rows[i].gpu_seconds);
+        mpz_set (row.units, rows[i].cost_units);
+        cube_add (waste, &row);
+    }
+    fields_clear (&waste_rows, &row);
+}

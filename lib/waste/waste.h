@@ -1,0 +1,84 @@
+/*
+ * waste.h: GPU time that was paid for and did no useful work, by cause, in hours and
+ * money: the one list of causes for `report summary` and `report waste`.
+ *
+ * Time of jobs counts once. Idle time, which agents measured, comes first, by its
+ * causes (idle_cause_t of evidence/evidence.h); the rest of the time of a job that ended
+ * badly counts by how it ended (segment_loss_t of site/segment.h). Its price is the
+ * average list price of a GPU hour of its pool in the month, bill_time_value(). Time
+ * that was not measured is not idle.
+ *
+ * Capacity that no job had counts by the class of its time (money/charge.h), at its
+ * cost.
+ *
+ * Time of cancelled jobs is told but not counted: interactive sessions end so. Capacity
+ * of which no source says whether it was up is unknown, and not counted either. Pure.
+ */
+#ifndef GL_WASTE_WASTE_H
+#define GL_WASTE_WASTE_H
+
+#include <gmp.h>
+#include <stdbool.h>
+
+#include "ledger/bill.h"
+#include "ledger/cube.h"
+#include "usage/usage.h"
+
+typedef enum {
+    WASTE_OF_JOBS,
+    WASTE_OF_CAPACITY,
+    WASTE_UNKNOWN,     /* of capacity; not counted */
+    WASTE_NOT_COUNTED, /* of jobs */
+} waste_group_t;
+
+typedef struct {
+    const char *word;  /* machine name: "idle_in_jobs", "failed", "stranded" */
+    const char *title; /* "Idle GPUs in jobs" */
+    waste_group_t group;
+    const char *remedy; /* what would have prevented it, a sentence or two */
+} waste_info_t;
+
+/* By `what` of a row, whose words are all known. */
+const waste_info_t *waste_info (const char *word);
+
+/* Which causes of idle time are told apart: */
+typedef enum {
+    WASTE_IDLE_AS_ONE, /* none: all of it is "idle_in_jobs" */
+    WASTE_IDLE_CAUSES, /* usage that was asked for with idle_causes */
+} waste_idle_t;
+
+/* Texts are borrowed. A key that nobody asks for is absent. */
+typedef struct {
+    const char *what; /* a word; NULL: all allocated time */
+    const char *month;
+    const char *cluster;
+    const char *team;
+    const char *account;
+    const char *user;
+    const char *project;
+    const char *qos;
+    const char *partition;
+    const char *pool;
+    mpq_t seconds; /* of physical GPUs */
+    mpq_t known;   /* of all allocated time: for which it is known whether GPUs
+                      were idle */
+    mpz_t units;   /* in smallest units; 0: not known */
+} waste_t;
+extern const fields_t waste_rows;
+
+/* Adds what the part of usage wastes to a cube of these rows, with the keys of `keys`,
+ * which has a pool; without its price. */
+void waste_take_part (cube_t *waste, const waste_t *keys,
+                      const usage_part_t *part, waste_idle_t idle);
+/* Adds all time of the part, and how much of it is known. */
+void waste_take_allocated (cube_t *allocated, const waste_t *keys,
+                           const usage_part_t *part);
+/* Adds the groups of `seconds`, whose first keys are what and pool, of one month, with
+ * their prices. The amount of a cause and pool is rounded once and shared by hours, so
+ * that sums are the same however they are grouped. `prices`: bill_pool_prices() of the
+ * month. */
+void waste_add_priced (cube_t *waste, cube_t *seconds, const cube_t *prices);
+/* Adds the capacity of the bill that no job had. */
+void waste_take_capacity (cube_t *waste, const bill_t *bill);
+
+#endif /* !GL_WASTE_WASTE_H */

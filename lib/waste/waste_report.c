@@ -1,0 +1,706 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "ledger/bill_idle.h"
+#include "waste/waste_report.h"
+
+/* --- what it is made of -------------------------------------------------------- */
+
+/* The keys that slices are told apart by, and their place in a row. */
+static const struct {
+    key_id_t key;
+    size_t offset;
+} keys[] = {
+    {KEY_POOL, offsetof (waste_t, pool)},
+    {KEY_CLUSTER, offsetof (waste_t, cluster)},
+    {KEY_TEAM, offsetof (waste_t, team)},
+    {KEY_ACCOUNT, offsetof (waste_t, account)},
+    {KEY_USER, offsetof (waste_t, user)},
+    {KEY_PROJECT, offsetof (waste_t, project)},
+    {KEY_QOS, offsetof (waste_t, qos)},
+    {KEY_PARTITION, offsetof (waste_t, partition)},
+    {KEY_MONTH, offsetof (waste_t, month)},
+};
+
+/* A job with what it wasted in a month by one cause. */
+struct job {
+    const char *what, *month, *pool, *team, *user;
+    char *cluster;
+    uint64_t id_job;
+    uint64_t devices; /* at most at a time */
+    mpq_t seconds;
+    mpz_t units;
+};
+
+/* The jobs that wasted most by a cause, the largest first. */
+struct top {
+    const char *what;
+    struct job job[WASTE_JOBS];
+    size_t count;
+};
+
+/* A month in the making, whose usage has the texts of all rows. */
+struct month {
+    usage_query_t usage_query;
+    usage_t *usage;
+    char *name;
+};
+
+struct waste_report {
+    const report_query_t *query;
+    struct month **month;
+    size_t month_count;
+    cube_t *prices;    /* of the month */
+    cube_t *seconds;   /* of the month, by all keys that are asked for */
+    cube_t *of_job;    /* of the current job, by what */
+    cube_t *waste;     /* with prices, of all months */
+    cube_t *allocated; /* by the same keys */
+    text_list_t pools; /* of capacity */
+    struct top *top;
+    size_t top_count;
+    uint64_t id_job; /* the current one; 0: none */
+    char *cluster;
+    uint64_t devices;
+};
+
+static size_t place_of (key_id_t key)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (keys); i++)
+        if (keys[i].key == key)
+            return i;
+    return GL_ARRAY_SIZE (keys);
+}
+
+int waste_report_check (const report_query_t *query, gl_error_t *error)
+{
+    for (size_t i = 0; i < query->by.count; i++)
+        if (place_of (query->by.id[i]) == GL_ARRAY_SIZE (keys))
+            return gl_error (error,
+                             "report waste cannot be grouped by %s: it has "
+                             "pool, cluster, team, account, user, project, "
+                             "qos, partition and month",
+                             key_info (query->by.id[i])->word);
+    return 0;
+}
+
+/* `first` and the keys that are asked for, each once. */
+static char *names_of (const report_query_t *query, const char *first)
+{
+    buffer_t names = BUFFER_INIT;
+
+    buffer_add_text (&names, first);
+    for (size_t i = 0; i < query->by.count; i++)
+        if (!strstr (first, key_info (query->by.id[i])->word))
+            buffer_printf (&names, "%s%s", names.length ? "," : "",
+                           key_info (query->by.id[i])->word);
+    return buffer_take (&names);
+}
+
+waste_report_t *waste_report_new (const report_query_t *query)
+{
+    waste_report_t *w = xcalloc (1, sizeof (*w));
+    GL_AUTOFREE char *names = names_of (query, "what,pool,month");
+    GL_AUTOFREE char *plain = names_of (query, "");
+
+    w->query = query;
+    w->waste = cube_new (&waste_rows, names);
+    w->seconds = cube_new (&waste_rows, names);
+    w->allocated = cube_new (&waste_rows, plain);
+    return w;
+}
+
+static void job_clear (struct job *job)
+{
+    free (job->cluster);
+    mpq_clear (job->seconds);
+    mpz_clear (job->units);
+}
+
+void waste_report_free (waste_report_t *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->top_count; i++)
+        for (size_t k = 0; k < w->top[i].count; k++)
+            job_clear (&w->top[i].job[k]);
+    free (w->top);
+    cube_free (w->waste);
+    cube_free (w->seconds);
+    cube_free (w->allocated);
+    cube_free (w->of_job);
+    cube_free (w->prices);
+    for (size_t i = 0; i < w->month_count; i++) {
+        usage_free (w->month[i]->usage);
+        free (w->month[i]->name);
+        free (w->month[i]);
+    }
+    free (w->month);
+    texts_clear (&w->pools);
+    free (w->cluster);
+    free (w);
+}
+
+/* --- jobs ------------------------------------------------------------------------ */
+
+static struct top *top_of (waste_report_t *w, const char *what)
+{
+    for (size_t i = 0; i < w->top_count; i++)
+        if (!strcmp (w->top[i].what, what))
+            return &w->top[i];
+    w->top = xreallocarray (w->top, w->top_count + 1, sizeof (*w->top));
+    w->top[w->top_count] = (struct top){.what = what};
+    return &w->top[w->top_count++];
+}
+
+/* a comes before b */
+static bool is_before (const struct job *a, const struct job *b)
+{
+    int order = mpz_cmp (b->units, a->units);
+
+    if (order == 0)
+        order = mpq_cmp (b->seconds, a->seconds);
+    if (order == 0)
+        order = strcmp (a->cluster, b->cluster);
+    return order ? order < 0 : a->id_job < b->id_job;
+}
+
+/* Takes the job. */
+static void offer (struct top *top, struct job *job)
+{
+    size_t at = top->count;
+
+    while (at > 0 && is_before (job, &top->job[at - 1]))
+        at--;
+    if (at == WASTE_JOBS) {
+        job_clear (job);
+        return;
+    }
+    if (top->count == WASTE_JOBS)
+        job_clear (&top->job[--top->count]);
+    memmove (&top->job[at + 1], &top->job[at],
+             (top->count - at) * sizeof (*job));
+    top->job[at] = *job;
+    top->count++;
+}
+
+/* The current job is complete. */
+static void leave_job (waste_report_t *w)
+{
+    const char *month = w->month[w->month_count - 1]->name;
+
+    for (size_t i = 0; w->of_job && i < cube_count (w->of_job); i++) {
+        const waste_t *row = cube_row (w->of_job, i);
+        struct job job = {.what = row->what,
+                          .month = month,
+                          .pool = row->pool,
+                          .team = row->team,
+                          .user = row->user,
+                          .cluster = xstrdup (w->cluster),
+                          .id_job = w->id_job,
+                          .devices = w->devices};
+        mpq_init (job.seconds);
+        mpz_init (job.units);
+        mpq_set (job.seconds, row->seconds);
+        if (row->pool)
+            bill_time_value (w->prices, row->pool, row->seconds, job.units);
+        offer (top_of (w, row->what), &job);
+    }
+    cube_free (w->of_job);
+    w->of_job = NULL;
+    w->id_job = w->devices = 0;
+}
+
+static void enter_job (waste_report_t *w, const segment_t *s)
+{
+    if (w->id_job == s->id_job && w->cluster
+        && !strcmp (w->cluster, s->cluster))
+        return;
+    leave_job (w);
+    if (!w->cluster || strcmp (w->cluster, s->cluster) != 0) {
+        free (w->cluster);
+        w->cluster = xstrdup (s->cluster);
+    }
+    w->id_job = s->id_job;
+}
+
+/* --- facts in ---------------------------------------------------------------------- */
+
+void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
+                               const char *month, const bill_t *bill)
+{
+    struct month *m = xcalloc (1, sizeof (*m));
+
+    m->name = xstrdup (month);
+    m->usage_query = report_usage_query (query);
+    m->usage_query.idle_causes = true;
+    m->usage_query.without_jobs = true;
+    m->usage_query.by.count = GL_ARRAY_SIZE (keys);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (keys); i++)
+        m->usage_query.by.id[i] = keys[i].key;
+    m->usage = usage_new (&m->usage_query);
+    *GL_APPEND (w->month, w->month_count) = m;
+    w->prices = bill_pool_prices (bill);
+    if (query->filter_count == 0) {
+        cube_t *capacity = cube_new (&waste_rows, "what,pool");
+        waste_take_capacity (capacity, bill);
+        for (size_t i = 0; i < cube_count (capacity); i++) {
+            waste_t row = *(const waste_t *)cube_row (capacity, i);
+            if (row.pool) {
+                texts_add_new (&w->pools, row.pool);
+                for (size_t k = 0; k < w->pools.count; k++)
+                    if (!strcmp (w->pools.item[k], row.pool))
+                        row.pool = w->pools.item[k];
+            }
+            row.month = m->name;
+            cube_add (w->waste, &row);
+        }
+        cube_free (capacity);
+    }
+}
+
+/* What a slice has, by all keys. */
+static void keys_of (const usage_slice_t *slice, waste_t *ret)
+{
+    fields_init (&waste_rows, ret);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (keys); i++)
+        *(const char **)((char *)ret + keys[i].offset) = slice->key[i];
+}
+
+static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
+{
+    waste_report_t *w = arg;
+    waste_t row;
+
+    (void)error;
+    keys_of (slice, &row);
+    waste_take_part (w->seconds, &row, &slice->part, WASTE_IDLE_CAUSES);
+    waste_take_allocated (w->allocated, &row, &slice->part);
+    if (!w->of_job)
+        w->of_job = cube_new (&waste_rows, "what,pool,team,user");
+    waste_take_part (w->of_job, &row, &slice->part, WASTE_IDLE_CAUSES);
+    if (!slice->part.kind->cpu && slice->devices > w->devices)
+        w->devices = slice->devices;
+    fields_clear (&waste_rows, &row);
+    return 0;
+}
+
+int waste_report_add (waste_report_t *w, const segment_t *segment,
+                      const suspension_t *suspensions, size_t count,
+                      const project_t *project,
+                      const segment_evidence_t *evidence, gl_error_t *error)
+{
+    enter_job (w, segment);
+    return usage_each_slice (w->month[w->month_count - 1]->usage, segment,
+                             suspensions, count, project, evidence, take_slice,
+                             w, error);
+}
+
+void waste_report_end_month (waste_report_t *w)
+{
+    GL_AUTOFREE char *names = names_of (w->query, "what,pool,month");
+
+    leave_job (w);
+    waste_add_priced (w->waste, w->seconds, w->prices);
+    cube_free (w->seconds);
+    w->seconds = cube_new (&waste_rows, names);
+    cube_free (w->prices);
+    w->prices = NULL;
+}
+
+/* --- the page ------------------------------------------------------------------------ */
+
+enum {
+    AT_SECTION,
+    AT_WORD,
+    AT_CAUSE,
+    AT_KEYS,
+};
+
+static const column_info_t first_columns[AT_KEYS] = {
+    {"section", "Section", COLUMN_TEXT, true, true,
+     "Part of the page: jobs, group, job, capacity, unknown or not_counted."},
+    {"cause", "Word", COLUMN_TEXT, true, true,
+     "The cause in one word, such as idle_spare or out_of_memory."},
+    {"cause_title", "Cause", COLUMN_TEXT, true, false,
+     "Why the time was wasted."},
+};
+
+/* Columns behind the keys. */
+enum {
+    AT_JOB,
+    AT_JOB_MONTH,
+    AT_JOB_TEAM,
+    AT_JOB_USER,
+    AT_GPUS,
+    AT_ALLOCATED,
+    AT_WASTED,
+    AT_SHARE,
+    AT_KNOWN,
+    AT_AMOUNT,
+    AT_CURRENCY,
+    AT_REMEDY,
+    AT_COUNT,
+};
+
+static const column_info_t columns[AT_COUNT] = {
+    {"job", "Job", COLUMN_TEXT, true, false,
+     "The job; 'gpuledger explain JOB' shows how its time was counted."},
+    {"job_month", "Month of the job", COLUMN_DATE, false, true,
+     "The month in which it wasted this time."},
+    {"job_team", "Team of the job", COLUMN_TEXT, false, false,
+     "The team that the job is charged to."},
+    {"job_user", "User", COLUMN_TEXT, false, false, "Who submitted the job."},
+    {"gpus", "GPUs", COLUMN_COUNT, false, false,
+     "Devices that the job had, at most at a time."},
+    {"allocated_gpu_hours", "Allocated GPU hours", COLUMN_HOURS, false, false,
+     "Hours of physical GPUs that jobs had."},
+    {"wasted_gpu_hours", "Wasted GPU hours", COLUMN_HOURS, false, false,
+     "Hours of physical GPUs that did no useful work."},
+    {"wasted_pct", "Wasted %", COLUMN_PERCENT, false, false,
+     "Wasted GPU hours as a percentage of the GPU hours that jobs had."},
+    {"known_pct", "Measured %", COLUMN_PERCENT, false, false,
+     "The share of the allocated GPU hours for which agents measured whether "
+     "GPUs were idle. The rest counts as not idle."},
+    {"amount", "Amount", COLUMN_MONEY, false, false,
+     "Time of jobs at the average list price of a GPU hour of its pool in the "
+     "month; capacity at its cost. Empty: the pool has no price."},
+    {"currency", "Currency", COLUMN_TEXT, false, true,
+     "The currency of the amount."},
+    {"remedy", "What would have prevented it", COLUMN_WORDS, false, false,
+     "What users or administrators can do."},
+};
+
+struct page {
+    waste_report_t *w;
+    report_t *report;
+    size_t first; /* the first column behind the keys */
+    int digits;
+    waste_t allocated; /* all of it */
+};
+
+static size_t at (const struct page *page, size_t column)
+{
+    return page->first + column;
+}
+
+static void add_columns (struct page *page)
+{
+    const report_query_t *query = page->w->query;
+
+    report_columns (page->report, first_columns, AT_KEYS);
+    for (size_t i = 0; i < query->by.count; i++)
+        report_column (page->report, key_info (query->by.id[i])->word,
+                       key_info (query->by.id[i])->title, COLUMN_TEXT, true);
+    page->first = page->report->column_count;
+    for (size_t i = 0; i < AT_COUNT; i++) {
+        size_t column
+            = report_column (page->report, columns[i].name, columns[i].title,
+                             columns[i].type, columns[i].is_key);
+        report_column_help (page->report, column, columns[i].help);
+        page->report->column[column].detail = columns[i].detail;
+    }
+}
+
+static void put_made (report_t *report, size_t column, char *text)
+{
+    if (text)
+        report_put_text (report, column, text);
+    free (text);
+}
+
+static void put_amount (struct page *page, const mpz_t units)
+{
+    if (mpz_sgn (units) == 0)
+        return;
+    report_put_money (page->report, at (page, AT_AMOUNT), units, page->digits);
+    report_put_text (page->report, at (page, AT_CURRENCY),
+                     page->w->query->site->currency);
+}
+
+/* Into the last row, or totals. `of`: the time that jobs had; NULL: none. */
+static void put_sums (struct page *page, const waste_t *row, const waste_t *of)
+{
+    report_put_hours (page->report, at (page, AT_WASTED), row->seconds);
+    if (of) {
+        report_put_hours (page->report, at (page, AT_ALLOCATED), of->seconds);
+        put_made (page->report, at (page, AT_SHARE),
+                  report_percent_text (row->seconds, of->seconds));
+        put_made (page->report, at (page, AT_KNOWN),
+                  report_coverage_text (of->known, of->seconds));
+    }
+    put_amount (page, row->units);
+}
+
+static void begin_row (struct page *page, const char *section)
+{
+    report_row (page->report);
+    report_put_text (page->report, AT_SECTION, section);
+}
+
+static bool is_of (const waste_t *row, waste_group_t group)
+{
+    return waste_info (row->what)->group == group;
+}
+
+static bool is_of_jobs (const void *row, void *arg)
+{
+    (void)arg;
+    return is_of (row, WASTE_OF_JOBS);
+}
+
+static void put_causes (struct page *page, cube_t *causes, waste_group_t group,
+                        const char *section)
+{
+    for (size_t i = 0; i < cube_count (causes); i++) {
+        const waste_t *row = cube_row (causes, i);
+        const waste_info_t *info = waste_info (row->what);
+        if (info->group != group)
+            continue;
+        begin_row (page, section);
+        report_put_text (page->report, AT_WORD, row->what);
+        report_put_text (page->report, AT_CAUSE, info->title);
+        put_sums (page, row, NULL);
+        if (group == WASTE_OF_JOBS || group == WASTE_NOT_COUNTED)
+            put_made (
+                page->report, at (page, AT_SHARE),
+                report_percent_text (row->seconds, page->allocated.seconds));
+        report_put_text (page->report, at (page, AT_REMEDY), info->remedy);
+    }
+}
+
+static void put_total (struct page *page, cube_t *causes, waste_group_t group)
+{
+    waste_t sum;
+    size_t count = 0;
+
+    fields_init (&waste_rows, &sum);
+    for (size_t i = 0; i < cube_count (causes); i++) {
+        const waste_t *row = cube_row (causes, i);
+        if (!is_of (row, group))
+            continue;
+        fields_add (&waste_rows, &sum, row, 1);
+        count++;
+    }
+    if (count > 0) {
+        report_section_totals (page->report);
+        put_sums (page, &sum, group == WASTE_OF_JOBS ? &page->allocated : NULL);
+    }
+    fields_clear (&waste_rows, &sum);
+}
+
+static void put_groups (struct page *page)
+{
+    const report_query_t *query = page->w->query;
+    GL_AUTOFREE char *names = names_of (query, "");
+    cube_t *groups = cube_new (&waste_rows, names);
+
+    cube_where_wanted (groups, is_of_jobs, NULL);
+    cube_add_cube (groups, page->w->waste);
+    cube_sort (groups, "-units,-seconds");
+    for (size_t i = 0; i < cube_count (groups); i++) {
+        const waste_t *row = cube_row (groups, i);
+        begin_row (page, "group");
+        for (size_t k = 0; k < query->by.count; k++) {
+            const char *text = *(
+                const char *const *)((const char *)row
+                                     + keys[place_of (query->by.id[k])].offset);
+            report_put_text (page->report, AT_KEYS + k,
+                             text ? text : key_info (query->by.id[k])->absent);
+        }
+        put_sums (page, row, cube_find (page->w->allocated, row));
+    }
+    cube_free (groups);
+}
+
+static void put_job (struct page *page, const struct job *job)
+{
+    GL_AUTOFREE char *id = xasprintf ("%llu", (unsigned long long)job->id_job);
+
+    begin_row (page, "job");
+    report_put_text (page->report, AT_WORD, job->what);
+    report_put_text (page->report, at (page, AT_JOB), id);
+    report_put_text (page->report, at (page, AT_JOB_MONTH), job->month);
+    if (job->team)
+        report_put_text (page->report, at (page, AT_JOB_TEAM), job->team);
+    report_put_text (page->report, at (page, AT_JOB_USER),
+                     job->user ? job->user : key_info (KEY_USER)->absent);
+    report_put_count (page->report, at (page, AT_GPUS), job->devices);
+    report_put_hours (page->report, at (page, AT_WASTED), job->seconds);
+    put_amount (page, job->units);
+}
+
+/* A section for each cause. */
+static void put_jobs (struct page *page, cube_t *causes)
+{
+    for (size_t i = 0; i < cube_count (causes); i++) {
+        const waste_t *row = cube_row (causes, i);
+        const waste_info_t *info = waste_info (row->what);
+        struct top *top = top_of (page->w, row->what);
+        GL_AUTOFREE char *title = xasprintf ("%s: the largest", info->title);
+        if (info->group != WASTE_OF_JOBS || top->count == 0)
+            continue;
+        report_section (page->report, title, info->remedy);
+        report_section_fold (page->report);
+        for (size_t k = 0; k < top->count; k++)
+            put_job (page, &top->job[k]);
+    }
+}
+
+static void chart_causes (struct page *page, cube_t *causes)
+{
+    report_chart_t *chart = NULL;
+    mpz_t largest;
+
+    mpz_init (largest);
+    for (size_t i = 0; i < cube_count (causes); i++) {
+        const waste_t *row = cube_row (causes, i);
+        if (is_of (row, WASTE_OF_JOBS) && mpz_cmp (row->units, largest) > 0)
+            mpz_set (largest, row->units);
+    }
+    for (size_t i = 0; i < cube_count (causes) && mpz_sgn (largest); i++) {
+        const waste_t *row = cube_row (causes, i);
+        if (!is_of (row, WASTE_OF_JOBS) || mpz_sgn (row->units) == 0)
+            continue;
+        if (!chart)
+            chart = report_chart (page->report, CHART_BARS,
+                                  "Wasted GPU time of jobs by cause",
+                                  "The amount of each cause.");
+        report_chart_money (chart, waste_info (row->what)->title, row->units,
+                            largest, page->digits, 0);
+    }
+    mpz_clear (largest);
+}
+
+/* What a cause wasted in each month. */
+static void series_of (const struct page *page, cube_t *by_month,
+                       const char *what, mpq_t *ret_value)
+{
+    for (size_t i = 0; i < page->w->month_count; i++) {
+        const waste_t key = {.what = what, .month = page->w->month[i]->name};
+        const waste_t *row = cube_find (by_month, &key);
+        mpq_init (ret_value[i]);
+        if (row)
+            mpq_set_z (ret_value[i], row->units);
+    }
+}
+
+static void plot_months (struct page *page, const plot_series_t *series,
+                         size_t count)
+{
+    size_t months = page->w->month_count;
+    GL_AUTOFREE const char **point = xcalloc (months + 1, sizeof (*point));
+
+    for (size_t i = 0; i < months; i++)
+        point[i] = page->w->month[i]->name;
+    report_plot (
+        page->report,
+        &(plot_t){.kind = CHART_COLUMNS,
+                  .title = "Month by month",
+                  .description = "Wasted GPU time of jobs by month and cause.",
+                  .type = COLUMN_MONEY,
+                  .digits = page->digits,
+                  .unit = page->w->query->site->currency,
+                  .point = point,
+                  .point_count = months,
+                  .series = series,
+                  .series_count = count});
+}
+
+static void chart_months (struct page *page, cube_t *causes)
+{
+    size_t months = page->w->month_count, count = 0;
+    GL_AUTOFREE plot_series_t *series
+        = xcalloc (cube_count (causes) + 1, sizeof (*series));
+    GL_AUTOFREE mpq_t *value
+        = xcalloc (cube_count (causes) * months + 1, sizeof (*value));
+    cube_t *by_month = cube_new (&waste_rows, "what,month");
+
+    cube_add_cube (by_month, page->w->waste);
+    for (size_t i = 0; i < cube_count (causes); i++) {
+        const waste_t *row = cube_row (causes, i);
+        if (!is_of (row, WASTE_OF_JOBS) || mpz_sgn (row->units) == 0)
+            continue;
+        series_of (page, by_month, row->what, value + count * months);
+        series[count] = (plot_series_t){.title = waste_info (row->what)->title,
+                                        .value = value + count * months,
+                                        .shade = (int)count};
+        count++;
+    }
+    if (months > 1 && count > 0)
+        plot_months (page, series, count);
+    for (size_t i = 0; i < count * months; i++)
+        mpq_clear (value[i]);
+    cube_free (by_month);
+}
+
+static void add_figures (struct page *page, cube_t *causes)
+{
+    GL_AUTOFREE char *amount = NULL, *share = NULL, *known = NULL, *hint = NULL;
+    waste_t sum;
+
+    fields_init (&waste_rows, &sum);
+    for (size_t i = 0; i < cube_count (causes); i++)
+        if (is_of (cube_row (causes, i), WASTE_OF_JOBS))
+            fields_add (&waste_rows, &sum, cube_row (causes, i), 1);
+    amount = exact_units_text (sum.units, page->digits);
+    share = report_percent_text (sum.seconds, page->allocated.seconds);
+    known
+        = report_coverage_text (page->allocated.known, page->allocated.seconds);
+    hint = xasprintf ("%s, %s %% of the GPU hours that jobs had",
+                      page->w->query->site->currency, share ? share : "0.00");
+    report_figure (page->report, "Wasted in jobs", amount, hint, COLUMN_MONEY);
+    report_coverage (page->report, "idle time", known ? known : "0.00");
+    report_note (page->report, NOTE_INFORMATION,
+                 "Agents measured %s %% of the GPU hours that jobs had. Time "
+                 "that was not measured is not counted as idle.",
+                 known ? known : "0.00");
+    fields_clear (&waste_rows, &sum);
+}
+
+static void fill (struct page *page, cube_t *causes)
+{
+    add_columns (page);
+    add_figures (page, causes);
+    chart_causes (page, causes);
+    chart_months (page, causes);
+    report_section (page->report, "Wasted time of jobs, by cause",
+                    "Each GPU hour counts once: idle time first, then the rest "
+                    "of the time of jobs that ended badly.");
+    put_causes (page, causes, WASTE_OF_JOBS, "jobs");
+    put_total (page, causes, WASTE_OF_JOBS);
+    report_section (page->report, "Who wasted how much",
+                    "The same hours, the largest amount first.");
+    put_groups (page);
+    put_jobs (page, causes);
+    report_section (page->report, "Capacity that no job had",
+                    "At its cost, whoever pays for it.");
+    put_causes (page, causes, WASTE_OF_CAPACITY, "capacity");
+    put_total (page, causes, WASTE_OF_CAPACITY);
+    report_section (page->report, "Not counted as waste",
+                    "Capacity of which no source says whether its nodes were "
+                    "up, and jobs that were cancelled, perhaps because they "
+                    "were done.");
+    put_causes (page, causes, WASTE_UNKNOWN, "unknown");
+    put_causes (page, causes, WASTE_NOT_COUNTED, "not_counted");
+}
+
+report_t *waste_report_make (waste_report_t *w)
+{
+    struct page page = {.w = w,
+                        .report = report_begin (w->query, "waste", "GPU waste"),
+                        .digits = w->query->site->currency_digits};
+    cube_t *causes = cube_new (&waste_rows, "what");
+
+    fields_init (&waste_rows, &page.allocated);
+    cube_sum (w->allocated, 0, cube_count (w->allocated), &page.allocated);
+    cube_add_cube (causes, w->waste);
+    cube_sort (causes, "-units,-seconds");
+    fill (&page, causes);
+    cube_free (causes);
+    fields_clear (&waste_rows, &page.allocated);
+    return page.report;
+}

@@ -1,0 +1,41 @@
+/*
+ * waste_report.h: report waste: what was wasted in some months (waste/waste.h), by
+ * cause, by the keys of the query, and the jobs that wasted most.
+ *
+ * Give it month after month: the month's bill, then all segments that touch it. Memory
+ * holds the groups and a few jobs, not the segments. Pure.
+ */
+#ifndef GL_WASTE_WASTE_REPORT_H
+#define GL_WASTE_WASTE_REPORT_H
+
+#include "report/heading.h"
+#include "waste/waste.h"
+
+typedef struct waste_report waste_report_t;
+
+/* Jobs that are listed for each cause. */
+#define WASTE_JOBS 10
+
+/* Groups by keys that a waste_t has; -1 with an error that names them. */
+int waste_report_check (const report_query_t *query, gl_error_t *error);
+
+/* The query, which has been checked, must outlive it. */
+waste_report_t *waste_report_new (const report_query_t *query);
+void waste_report_free (waste_report_t *waste); /* accepts NULL */
+
+/* `query`: that of the report, put to the month: its site and its part of the period. It
+ * must outlive the report, the bill the month. */
+void waste_report_begin_month (waste_report_t *waste,
+                               const report_query_t *query, const char *month,
+                               const bill_t *bill);
+/* In the order (cluster, id_job, time_submit). */
+int waste_report_add (waste_report_t *waste, const segment_t *segment,
+                      const suspension_t *suspensions, size_t count,
+                      const project_t *project,
+                      const segment_evidence_t *evidence, gl_error_t *error);
+void waste_report_end_month (waste_report_t *waste);
+
+/* After the last month. Yours: report_free(). */
+report_t *waste_report_make (waste_report_t *waste);
+
+#endif /* !GL_WASTE_WASTE_REPORT_H */

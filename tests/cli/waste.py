@@ -1,0 +1,165 @@
+"""waste.py: some hundred random jobs of a month and what their GPUs did, and what report
+waste has to say of them, counted here by its own rules in another way: second by second.
+
+    waste.py make SEED DIR      jobs (sacct), records (for write_records)
+    waste.py check SEED         the CSV of report waste on standard input
+"""
+import csv
+import decimal
+import random
+import sys
+from collections import Counter
+from datetime import datetime, timezone
+
+START = 1756684800  # 2025-09-01
+STEP = 600
+PRICES = {"h100": decimal.Decimal("4.00"), "l40s": decimal.Decimal("1.20")}
+ENDS = {"COMPLETED": None, "FAILED": "Jobs that failed",
+        "TIMEOUT": "Jobs that reached their time limit",
+        "OUT_OF_MEMORY": "Jobs that ran out of memory",
+        "NODE_FAIL": "Jobs whose node failed",
+        "PREEMPTED": "Work that was preempted or requeued",
+        "CANCELLED": "Jobs that were cancelled"}
+SPARE = "GPUs never busy, in jobs that used others"
+AFTER = "GPUs allocated after their last work"
+NONE = "GPUs allocated without a process"
+OTHER = "Other idle GPUs in jobs"
+
+
+def jobs(seed):
+    """Each: number, pool, user, state, stretches; a stretch is (device, begin, end,
+    idle seconds or None, seconds without a process)."""
+    chance = random.Random(seed)
+    for number in range(1, 161):
+        pool = chance.choice(list(PRICES))
+        gpus = chance.choice([1, 1, 2, 4])
+        begin = START + chance.randrange(25 * 86400 // STEP) * STEP
+        steps = chance.randint(1, 12)
+        stretches = []
+        if chance.random() < 0.8:  # else nobody measured it
+            for device in range(gpus):
+                never = chance.random() < 0.25
+                work = chance.randint(0, steps)  # what follows is idle
+                for i in range(steps):
+                    at = begin + i * STEP
+                    if chance.random() < 0.05:  # a stretch that is not known
+                        stretches.append((device, at, at + STEP, None, 0))
+                        continue
+                    idle = STEP if never or i >= work else chance.choice([0, 0, 60, 300, STEP])
+                    none = chance.choice([0, idle, idle // 2])
+                    stretches.append((device, at, at + STEP, idle, none))
+        yield (number, pool, gpus, chance.choice(["ann", "bob", "eve"]),
+               chance.choice(["COMPLETED"] * 6 + list(ENDS)), begin, begin + steps * STEP, stretches)
+
+
+def stamp(at):
+    return datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def make(seed, where):
+    with open(where + "/jobs", "w") as sacct, open(where + "/records", "w") as records:
+        print("JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList|UID", file=sacct)
+        for number, pool, gpus, user, state, begin, end, stretches in jobs(seed):
+            node = pool[0] + "1"
+            print(number, begin, begin, end, state, f"gres/gpu={gpus},gres/gpu:{pool}={gpus}",
+                  user, "vision" if user == "ann" else "language", node, 1000, sep="|", file=sacct)
+            common = f"cluster=lab node={node} job_id={number}"
+            print(f"job-start {stamp(begin)} {common} uid=1000 gpus=" +
+                  ",".join(map(str, range(gpus))), file=records)
+            print(f"job-end {stamp(end)} {common} uid=1000 gpus=" +
+                  ",".join(map(str, range(gpus))), file=records)
+            for device, at, to, idle, none in stretches:
+                known = "" if idle is None else (
+                    f" samples=60 samples_expected=60 utilization_ms={STEP * 1000}"
+                    f" utilization_sum={(STEP - idle) * 1000 * 5000} idle_ms={idle * 1000}"
+                    f" processes_ms={STEP * 1000} no_process_ms={none * 1000}")
+                print(f"job-usage {stamp(to)} {common} gpu=GPU-{node}-{device} gres_index={device}"
+                      f" begin_ms={at * 1000} end_ms={to * 1000}{known}", file=records)
+
+
+def expected(seed):
+    """Seconds by (cause, pool), and by (cause, job)."""
+    cause, job = Counter(), Counter()
+    for number, pool, gpus, user, state, begin, end, stretches in jobs(seed):
+        mine = Counter()
+        busy = {d for d, _, _, idle, _ in stretches if idle is not None and idle < STEP}
+        for device in {s[0] for s in stretches}:
+            own = [s for s in stretches if s[0] == device]
+            last = max((i for i, s in enumerate(own) if s[3] is not None and s[3] < STEP), default=-1)
+            known = any(s[3] is not None for s in own)
+            for i, (_, _, _, idle, none) in enumerate(own):
+                if not idle:
+                    continue
+                if busy and device not in busy and known:
+                    mine[SPARE] += idle
+                elif device in busy and i > last:
+                    mine[AFTER] += idle
+                else:
+                    mine[NONE] += min(none, idle)
+                    mine[OTHER] += idle - min(none, idle)
+        if ENDS[state]:
+            mine[ENDS[state]] += gpus * (end - begin) - sum(mine.values())
+        for what, seconds in mine.items():
+            if seconds:
+                cause[what, pool] += seconds
+                job[what, number] += seconds
+    return cause, job
+
+
+def check(seed, text):
+    rows = list(csv.DictReader(text))
+    cause, job = expected(seed)
+    failures = 0
+
+    def same(what, got, want):
+        nonlocal failures
+        if got != want:
+            failures += 1
+            print(f"{what}: {got}, not {want}")
+
+    titles = {r["cause"]: r["cause_title"] for r in rows if r["cause_title"]}
+    for r in rows:
+        r["cause"] = titles.get(r["cause"], "")
+    shown = {r["cause"]: r for r in rows if r["section"] in ("jobs", "not_counted")
+             and not r["cause"].startswith("Capacity")}
+    same("causes", sorted(shown), sorted({k for k, _ in cause}))
+    for name, r in shown.items():
+        seconds = sum(s for (k, _), s in cause.items() if k == name)
+        hours = decimal.Decimal(seconds) / 3600
+        same(name, r["wasted_gpu_hours"], str(hours.quantize(decimal.Decimal("0.000001"),
+                                                             decimal.ROUND_HALF_EVEN)))
+        same(name, decimal.Decimal(r["amount"]), amount(seed, name))
+    jobs_of = Counter(r["cause"] for r in rows if r["section"] == "job")
+    for name in {k for k, _ in cause} - {ENDS["CANCELLED"]}:
+        best = sorted((s * (PRICES[p]), -n) for n, p, s in
+                      ((n, pool_of(seed, n), s) for (k, n), s in job.items() if k == name))[-10:]
+        same(f"jobs of {name}", jobs_of[name], len(best))
+        ids = {int(r["job"]) for r in rows if r["section"] == "job" and r["cause"] == name}
+        # of equal amounts any may be listed: compare amounts, not ids
+        value = sorted(s * PRICES[pool_of(seed, n)] for (k, n), s in job.items() if k == name and n in ids)
+        same(f"largest jobs of {name}", [round(v / 3600, 2) for v in value],
+             [round(v / 3600, 2) for v, _ in best])
+    groups = sum(decimal.Decimal(r["amount"] or 0) for r in rows if r["section"] == "group")
+    causes = sum(decimal.Decimal(r["amount"] or 0) for r in rows if r["section"] == "jobs")
+    same("all groups", groups, causes)
+    return failures
+
+
+def pool_of(seed, number, cache={}):
+    if seed not in cache:
+        cache[seed] = {j[0]: j[1] for j in jobs(seed)}
+    return cache[seed][number]
+
+
+def amount(seed, name):
+    """Of each pool rounded half to even, and then added."""
+    cent = decimal.Decimal("0.01")
+    return sum((decimal.Decimal(s) * PRICES[pool] / 3600).quantize(cent, decimal.ROUND_HALF_EVEN)
+               for (k, pool), s in expected(seed)[0].items() if k == name)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "make":
+        make(int(sys.argv[2]), sys.argv[3])
+    else:
+        sys.exit(1 if check(int(sys.argv[2]), sys.stdin) else 0)

@@ -1,0 +1,64 @@
+#!/bin/bash
+# report waste against another count of the same random jobs (waste.py): GPUs that were
+# idle, and why; jobs that ended badly; their price; the largest jobs. And the director's
+# page has the same sums.
+# shellcheck disable=SC2154
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
+command -v python3 >/dev/null || { echo '1..0 # SKIP because python3 is not installed'; exit 0; }
+
+cd "$work" || exit 1
+waste () { python3 "$abs_top_srcdir/tests/cli/waste.py" "$@"; }
+gl () { "$program" --quiet --config site.yaml --store "sqlite:$db" "$@"; }
+cat >site.yaml <<END
+ledger: {timezone: UTC, currency: USD, go_live: 2025-09-01}
+clusters: [{name: lab}]
+pools:
+  - {name: h100, cluster: lab, nodes: h1, gres: [h100], gpus_per_node: 64}
+  - {name: l40s, cluster: lab, nodes: l1, gres: [l40s], gpus_per_node: 64}
+rates:
+  - {pool: h100, per_gpu_hour: 4.00}
+  - {pool: l40s, per_gpu_hour: 1.20}
+END
+# sum CONDITION: the money of rows of a CSV, column MONEY
+sum () { python3 -c 'import csv, decimal, sys
+print(sum(decimal.Decimal(r[sys.argv[1]] or 0) for r in csv.DictReader(sys.stdin)
+          if eval(sys.argv[2], {"r": r})))' "$@"; }
+
+for seed in 1 2 3 4 5 6; do
+    db=$seed.db
+    rm -rf spool && mkdir -m 0700 spool
+    waste make $seed . && gl init &&
+        "$abs_top_builddir/tests/agent/write_records" spool <records &&
+        gl import --cluster lab --as-of 2025-10-01T00:00:00Z jobs &&
+        gl ingest spool || exit 1
+    gl report waste --month 2025-09 --by account --csv >"$seed.csv"
+    waste check $seed <"$seed.csv" >said
+    result $? "seed $seed: causes, hours, amounts and jobs" && sed 's/^/# /' said
+    for by in user pool,qos month,account,user; do
+        is "$(gl report waste --month 2025-09 --by $by --csv | sum amount 'r["section"] == "group"')" \
+            "$(sum amount 'r["section"] == "jobs"' <"$seed.csv")" "seed $seed: by $by the sum is the same"
+    done
+    is "$(gl report summary --month 2025-09 --csv | sum gpu_hours 'r["section"] == "waste" and r["name"].startswith("Idle")' | cut -c 1-6)" \
+        "$(sum wasted_gpu_hours 'r["cause"].startswith("idle_") and r["section"] == "jobs"' <"$seed.csv" | cut -c 1-6)" \
+        "seed $seed: the director's page has the same idle GPU hours"
+    is "$(gl report summary --month 2025-09 --csv | sum amount 'r["section"] == "waste" and r["name"].startswith(("Jobs", "Work"))')" \
+        "$(sum amount 'not r["cause"].startswith("idle_") and r["section"] == "jobs"' <"$seed.csv")" \
+        "seed $seed: and the same jobs that ended badly"
+done
+
+db=1.db
+gl report waste --month 2025-09 --account vision --csv >out
+is "$(sum wasted_gpu_hours 'r["section"] == "group"' <out)" \
+    "$(sum wasted_gpu_hours 'r["section"] == "group" and r["account"] == "vision"' <1.csv)" \
+    "of one account"
+is "$(grep -c '^capacity' out)" 0 "which has no capacity of its own"
+gl report waste -S 2025-09-02 -E 2025-09-05 2>err
+is "$?:$(head -n 1 err)" "2:gpuledger: report waste covers full calendar months: give --month YYYY-MM or --month YYYY-MM..YYYY-MM" \
+    "not of some days"
+gl report waste --month 2025-09 --by node 2>err
+is "$?:$(head -n 1 err)" "1:gpuledger: report waste cannot be grouped by node: it has pool, cluster, team, account, user, project, qos, partition and month" \
+    "not by node"
+
+echo "1..$tests"
+exit $failed
