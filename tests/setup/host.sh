@@ -102,6 +102,10 @@ jq -e --arg conf "$conf:" '.rows[] | select(.name == "setup.figures").message |
 result $? "and every figure to fill, by file and line"
 jq -e '.rows[] | select(.name == "host.store").state == "ok"' "$work/out" >/dev/null
 result $? "the store is proved by a check of its own"
+for check in $(sed -n 's/.*\.check = "\([^"]*\)".*/\1/p' "$abs_top_srcdir"/sacct-ext/setup/steps_*.c | sort -u); do
+    jq -e --arg check "$check" 'any(.rows[]; .name == $check)' "$work/out" >/dev/null
+    result $? "doctor has the check $check, which proves a step"
+done
 mv /etc/gpuledger/slurmdb.cnf "$work"
 gl doctor -n -P -o name,state,remedy
 says "an account that cannot connect" '^setup.reader[|]warn[|]gpuledger setup'
