@@ -68,9 +68,8 @@ static setup_result_t show_missing (setup_t *setup, buffer_t *finding)
 
     proposal_missing (setup, &missing, &lacks);
     buffer_printf (finding,
-                   "%s was edited, so setup does not change it; it lacks %s. "
-                   "Add to its sections:%s",
-                   setup->cli->config, buffer_text (&lacks),
+                   "the file was edited, so setup does not change it; add to "
+                   "its sections:%s",
                    buffer_text (&missing));
     return SETUP_YOURS;
 }
@@ -118,8 +117,8 @@ setup_result_t configuration_make_client (setup_t *setup, buffer_t *finding,
     if (is_unwritten (setup))
         return write_file (setup, false, buffer_text (&text), error);
     buffer_printf (finding,
-                   "%s was edited, so setup does not change it. Add:\n%s",
-                   setup->cli->config, buffer_text (&text));
+                   "the file was edited, so setup does not change it; add:\n%s",
+                   buffer_text (&text));
     return SETUP_YOURS;
 }
 

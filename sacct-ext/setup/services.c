@@ -90,8 +90,8 @@ setup_result_t services_enable (changes_t *changes, const char *const *units,
 
     command_of (units, argv);
     if (!systemd_runs ()) {
-        buffer_add_text (finding, "systemd does not run here; where it does, "
-                                  "run for the packages that are installed\n$");
+        buffer_add_text (finding, "where it runs, for the packages that are "
+                                  "installed:\n$");
         add_command (finding, argv);
         return SETUP_YOURS;
     }

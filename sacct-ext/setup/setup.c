@@ -138,30 +138,46 @@ struct counts {
     size_t made, yours, waiting, failed;
 };
 
-static void act (setup_t *setup, const setup_step_t *step, bool undo,
+/* The word for a step that make() or undo() has handled. */
+static const char *word_of (const setup_t *setup, bool undo)
+{
+    bool dry = setup->options.dry_run;
+
+    if (!setup->changes.log.length)
+        return "left";
+    if (undo)
+        return dry ? "would undo" : "undone";
+    return dry ? "would do" : "done now";
+}
+
+static void say_yours (setup_t *setup, const setup_step_t *step,
+                       const char *reason, const char *finding)
+{
+    GL_AUTOFREE char *text
+        = xasprintf ("%s%s%s", reason, *reason ? "\n" : "", finding);
+
+    print_step (setup, step, "to do", text);
+}
+
+/* `reason`: what look() has found. */
+static void act (setup_t *setup, const setup_step_t *step, const char *reason,
                  struct counts *counts)
 {
+    bool undo = setup->options.remove;
     BUFFER_AUTO finding = BUFFER_INIT;
     gl_error_t error = {""};
     setup_result_t result = undo ? step->undo (setup, &finding, &error)
                                  : step->make (setup, &finding, &error);
-    bool dry = setup->options.dry_run;
 
-    if (result == SETUP_FAILED) {
-        counts->failed++;
+    counts->failed += result == SETUP_FAILED;
+    counts->yours += result == SETUP_YOURS;
+    counts->made += result == SETUP_MADE && setup->changes.log.length > 0;
+    if (result == SETUP_FAILED)
         print_step (setup, step, "failed", error.text);
-    } else if (result == SETUP_YOURS) {
-        counts->yours++;
-        print_step (setup, step, "to do", buffer_text (&finding));
-    } else if (!undo || setup->changes.log.length || finding.length) {
-        counts->made += setup->changes.log.length > 0;
-        print_step (setup, step,
-                    !setup->changes.log.length ? "left"
-                    : undo                     ? dry ? "would undo" : "undone"
-                    : dry                      ? "would do"
-                                               : "done now",
-                    buffer_text (&finding));
-    }
+    else if (result == SETUP_YOURS)
+        say_yours (setup, step, reason, buffer_text (&finding));
+    else if (!undo || setup->changes.log.length || finding.length)
+        print_step (setup, step, word_of (setup, undo), buffer_text (&finding));
 }
 
 static void make_step (setup_t *setup, const setup_step_t *step,
@@ -171,7 +187,7 @@ static void make_step (setup_t *setup, const setup_step_t *step,
     setup_state_t state = step->look (setup, &finding);
 
     if (state == SETUP_TO_DO) {
-        act (setup, step, false, counts);
+        act (setup, step, buffer_text (&finding), counts);
         return;
     }
     counts->waiting += state == SETUP_WAITING;
@@ -191,7 +207,7 @@ static void run_steps (setup_t *setup, const setup_step_t *steps,
         if (!setup->options.remove)
             make_step (setup, &steps[i], counts);
         else if (steps[count - 1 - i].undo)
-            act (setup, &steps[count - 1 - i], true, counts);
+            act (setup, &steps[count - 1 - i], "", counts);
     }
 }
 

@@ -444,31 +444,30 @@ static setup_result_t make_usage (setup_t *setup, buffer_t *finding,
 
 /* --- figures ------------------------------------------------------------- */
 
-static void add_figures (const setup_t *setup, const char *before,
-                         const char *between, buffer_t *out)
-{
-    for (size_t i = 0; i < setup->site->figure_count; i++) {
-        const site_figure_t *figure = &setup->site->figures[i];
-        buffer_printf (out, "%s%s:%d: `%s` of `%s`", i ? between : before,
-                       figure->place.file, figure->place.line, figure->key,
-                       figure->kind);
-    }
-}
-
 static setup_state_t look_figures (setup_t *setup, buffer_t *finding)
 {
-    if (!setup->site || setup->site->pool_count == 0)
+    const site_t *site = setup->site;
+
+    if (!site || site->pool_count == 0)
         return setup_say (finding, SETUP_WAITING, "for the configuration");
-    add_figures (setup, "", ", ", finding);
-    return setup->site->figure_count ? SETUP_TO_DO : SETUP_DONE;
+    if (site->figure_count == 0)
+        return SETUP_DONE;
+    buffer_printf (finding,
+                   "there are no charges before %zu figures are written",
+                   site->figure_count);
+    for (size_t i = 0; i < site->figure_count; i++) {
+        const site_figure_t *figure = &site->figures[i];
+        buffer_printf (finding, "\n%s:%d: `%s` of `%s`", figure->place.file,
+                       figure->place.line, figure->key, figure->kind);
+    }
+    return SETUP_TO_DO;
 }
 
+/* Only the site knows them. */
 static setup_result_t make_figures (setup_t *setup, buffer_t *finding,
                                     gl_error_t *error)
 {
-    (void)error;
-    buffer_add_text (finding, "there are no charges before you write these");
-    add_figures (setup, "\n", "\n", finding);
+    (void)setup, (void)finding, (void)error;
     return SETUP_YOURS;
 }
 

@@ -132,6 +132,11 @@ grep -v nodes-lab.conf "$work/before" | cmp -s - "$work/after"
 result $? "and nothing is written"
 
 # --- back
+host_state >"$work/before"
+ends 0 "a dry run of the removal" gl setup --remove --run-sql --dry-run
+host_state | cmp -s - "$work/before"
+result $? "which removes nothing"
+says "and says what it would" 'would remove /etc/gpuledger/slurmdb.cnf'
 ends 0 "removed" gl setup --remove --run-sql
 says "the configuration stays, because it was edited" "$conf stays"
 says "and the ledger, with its place" '/var/lib/gpuledger/facts.db'
