@@ -25,19 +25,21 @@ struct group {
 struct groups {
     struct group *group;
     size_t count;
-    const slurm_line_t *defaults; /* the last NodeName=DEFAULT; NULL: none */
+    const slurm_line_t **defaults; /* NodeName=DEFAULT so far */
+    size_t default_count;
 };
 
 /* --- node lines ---------------------------------------------------------- */
 
+/* The last default for a key is in force. */
 static const char *node_value (const struct groups *groups,
                                const slurm_line_t *line, const char *key)
 {
     const char *value = slurm_line_value (line, key);
 
-    return value || !groups->defaults
-               ? value
-               : slurm_line_value (groups->defaults, key);
+    for (size_t i = groups->default_count; i-- > 0 && !value;)
+        value = slurm_line_value (groups->defaults[i], key);
+    return value;
 }
 
 static int64_t node_number (const struct groups *groups,
@@ -120,7 +122,7 @@ static int read_nodes (const slurm_conf_t *conf, struct groups *groups,
         if (strcasecmp (line->pair[0].key, "NodeName") != 0)
             continue;
         if (!strcasecmp (line->pair[0].value, "DEFAULT"))
-            groups->defaults = line;
+            *GL_APPEND (groups->defaults, groups->default_count) = line;
         else if (read_node (groups, line, error) < 0)
             return -1;
     }
@@ -258,6 +260,7 @@ static void add_pools (found_pools_t *found, const struct group *group)
 
 static void groups_done (struct groups *groups)
 {
+    free (groups->defaults);
     GL_FREE_EACH (groups->group, groups->count, group, {
         free (group->gres);
         buffer_done (&group->nodes);
