@@ -210,6 +210,10 @@ size_t evidence_allocated (const segment_evidence_t *evidence,
                            device_lookup_f lookup, void *arg,
                            allocated_device_t **ret_allocated);
 
+/* Devices of the segment that were busy for some time, of those of which it is known. */
+uint64_t evidence_busy_devices (const segment_evidence_t *evidence,
+                                uint64_t *ret_known);
+
 /* The records of every node of the segment tell all devices that it had there,
  * which may be none. */
 bool evidence_tells_all (const segment_evidence_t *evidence);

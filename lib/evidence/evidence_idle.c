@@ -48,6 +48,22 @@ static struct device device_at (usage_part_of_t **part, size_t count)
     return d;
 }
 
+uint64_t evidence_busy_devices (const segment_evidence_t *e,
+                                uint64_t *ret_known)
+{
+    uint64_t busy = 0;
+
+    *ret_known = 0;
+
+    for (size_t i = 0; i < e->part_count;) {
+        struct device d = device_at (e->part + i, e->part_count - i);
+        busy += d.busy > 0;
+        *ret_known += d.known;
+        i += d.count;
+    }
+    return busy;
+}
+
 static void mark (const struct device *d, size_t from, idle_cause_t cause)
 {
     for (size_t i = from; i < d->count; i++)

@@ -192,21 +192,49 @@ static int report_of_summary (cli_t *cli, const report_query_t *query,
 }
 
 /* Prices and capacity are those of calendar months. */
+static int check_full_months (cli_t *cli, const report_query_t *query,
+                              const char *name)
+{
+    const zone_t *zone = query->site->zone;
+
+    return zone_unit (zone, CALENDAR_MONTH, query->period.start).start
+                       == query->period.start
+                   && zone_unit (zone, CALENDAR_MONTH, query->period.end - 1).end
+                          == query->period.end
+               ? CLI_OK
+               : cli_usage (cli,
+                            "report %s covers full calendar months: give "
+                            "--month YYYY-MM or --month YYYY-MM..YYYY-MM",
+                            name);
+}
+
 static int report_of_waste (cli_t *cli, const report_query_t *query,
                             report_t **ret_report)
 {
-    const zone_t *zone = query->site->zone;
     gl_error_t error;
+    int rc = check_full_months (cli, query, "waste");
 
-    if (zone_unit (zone, CALENDAR_MONTH, query->period.start).start
-            != query->period.start
-        || zone_unit (zone, CALENDAR_MONTH, query->period.end - 1).end
-               != query->period.end)
-        return cli_usage (cli, "report waste covers full calendar months: give "
-                               "--month YYYY-MM or --month YYYY-MM..YYYY-MM");
-    return wastes_make (cli->store, query, ret_report, &error) < 0
-               ? cli_fail (cli, &error)
-               : CLI_OK;
+    if (rc == CLI_OK && wastes_make (cli->store, query, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
+}
+
+static int report_of_rightsize (cli_t *cli, const report_query_t *query,
+                                report_t **ret_report)
+{
+    report_query_t by_family = *query;
+    gl_error_t error;
+    int rc = check_full_months (cli, query, "rightsize");
+
+    if (query->by.count != 1 || query->by.id[0] != KEY_USER)
+        return cli_usage (cli, "report rightsize has a row for each user, "
+                               "account, name of jobs, pool and number of "
+                               "GPUs: it takes no --by");
+    by_family.by.count = 0;
+    if (rc == CLI_OK
+        && rightsizes_make (cli->store, &by_family, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
 }
 
 static int report_of_utilization (cli_t *cli, const report_query_t *query,
@@ -493,6 +521,7 @@ static const struct {
     {"energy", report_of_energy, default_account, NULL, true},
     {"idle", report_of_idle, default_user, NULL, true},
     {"waste", report_of_waste, default_teams, NULL, false},
+    {"rightsize", report_of_rightsize, default_user, NULL, false},
     {"breakeven", NULL, NULL, make_breakeven, false},
     {"decide", NULL, NULL, make_decide, false},
     {"plan", NULL, NULL, make_plan, false},
@@ -659,7 +688,8 @@ const verb_t verb_report = {
       "utilization  what the GPUs were doing, to the second\n  energy       "
       "energy by the GPUs' own counters\n  idle         allocated GPUs that "
       "agents found idle\n  waste        GPU time that did no useful work, by "
-      "cause, in money, and the\n               jobs that wasted most\n  breakeven    what a GPU hour costs, owned and "
+      "cause, in money, and the\n               jobs that wasted most\n  rightsize    which jobs would do with "
+      "fewer or smaller GPUs, and what that\n               saves\n  breakeven    what a GPU hour costs, owned and "
       "rented\n  decide       the questions of the configuration: what a run "
       "costs, whether\n               interruptible capacity pays, cash over "
       "the years and others\n  plan         measured use, the cost of owning "

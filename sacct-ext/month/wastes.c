@@ -1,52 +1,91 @@
 #include "facts/facts.h"
 #include "month/month.h"
 #include "month/wastes.h"
+#include "waste/rightsize.h"
 #include "waste/waste_report.h"
 
+/* Of the two reports one. */
 struct making {
     store_t *store;
     const report_query_t *query;
     waste_report_t *waste;
+    rightsize_t *rightsize;
 };
+
+static const month_how_t as_it_is = {.days = false};
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {
-    return waste_report_add (arg, fact->segment, fact->suspensions,
+    struct making *m = arg;
+
+    if (m->rightsize)
+        return rightsize_add (m->rightsize, fact->segment, fact->project,
+                              fact->evidence, error);
+    return waste_report_add (m->waste, fact->segment, fact->suspensions,
                              fact->suspension_count, fact->project,
                              fact->evidence, error);
+}
+
+static int add_facts (struct making *m, period_t period, gl_error_t *error)
+{
+    const store_query_t segments
+        = {.start = period.start, .end = period.end, .gpu_only = true};
+
+    return facts_each (m->store, m->query->site, &segments, take_fact, m,
+                       error);
 }
 
 static int take_month (month_t *month, void *arg, gl_error_t *error)
 {
     struct making *m = arg;
     report_query_t query = *m->query;
-    store_query_t segments = {.gpu_only = true};
+    int rc;
 
     query.period = period_clip (month->period, query.period);
-    segments.start = query.period.start;
-    segments.end = query.period.end;
-    waste_report_begin_month (m->waste, &query, month->name, month->bill);
-    if (facts_each (m->store, query.site, &segments, take_fact, m->waste, error)
-        < 0)
-        return -1;
-    waste_report_end_month (m->waste);
-    return 0;
+    if (m->rightsize)
+        rightsize_begin_month (m->rightsize, &query, month->bill);
+    else
+        waste_report_begin_month (m->waste, &query, month->name, month->bill);
+    rc = add_facts (m, query.period, error);
+    if (m->rightsize)
+        rightsize_end_month (m->rightsize);
+    else
+        waste_report_end_month (m->waste);
+    return rc;
+}
+
+static int each_month (struct making *m, gl_error_t *error)
+{
+    return months_each (m->store, m->query->site, m->query->period, &as_it_is,
+                        take_month, m, error);
 }
 
 int wastes_make (store_t *store, const report_query_t *query,
                  report_t **ret_report, gl_error_t *error)
 {
-    static const month_how_t as_it_is = {.days = false};
     struct making m = {.store = store, .query = query};
     int rc = waste_report_check (query, error);
 
     if (rc < 0)
         return -1;
     m.waste = waste_report_new (query);
-    rc = months_each (store, query->site, query->period, &as_it_is, take_month,
-                      &m, error);
+    rc = each_month (&m, error);
     if (rc == 0)
         *ret_report = waste_report_make (m.waste);
     waste_report_free (m.waste);
+    return rc;
+}
+
+int rightsizes_make (store_t *store, const report_query_t *query,
+                     report_t **ret_report, gl_error_t *error)
+{
+    struct making m = {.store = store, .query = query};
+    int rc;
+
+    m.rightsize = rightsize_new (query);
+    rc = each_month (&m, error);
+    if (rc == 0)
+        *ret_report = rightsize_make (m.rightsize);
+    rightsize_free (m.rightsize);
     return rc;
 }

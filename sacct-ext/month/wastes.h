@@ -1,6 +1,7 @@
 /*
- * wastes.h: report waste (waste/waste_report.h) from the store: jobs as accounting
- * and agents have them now, prices and capacity of each month as it is billed.
+ * wastes.h: report waste (waste/waste_report.h) and report rightsize
+ * (waste/rightsize.h) from the store: jobs as accounting and agents have them now,
+ * prices and capacity of each month as it is billed.
  */
 #ifndef GL_MONTH_WASTES_H
 #define GL_MONTH_WASTES_H
@@ -9,9 +10,12 @@
 #include "store/store.h"
 #include "usage/query.h"
 
-/* The query is of whole calendar months, in which the last may go on. Yours:
+/* The query is of full calendar months, of which the last may go on. Yours:
  * report_free(). */
 int wastes_make (store_t *store, const report_query_t *query,
                  report_t **ret_report, gl_error_t *error);
+
+int rightsizes_make (store_t *store, const report_query_t *query,
+                     report_t **ret_report, gl_error_t *error);
 
 #endif /* !GL_MONTH_WASTES_H */

@@ -1,0 +1,71 @@
+/* rightsize_private.h: between rightsize.c (families from facts), rightsize_advice.c and
+ * rightsize_report.c (the page). */
+#ifndef GL_WASTE_RIGHTSIZE_PRIVATE_H
+#define GL_WASTE_RIGHTSIZE_PRIVATE_H
+
+#include <uthash.h>
+
+#include "ledger/cube.h"
+#include "waste/rightsize.h"
+
+typedef enum {
+    ADVICE_NONE,
+    ADVICE_FEWER_GPUS,
+    ADVICE_HALF_GPUS,
+    ADVICE_FEWER_SCALING,
+    ADVICE_SLICE,
+    ADVICE_SMALLER_GPU,
+    ADVICE_PIPELINE,
+    ADVICE_COUNT,
+} advice_id_t;
+
+typedef struct {
+    advice_id_t id;
+    char *text;  /* "Ask for 2 GPUs instead of 4."; NULL: none */
+    mpq_t share; /* of the hours that it saves; 0: nothing that can be told */
+} advice_t;
+
+struct family {
+    char *key; /* all of the following, with line ends between */
+    char *user, *account, *name, *pool, *profile;
+    uint64_t devices;
+    char *gpu;     /* model of the pool; NULL: not told */
+    bool is_whole; /* GPUs, not slices or shards */
+    uint64_t jobs;
+    uint64_t busy_most; /* devices that were busy in a job, at most */
+    bool busy_unsure;   /* of some job not all devices were measured */
+    mpq_t seconds;      /* of physical GPUs */
+    mpq_t known;        /* of them: activity is known */
+    mpq_t active;       /* of these: activity x time */
+    mpq_t value;        /* of the seconds, in smallest units; 0: no price */
+    mpq_t elapsed;      /* seconds of run time of all jobs */
+    int64_t memory_max, memory_total; /* MiB; -1: not known */
+    advice_t advice;
+    UT_hash_handle hh;
+};
+
+struct price {
+    char *pool, *gpu;
+    mpq_t hour; /* the average list price of a GPU hour, in smallest units */
+};
+
+struct rightsize {
+    const report_query_t *query;
+    struct rightsize_month **month;
+    size_t month_count;
+    cube_t *prices; /* of the month */
+    struct family *families;
+    struct price *price; /* of pools, as of the last month that has one */
+    size_t price_count;
+    const struct family *same; /* the first of the same work, by key */
+    /* the segment in hand */
+    const segment_t *segment;
+    uint64_t busy, watched; /* devices */
+    uint64_t last_job;
+    char *name;
+};
+
+/* Chooses the advice of each family that is known well enough. */
+void rightsize_advise (rightsize_t *rightsize);
+
+#endif /* !GL_WASTE_RIGHTSIZE_PRIVATE_H */
