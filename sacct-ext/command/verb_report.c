@@ -518,7 +518,7 @@ static const struct {
     {"chargeback", report_of_charges, default_teams, NULL, false},
     {"summary", report_of_summary, default_teams, NULL, false},
     {"utilization", report_of_utilization, default_pool, NULL, true},
-    {"energy", report_of_energy, default_account, NULL, true},
+    {"energy", report_of_energy, default_account, NULL, false},
     {"idle", report_of_idle, default_user, NULL, true},
     {"waste", report_of_waste, default_teams, NULL, false},
     {"rightsize", report_of_rightsize, default_user, NULL, false},
