@@ -34,9 +34,9 @@ static void take_usage (page_t *page)
     fields_init (&waste_rows, &keys);
     for (size_t i = 0; i < page->s->usage_count; i++) {
         const usage_cell_t *cell = &page->s->usage[i];
-        keys.pool = cell->key[KEY_AT_POOL];
-        keys.team = cell->key[KEY_AT_TEAM];
-        for (size_t k = 0; keys.pool && k < cell->part_count; k++)
+        keys.keys.pool = cell->key[KEY_AT_POOL];
+        keys.keys.team = cell->key[KEY_AT_TEAM];
+        for (size_t k = 0; keys.keys.pool && k < cell->part_count; k++)
             waste_take_part (seconds, &keys, &cell->part[k], WASTE_IDLE_AS_ONE);
     }
     waste_add_priced (page->waste, seconds, prices);
@@ -183,11 +183,11 @@ static void offer_capacity (page_t *page, struct action *action,
             continue;
         offer (action,
                (struct action){.text = xasprintf ("%s%s%s: %s GPU hours",
-                                                  remedies[i].before, row->pool,
+                                                  remedies[i].before, row->keys.pool,
                                                   remedies[i].after, hours),
                                .command
-                               = command_of (page, report, "--pool", row->pool),
-                               .pool = row->pool},
+                               = command_of (page, report, "--pool", row->keys.pool),
+                               .pool = row->keys.pool},
                row->units);
     }
 }
@@ -208,14 +208,14 @@ static const struct {
 static void offer_jobs (page_t *page, struct action *action, const waste_t *row,
                         const char *hours)
 {
-    const char *team = row->team ? row->team : key_info (KEY_TEAM)->absent;
+    const char *team = row->keys.team ? row->keys.team : key_info (KEY_TEAM)->absent;
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (questions); i++)
         if (!strcmp (questions[i].what, row->what))
             offer (action,
                    (struct action){.text = xasprintf (
                                        "Ask %s about %s %s: %s GPU hours", team,
-                                       questions[i].about, row->pool, hours),
+                                       questions[i].about, row->keys.pool, hours),
                                    .command = command_of (page, "report waste",
                                                           "--team", team),
                                    .team = team},

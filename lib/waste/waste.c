@@ -88,15 +88,7 @@ const waste_info_t *waste_info (const char *word)
 
 static const field_t fields[] = {
     FIELD ("what", NAME, waste_t, what),
-    FIELD ("month", NAME, waste_t, month),
-    FIELD ("cluster", NAME, waste_t, cluster),
-    FIELD ("team", NAME, waste_t, team),
-    FIELD ("account", NAME, waste_t, account),
-    FIELD ("user", NAME, waste_t, user),
-    FIELD ("project", NAME, waste_t, project),
-    FIELD ("qos", NAME, waste_t, qos),
-    FIELD ("partition", NAME, waste_t, partition),
-    FIELD ("pool", NAME, waste_t, pool),
+    SLICE_KEY_FIELDS (waste_t),
     FIELD ("seconds", EXACT, waste_t, seconds),
     FIELD ("known", EXACT, waste_t, known),
     FIELD ("units", UNITS, waste_t, units),
@@ -183,13 +175,13 @@ static void share (cube_t *seconds, size_t first, size_t end,
     mpz_init (total);
     fields_init (&waste_rows, &sum);
     cube_sum (seconds, first, end, &sum);
-    if (sum.pool)
-        bill_time_value (prices, sum.pool, sum.seconds, total);
+    if (sum.keys.pool)
+        bill_time_value (prices, sum.keys.pool, sum.seconds, total);
     for (size_t i = 0; i < count; i++) {
         const waste_t *row = cube_row (seconds, first + i);
         mpq_init (part[i]);
-        if (sum.pool)
-            bill_time_exact (prices, sum.pool, row->seconds, part[i]);
+        if (sum.keys.pool)
+            bill_time_exact (prices, sum.keys.pool, row->seconds, part[i]);
     }
     if (exact_share (total, part, count, ret_units, &error) < 0)
         abort (); /* the total is their sum, rounded */
@@ -251,8 +243,8 @@ void waste_take_capacity (cube_t *waste, const bill_t *bill)
             continue;
         fields_reset (&waste_rows, &row);
         row.what = class_of (&rows[i])->word;
-        row.month = rows[i].month;
-        row.pool = rows[i].pool;
+        row.keys.month = rows[i].month;
+        row.keys.pool = rows[i].pool;
         mpq_set (row.seconds, rows[i].gpu_seconds);
         mpz_set (row.units, rows[i].cost_units);
         cube_add (waste, &row);

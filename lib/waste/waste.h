@@ -22,6 +22,7 @@
 
 #include "ledger/bill.h"
 #include "ledger/cube.h"
+#include "ledger/slice_keys.h"
 #include "usage/usage.h"
 
 typedef enum {
@@ -50,15 +51,7 @@ typedef enum {
 /* Texts are borrowed. A key that nobody asks for is absent. */
 typedef struct {
     const char *what; /* a word; NULL: all allocated time */
-    const char *month;
-    const char *cluster;
-    const char *team;
-    const char *account;
-    const char *user;
-    const char *project;
-    const char *qos;
-    const char *partition;
-    const char *pool;
+    slice_keys_t keys;
     mpq_t seconds; /* of physical GPUs */
     mpq_t known;   /* of all allocated time: for which it is known whether GPUs
                       were idle */

@@ -10,22 +10,6 @@
 
 /* --- what it is made of -------------------------------------------------------- */
 
-/* The keys that slices are told apart by, and their place in a row. */
-static const struct {
-    key_id_t key;
-    size_t offset;
-} keys[] = {
-    {KEY_POOL, offsetof (waste_t, pool)},
-    {KEY_CLUSTER, offsetof (waste_t, cluster)},
-    {KEY_TEAM, offsetof (waste_t, team)},
-    {KEY_ACCOUNT, offsetof (waste_t, account)},
-    {KEY_USER, offsetof (waste_t, user)},
-    {KEY_PROJECT, offsetof (waste_t, project)},
-    {KEY_QOS, offsetof (waste_t, qos)},
-    {KEY_PARTITION, offsetof (waste_t, partition)},
-    {KEY_MONTH, offsetof (waste_t, month)},
-};
-
 /* A job with what it wasted in a month by one cause. */
 struct job {
     const char *what, *month, *pool, *team, *user;
@@ -67,44 +51,16 @@ struct waste_report {
     uint64_t devices;
 };
 
-static size_t place_of (key_id_t key)
-{
-    for (size_t i = 0; i < GL_ARRAY_SIZE (keys); i++)
-        if (keys[i].key == key)
-            return i;
-    return GL_ARRAY_SIZE (keys);
-}
-
 int waste_report_check (const report_query_t *query, gl_error_t *error)
 {
-    for (size_t i = 0; i < query->by.count; i++)
-        if (place_of (query->by.id[i]) == GL_ARRAY_SIZE (keys))
-            return gl_error (error,
-                             "report waste cannot be grouped by %s: it has "
-                             "pool, cluster, team, account, user, project, "
-                             "qos, partition and month",
-                             key_info (query->by.id[i])->word);
-    return 0;
-}
-
-/* `first` and the keys that are asked for, each once. */
-static char *names_of (const report_query_t *query, const char *first)
-{
-    buffer_t names = BUFFER_INIT;
-
-    buffer_add_text (&names, first);
-    for (size_t i = 0; i < query->by.count; i++)
-        if (!strstr (first, key_info (query->by.id[i])->word))
-            buffer_printf (&names, "%s%s", names.length ? "," : "",
-                           key_info (query->by.id[i])->word);
-    return buffer_take (&names);
+    return slice_keys_check (query, "waste", error);
 }
 
 waste_report_t *waste_report_new (const report_query_t *query)
 {
     waste_report_t *w = xcalloc (1, sizeof (*w));
-    GL_AUTOFREE char *names = names_of (query, "what,pool,month");
-    GL_AUTOFREE char *plain = names_of (query, "");
+    GL_AUTOFREE char *names = slice_keys_names (query, "what,pool,month");
+    GL_AUTOFREE char *plain = slice_keys_names (query, "");
 
     w->query = query;
     w->waste = cube_new (&waste_rows, names);
@@ -196,17 +152,18 @@ static void leave_job (waste_report_t *w)
         const waste_t *row = cube_row (w->of_job, i);
         struct job job = {.what = row->what,
                           .month = month,
-                          .pool = row->pool,
-                          .team = row->team,
-                          .user = row->user,
+                          .pool = row->keys.pool,
+                          .team = row->keys.team,
+                          .user = row->keys.user,
                           .cluster = xstrdup (w->cluster),
                           .id_job = w->id_job,
                           .devices = w->devices};
         mpq_init (job.seconds);
         mpz_init (job.units);
         mpq_set (job.seconds, row->seconds);
-        if (row->pool)
-            bill_time_value (w->prices, row->pool, row->seconds, job.units);
+        if (row->keys.pool)
+            bill_time_value (w->prices, row->keys.pool, row->seconds,
+                             job.units);
         offer (top_of (w, row->what), &job);
     }
     cube_free (w->of_job);
@@ -238,9 +195,7 @@ void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
     m->usage_query = report_usage_query (query);
     m->usage_query.idle_causes = true;
     m->usage_query.without_jobs = true;
-    m->usage_query.by.count = GL_ARRAY_SIZE (keys);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (keys); i++)
-        m->usage_query.by.id[i] = keys[i].key;
+    slice_keys_ask (&m->usage_query);
     m->usage = usage_new (&m->usage_query);
     *GL_APPEND (w->month, w->month_count) = m;
     w->prices = bill_pool_prices (bill);
@@ -249,25 +204,17 @@ void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
         waste_take_capacity (capacity, bill);
         for (size_t i = 0; i < cube_count (capacity); i++) {
             waste_t row = *(const waste_t *)cube_row (capacity, i);
-            if (row.pool) {
-                texts_add_new (&w->pools, row.pool);
+            if (row.keys.pool) {
+                texts_add_new (&w->pools, row.keys.pool);
                 for (size_t k = 0; k < w->pools.count; k++)
-                    if (!strcmp (w->pools.item[k], row.pool))
-                        row.pool = w->pools.item[k];
+                    if (!strcmp (w->pools.item[k], row.keys.pool))
+                        row.keys.pool = w->pools.item[k];
             }
-            row.month = m->name;
+            row.keys.month = m->name;
             cube_add (w->waste, &row);
         }
         cube_free (capacity);
     }
-}
-
-/* What a slice has, by all keys. */
-static void keys_of (const usage_slice_t *slice, waste_t *ret)
-{
-    fields_init (&waste_rows, ret);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (keys); i++)
-        *(const char **)((char *)ret + keys[i].offset) = slice->key[i];
 }
 
 static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
@@ -276,7 +223,8 @@ static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
     waste_t row;
 
     (void)error;
-    keys_of (slice, &row);
+    fields_init (&waste_rows, &row);
+    slice_keys_of (slice, &row.keys);
     waste_take_part (w->seconds, &row, &slice->part, WASTE_IDLE_CAUSES);
     waste_take_allocated (w->allocated, &row, &slice->part);
     if (!w->of_job)
@@ -301,7 +249,7 @@ int waste_report_add (waste_report_t *w, const segment_t *segment,
 
 void waste_report_end_month (waste_report_t *w)
 {
-    GL_AUTOFREE char *names = names_of (w->query, "what,pool,month");
+    GL_AUTOFREE char *names = slice_keys_names (w->query, "what,pool,month");
 
     leave_job (w);
     waste_add_priced (w->waste, w->seconds, w->prices);
@@ -495,7 +443,7 @@ static void put_total (struct page *page, cube_t *causes, waste_group_t group)
 static void put_groups (struct page *page)
 {
     const report_query_t *query = page->w->query;
-    GL_AUTOFREE char *names = names_of (query, "");
+    GL_AUTOFREE char *names = slice_keys_names (query, "");
     cube_t *groups = cube_new (&waste_rows, names);
 
     cube_where_wanted (groups, is_of_jobs, NULL);
@@ -505,9 +453,7 @@ static void put_groups (struct page *page)
         const waste_t *row = cube_row (groups, i);
         begin_row (page, "group");
         for (size_t k = 0; k < query->by.count; k++) {
-            const char *text = *(
-                const char *const *)((const char *)row
-                                     + keys[place_of (query->by.id[k])].offset);
+            const char *text = slice_keys_text (&row->keys, query->by.id[k]);
             report_put_text (page->report, AT_KEYS + k,
                              text ? text : key_info (query->by.id[k])->absent);
         }
@@ -580,7 +526,8 @@ static void series_of (const struct page *page, cube_t *by_month,
                        const char *what, mpq_t *ret_value)
 {
     for (size_t i = 0; i < page->w->month_count; i++) {
-        const waste_t key = {.what = what, .month = page->w->month[i]->name};
+        const waste_t key
+            = {.what = what, .keys.month = page->w->month[i]->name};
         const waste_t *row = cube_find (by_month, &key);
         mpq_init (ret_value[i]);
         if (row)

@@ -57,7 +57,7 @@ gl report waste -S 2025-09-02 -E 2025-09-05 2>err
 is "$?:$(head -n 1 err)" "2:gpuledger: report waste covers full calendar months: give --month YYYY-MM or --month YYYY-MM..YYYY-MM" \
     "not of some days"
 gl report waste --month 2025-09 --by node 2>err
-is "$?:$(head -n 1 err)" "1:gpuledger: report waste cannot be grouped by node: it has pool, cluster, team, account, user, project, qos, partition and month" \
+is "$?:$(head -n 1 err)" "1:gpuledger: report waste cannot be grouped by node: it has month, cluster, team, account, user, project, qos, partition and pool" \
     "not by node"
 
 echo "1..$tests"

@@ -172,7 +172,7 @@ static void take_part (cube_t *waste, const char *pool,
     waste_t keys;
 
     fields_init (&waste_rows, &keys);
-    keys.pool = pool;
+    keys.keys.pool = pool;
     waste_take_part (waste, &keys, part, WASTE_IDLE_CAUSES);
     fields_clear (&waste_rows, &keys);
 }
@@ -211,7 +211,7 @@ static report_t *of_waste (const struct world *w, const report_query_t *q,
         const waste_t *row = cube_row (waste, i);
         report_row (report);
         report_put_text (report, 0, row->what);
-        report_put_text (report, 1, row->pool ? row->pool : "");
+        report_put_text (report, 1, row->keys.pool ? row->keys.pool : "");
         report_put_hours (report, 2, row->seconds);
         wasted_rows++;
     }
