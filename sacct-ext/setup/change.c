@@ -29,6 +29,13 @@ char *change_read (const char *path, gl_error_t *error)
     return file_read (AT_FDCWD, real, path, FILE_MAX, &size, error);
 }
 
+void change_log (changes_t *changes, const char *verb, const char *past,
+                 const char *what)
+{
+    buffer_printf (&changes->log, "%s%s %s\n", changes->dry_run ? "would " : "",
+                   changes->dry_run ? verb : past, what);
+}
+
 /* --- the difference ------------------------------------------------------ */
 
 static void add_lines (buffer_t *out, char mark, const char *from,
@@ -158,52 +165,68 @@ static int replace (const change_file_t *file, const char *text,
 static void log_write (changes_t *changes, const change_file_t *file,
                        const char *before, const char *after)
 {
-    buffer_printf (&changes->log, "%s %s\n",
-                   changes->dry_run ? "would write" : "wrote", file->path);
+    change_log (changes, "write", "wrote", file->path);
     if (changes->dry_run && !file->secret)
         add_difference (&changes->log, before ? before : "", after);
+}
+
+/* Noted first: a file that is not in the list would never be removed. */
+static int write_noted (changes_t *changes, const change_file_t *file,
+                        const char *text, gl_error_t *error)
+{
+    const char *kind = file->shared ? "lines" : "file";
+    char digest[MADE_DIGEST_SIZE];
+
+    made_digest (text, strlen (text), digest);
+    if (note (changes, kind, file->path, digest, error) < 0)
+        return -1;
+    if (replace (file, text, error) == 0)
+        return 0;
+    change_forget (changes, kind, file->path, NULL);
+    return -1;
 }
 
 int change_write (changes_t *changes, const change_file_t *file,
                   const char *text, gl_error_t *error)
 {
     GL_AUTOFREE char *before = change_read (file->path, error);
-    char digest[MADE_DIGEST_SIZE];
 
     if (!before && error->text[0])
         return -1;
     if (before && !strcmp (before, text))
         return 0;
-    log_write (changes, file, before, text);
-    if (changes->dry_run)
-        return 0;
-    if (replace (file, text, error) < 0)
+    if (!changes->dry_run && write_noted (changes, file, text, error) < 0)
         return -1;
-    made_digest (text, strlen (text), digest);
-    return note (changes, file->shared ? "lines" : "file", file->path, digest,
-                 error);
+    log_write (changes, file, before, text);
+    return 0;
+}
+
+static int make_directory (const change_file_t *directory, bool *ret_made,
+                           gl_error_t *error)
+{
+    const char *path = directory->path;
+    uid_t user;
+    gid_t group;
+
+    if (owner_of (directory, &user, &group, error) < 0
+        || make_parents (path, error) < 0)
+        return -1;
+    *ret_made = mkdir (path, directory->mode) == 0;
+    if ((!*ret_made && errno != EEXIST) || chown (path, user, group) < 0
+        || chmod (path, directory->mode) < 0)
+        return gl_error (error, "%s: %s", path, strerror (errno));
+    return 0;
 }
 
 int change_directory (changes_t *changes, const change_file_t *directory,
                       gl_error_t *error)
 {
-    const char *path = directory->path;
-    uid_t user = 0;
-    gid_t group = 0;
-    bool made;
+    bool made = false;
 
-    buffer_printf (&changes->log, "%s the directory %s\n",
-                   changes->dry_run ? "would make" : "made", path);
-    if (changes->dry_run)
-        return 0;
-    if (owner_of (directory, &user, &group, error) < 0
-        || make_parents (path, error) < 0)
+    if (!changes->dry_run && make_directory (directory, &made, error) < 0)
         return -1;
-    made = mkdir (path, directory->mode) == 0;
-    if ((!made && errno != EEXIST) || chown (path, user, group) < 0
-        || chmod (path, directory->mode) < 0)
-        return gl_error (error, "%s: %s", path, strerror (errno));
-    return made ? note (changes, "directory", path, NULL, error) : 0;
+    change_log (changes, "make", "made", directory->path);
+    return made ? note (changes, "directory", directory->path, NULL, error) : 0;
 }
 
 /* --- programs ------------------------------------------------------------ */
@@ -213,17 +236,17 @@ int change_run (changes_t *changes, const char *const *argv, const char *kind,
 {
     program_t program
         = {.argv = argv, .input = -1, .timeout_ms = RUN_SECONDS * 1000};
+    BUFFER_AUTO command = BUFFER_INIT;
+    GL_AUTOFREE char *output
+        = changes->dry_run ? NULL : program_run (&program, error);
 
-    buffer_add_text (&changes->log, changes->dry_run ? "would run" : "ran");
-    for (size_t i = 0; argv[i]; i++)
-        buffer_printf (&changes->log, " %s", argv[i]);
-    buffer_add_char (&changes->log, '\n');
-    if (changes->dry_run)
-        return 0;
-    GL_AUTOFREE char *output = program_run (&program, error);
-    if (!output)
+    if (!output && !changes->dry_run)
         return -1;
-    return kind ? note (changes, kind, what, NULL, error) : 0;
+    for (size_t i = 0; argv[i]; i++)
+        buffer_printf (&command, "%s%s", i ? " " : "", argv[i]);
+    change_log (changes, "run", "ran", buffer_text (&command));
+    return kind && !changes->dry_run ? note (changes, kind, what, NULL, error)
+                                     : 0;
 }
 
 /* --- taken back ---------------------------------------------------------- */
@@ -262,12 +285,9 @@ int change_remove (changes_t *changes, const char *path, bool *ret_left,
 
     if (rc <= 0)
         return rc;
-    buffer_printf (&changes->log, "%s %s\n",
-                   changes->dry_run ? "would remove" : "removed", path);
-    if (changes->dry_run)
-        return 0;
-    if (unlink (path) < 0)
+    if (!changes->dry_run && unlink (path) < 0)
         return gl_error (error, "%s: %s", path, strerror (errno));
+    change_log (changes, "remove", "removed", path);
     return change_forget (changes, "file", path, error);
 }
 
@@ -278,11 +298,8 @@ int change_restore (changes_t *changes, const change_file_t *file,
 
     if (rc <= 0)
         return rc;
-    buffer_printf (&changes->log, "%s %s\n",
-                   changes->dry_run ? "would restore" : "restored", file->path);
-    if (changes->dry_run)
-        return 0;
-    if (replace (file, text, error) < 0)
+    if (!changes->dry_run && replace (file, text, error) < 0)
         return -1;
+    change_log (changes, "restore", "restored", file->path);
     return change_forget (changes, "file", file->path, error);
 }

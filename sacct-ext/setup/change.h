@@ -50,6 +50,10 @@ int change_remove (changes_t *changes, const char *path, bool *ret_left,
 int change_restore (changes_t *changes, const change_file_t *file,
                     const char *text, bool *ret_left, gl_error_t *error);
 
+/* Adds "would VERB WHAT" or, after the fact, "PAST WHAT" to the log. */
+void change_log (changes_t *changes, const char *verb, const char *past,
+                 const char *what);
+
 /* Setup no longer vouches for it; nothing with `dry_run`. */
 int change_forget (changes_t *changes, const char *kind, const char *name,
                    gl_error_t *error);

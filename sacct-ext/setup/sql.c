@@ -315,11 +315,11 @@ static setup_result_t have_run (setup_t *setup, const char *name,
 {
     if (!setup->options.run_sql)
         return hand_over (setup, name, url, sql, shown, finding, error);
-    buffer_printf (&setup->changes.log, "%s SQL:\n%s",
-                   setup->options.dry_run ? "would run" : "ran", shown);
-    if (setup->options.dry_run)
-        return SETUP_MADE;
-    return run_client (url, sql, error) < 0 ? SETUP_FAILED : SETUP_MADE;
+    if (!setup->options.dry_run && run_client (url, sql, error) < 0)
+        return SETUP_FAILED;
+    change_log (&setup->changes, "run", "ran", "SQL:");
+    buffer_add_text (&setup->changes.log, shown);
+    return SETUP_MADE;
 }
 
 static void place_done (struct place *place)

@@ -271,13 +271,11 @@ static setup_result_t make_store (setup_t *setup, buffer_t *finding,
     (void)finding;
     if (!strcmp (url, STORE_DEFAULT_URL) && make_directories (setup, error) < 0)
         return SETUP_FAILED;
-    buffer_printf (&setup->changes.log, "%s %s\n",
-                   setup->options.dry_run ? "would make" : "made", url);
-    if (setup->options.dry_run)
-        return SETUP_MADE;
-    return store_init (store_place_init_url (setup), NULL, error) < 0
-               ? SETUP_FAILED
-               : SETUP_MADE;
+    if (!setup->options.dry_run
+        && store_init (store_place_init_url (setup), NULL, error) < 0)
+        return SETUP_FAILED;
+    change_log (&setup->changes, "make", "made", url);
+    return SETUP_MADE;
 }
 
 /* What people were billed for is not setup's to delete. */
@@ -430,15 +428,14 @@ static setup_result_t make_usage (setup_t *setup, buffer_t *finding,
     GL_AUTOFREE char *said = NULL;
     GL_AUTOFREE char *table = NULL;
 
-    buffer_printf (&setup->changes.log, "%s gpuledger sync as user " USER "\n",
-                   setup->options.dry_run ? "would run" : "ran");
-    if (setup->options.dry_run)
-        return SETUP_MADE;
-    said = run_as_user (setup, sync, error);
-    table = said ? run_as_user (setup, report, error) : NULL;
-    if (!table)
-        return SETUP_FAILED;
-    buffer_printf (finding, "the first report\n%s\n%s", said, table);
+    if (!setup->options.dry_run) {
+        said = run_as_user (setup, sync, error);
+        table = said ? run_as_user (setup, report, error) : NULL;
+        if (!table)
+            return SETUP_FAILED;
+        buffer_printf (finding, "the first report\n%s\n%s", said, table);
+    }
+    change_log (&setup->changes, "run", "ran", "gpuledger sync as user " USER);
     return SETUP_MADE;
 }
 

@@ -63,9 +63,7 @@ static setup_result_t undo_spool (setup_t *setup, buffer_t *finding,
                        "has",
                        spool);
     else
-        buffer_printf (&setup->changes.log, "%s %s\n",
-                       setup->options.dry_run ? "would remove" : "removed",
-                       spool);
+        change_log (&setup->changes, "remove", "removed", spool);
     return change_forget (&setup->changes, "directory", spool, error) < 0
                ? SETUP_FAILED
                : SETUP_MADE;

@@ -146,6 +146,19 @@ result $? "the database account is gone"
 ends 0 "verify: the ledger is whole" gl verify
 ends 0 "removed again" gl setup --remove --run-sql
 
+# --- a full disk: the step fails, nothing is half-written, and the next run goes on
+mount -t tmpfs -o size=64k tmpfs /etc/gpuledger
+dd if=/dev/zero of=/etc/gpuledger/full bs=4k >/dev/null 2>&1
+ends 1 "a full disk" gl setup "${answers[@]}"
+says "the file is named" '^failed +the configuration .*: /etc/gpuledger/.*No space left'
+[ "$(ls -A /etc/gpuledger)" = full ]
+result $? "no part of a file is left"
+rm /etc/gpuledger/full
+ends 3 "with room" gl setup "${answers[@]}"
+[ -s $conf ]
+result $? "it goes on from there"
+umount /etc/gpuledger
+
 # --- what is missing is listed
 mv /etc/slurm /etc/no-slurm
 mv $conf $conf.mine
