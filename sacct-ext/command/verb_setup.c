@@ -95,7 +95,7 @@ static const cli_option_t options[] = {
      "print each change, with the difference for files; change nothing",
      CLI_AT (setup_options_t, dry_run)},
     {0, "remove", NULL,
-     "take back what setup has made; the ledger and files that you\nhave "
+     "undo what setup has done; the ledger and files that you\nhave "
      "edited stay",
      CLI_AT (setup_options_t, remove)},
     {0},

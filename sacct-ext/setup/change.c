@@ -249,7 +249,7 @@ int change_run (changes_t *changes, const char *const *argv, const char *kind,
                                      : 0;
 }
 
-/* --- taken back ---------------------------------------------------------- */
+/* --- undone -------------------------------------------------------------- */
 
 /* 1: it is as setup wrote it; 0: it is not setup's, or not there any more, or *ret_left. */
 static int is_untouched (changes_t *changes, const char *path, bool *ret_left,

@@ -231,20 +231,41 @@ static bool needs_model (const found_pool_t *pool)
     return rc < 0;
 }
 
-/* The fewest GPUs that the slices can be cut from: slurm.conf does not say how many
- * there are. */
+/* How many GPUs of the model the slices take at least; 0: it has no such slices. */
+static int64_t gpus_of_model (const char *model, const char *layout)
+{
+    int64_t gpus = 0;
+
+    return mig_layout (NULL, model, layout, MIG_GPUS_MAX, MIG_COMPUTE, NULL,
+                       NULL, &gpus, NULL)
+                   < 0
+               ? 0
+               : gpus;
+}
+
+/* The fewest of any model, where it is unknown: slurm.conf does not say how many GPUs
+ * are cut. */
+static int64_t fewest_gpus (const found_pool_t *pool)
+{
+    size_t count;
+    const mig_profile_t *profiles = mig_profiles (&count);
+    int64_t fewest = 0;
+
+    if (pool->model)
+        fewest = gpus_of_model (pool->model, pool->layout);
+    for (size_t i = 0; i < count && !pool->model; i++) {
+        int64_t gpus = gpus_of_model (profiles[i].model, pool->layout);
+        if (gpus > 0 && (fewest == 0 || gpus < fewest))
+            fewest = gpus;
+    }
+    return fewest ? fewest : 1;
+}
+
 static void count_cut (struct making *m)
 {
-    int64_t cards = 1;
-
     m->slices->layout = buffer_take (&m->layout);
     m->slices->model = m->whole ? mig_model (m->whole) : NULL;
-    if (mig_layout (NULL, m->slices->model, m->slices->layout, MIG_GPUS_MAX,
-                    MIG_COMPUTE, NULL, NULL, &cards, NULL)
-            < 0
-        || cards < 1)
-        cards = 1;
-    m->slices->gpus_per_node = cards;
+    m->slices->gpus_per_node = fewest_gpus (m->slices);
     m->slices->needs_model = needs_model (m->slices);
 }
 

@@ -117,7 +117,7 @@ int made_write (const made_t *made, gl_error_t *error)
     if (mkdir (SYSCONFDIR "/gpuledger", 0755) < 0 && errno != EEXIST)
         return gl_error (error, SYSCONFDIR "/gpuledger: %s", strerror (errno));
     buffer_add_text (&text, "# What gpuledger setup has made on this host; "
-                            "gpuledger setup --remove takes it back.\n");
+                            "gpuledger setup --remove removes it.\n");
     for (size_t i = 0; i < made->count; i++)
         buffer_printf (&text, "%s %s %s\n", made->row[i].kind,
                        made->row[i].digest, made->row[i].name);

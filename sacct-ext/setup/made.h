@@ -1,5 +1,5 @@
 /*
- * made.h: what setup has made on this host, so that --remove takes back that and nothing
+ * made.h: what setup has made on this host, so that --remove removes that and nothing
  * else.
  *
  * A file of lines "KIND DIGEST NAME" (docs/gpuledger.1). A file that was changed since

@@ -2,7 +2,7 @@
  * setup.h: one table of steps, from installed packages to the first usage report.
  *
  * A step is a row: its name, a sentence, and three functions. look() says whether it is
- * done and changes nothing; make() does it; undo() takes back what make() did on this
+ * done and changes nothing; make() does it; undo() undoes what make() did on this
  * host, and nothing else (setup/made.h). `gpuledger doctor` runs look() of the steps
  * that no other check of it proves.
  *

@@ -370,7 +370,7 @@ setup_result_t sql_do (setup_t *setup, const sql_request_t *request,
     return result;
 }
 
-/* --- taken back ---------------------------------------------------------- */
+/* --- undone -------------------------------------------------------------- */
 
 static void add_drops (buffer_t *sql, const setup_t *setup,
                        const sql_request_t *request, const char *host)
