@@ -90,6 +90,10 @@ extern const schema_kind_t schema_costs;
 extern const schema_kind_t schema_asset_changes;
 extern const schema_kind_t schema_tariff_times;
 
+/* schema_carbon.c: what energy and hardware cause */
+extern const schema_kind_t schema_grid;
+extern const schema_kind_t schema_embodied;
+
 /* schema_rates.c: what is charged, and what may be spent */
 extern const schema_kind_t schema_rates;
 extern const schema_kind_t schema_qos;

@@ -248,7 +248,7 @@ void render_readable_text (buffer_t *out, const char *text, bool brief,
 
 static bool is_quantity (column_type_t type)
 {
-    return type == COLUMN_HOURS || type == COLUMN_ENERGY;
+    return type == COLUMN_HOURS || type == COLUMN_ENERGY || type == COLUMN_MASS;
 }
 
 void render_readable_value (buffer_t *out, const char *text, column_type_t type,

@@ -264,7 +264,8 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
                    report_is_number (c->type) ? " class=\"n\""
                    : c->type == COLUMN_DATE   ? " class=\"d\""
                                               : "");
-    if (text && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY))
+    if (text && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY
+                 || c->type == COLUMN_MASS))
         buffer_printf (out, " title=\"%s\"", text);
     buffer_add_char (out, '>');
     if (!text)

@@ -9,6 +9,7 @@ static const char *const type_names[] = {
     [COLUMN_HOURS] = "hours",   [COLUMN_MONEY] = "money",
     [COLUMN_RATE] = "rate",     [COLUMN_PERCENT] = "percent",
     [COLUMN_ENERGY] = "energy",
+    [COLUMN_MASS] = "mass",
 };
 
 /* Money and rates are strings: a reader that makes doubles of numbers would

@@ -273,7 +273,7 @@ static char *value_text (const plot_t *plot, const axis_t *axis,
     mpq_t shown;
     static const int digits[] = {[COLUMN_COUNT] = 0,   [COLUMN_HOURS] = 6,
                                  [COLUMN_RATE] = 4,    [COLUMN_PERCENT] = 2,
-                                 [COLUMN_ENERGY] = 6, [COLUMN_TEXT] = 2};
+                                 [COLUMN_ENERGY] = 6, [COLUMN_MASS] = 6, [COLUMN_TEXT] = 2};
 
     mpq_init (shown);
     mpq_div (shown, value, axis->unit);

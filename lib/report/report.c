@@ -205,6 +205,7 @@ static column_keep_t keep_of (const char *name, column_type_t type, bool is_key)
         [COLUMN_HOURS] = KEEP_HOURS,  [COLUMN_MONEY] = KEEP_MONEY,
         [COLUMN_RATE] = KEEP_RATE,    [COLUMN_PERCENT] = KEEP_PERCENT,
         [COLUMN_ENERGY] = KEEP_HOURS,
+        [COLUMN_MASS] = KEEP_HOURS,
     };
 
     if (is_key)
@@ -385,7 +386,7 @@ static bool adds_up (const report_t *report, size_t column)
 
     return report->total && report->total[column]
            && (type == COLUMN_MONEY || type == COLUMN_HOURS
-               || type == COLUMN_ENERGY);
+               || type == COLUMN_ENERGY || type == COLUMN_MASS);
 }
 
 /* Cells are final texts, with as many digits each. */

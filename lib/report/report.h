@@ -29,6 +29,7 @@ typedef enum {
     COLUMN_RATE,    /* money per GPU-hour, 4 decimals; a string in JSON */
     COLUMN_PERCENT, /* 2 decimals, 0..100 */
     COLUMN_ENERGY,  /* kWh, 6 decimals */
+    COLUMN_MASS,    /* kg, 6 decimals */
 } column_type_t;
 
 /* Digits and a point, not words. */
@@ -44,7 +45,7 @@ typedef enum {
     KEEP_COUNT,
     KEEP_RATE,
     KEEP_TEXT,
-    KEEP_HOURS, /* and energy */
+    KEEP_HOURS, /* energy and mass, too */
     KEEP_MONEY, /* and its currency */
     KEEP_KEY,
 } column_keep_t;

@@ -197,6 +197,22 @@ static void free_meter (site_meter_t *meter)
     free (meter->tariff);
 }
 
+static void free_grid (site_grid_t *grid)
+{
+    free (grid->name);
+    free (grid->cluster);
+    free (grid->series);
+    free (grid->source);
+    mpq_clear (grid->g_per_kwh);
+}
+
+static void free_embodied (site_embodied_t *embodied)
+{
+    free (embodied->pool);
+    free (embodied->source);
+    mpq_clear (embodied->kg_per_gpu);
+}
+
 static void free_cost (site_cost_t *cost)
 {
     free (cost->name);
@@ -408,6 +424,8 @@ void site_free (site_t *site)
     FREE_ALL (site->tariffs, site->tariff_count, free_tariff);
     FREE_ALL (site->meters, site->meter_count, free_meter);
     FREE_ALL (site->costs, site->cost_count, free_cost);
+    FREE_ALL (site->grid, site->grid_count, free_grid);
+    FREE_ALL (site->embodied, site->embodied_count, free_embodied);
     FREE_ALL (site->rates, site->rate_count, free_rate);
     FREE_ALL (site->qos, site->qos_count, free_qos);
     FREE_ALL (site->entitlements, site->entitlement_count, free_entitlement);
@@ -421,6 +439,7 @@ void site_free (site_t *site)
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);
     mpq_clear (site->policy.utilization);
+    texts_clear (&site->policy.labels);
     free_issuer (&site->issuer);
     mpq_clears (site->close.untagged, site->close.coverage, NULL);
     free (site->close.anchor);

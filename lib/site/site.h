@@ -276,6 +276,28 @@ typedef struct {
     place_t place;
 } site_meter_t;
 
+/* How much CO2e a kilowatt-hour of electricity causes. */
+typedef struct {
+    char *name;
+    char *cluster; /* NULL: every cluster */
+    mpq_t g_per_kwh;
+    char *series; /* file of intervals, where these tell it better (carbon/series.h);
+                     NULL: none */
+    char *source;
+    period_t valid;
+    place_t place;
+} site_grid_t;
+
+/* What it caused to make a GPU, with its share of the node if the source says so. */
+typedef struct {
+    char *pool;
+    mpq_t kg_per_gpu;
+    int64_t life_months; /* over which it is spread evenly */
+    char *source;
+    period_t valid;
+    place_t place;
+} site_embodied_t;
+
 typedef enum {
     COST_PER_GPU_HOUR, /* driver: gpu_hours: amount for each allocated one */
     COST_PER_MONTH,    /* driver: month */
@@ -679,6 +701,7 @@ typedef struct {
     int64_t minimum;       /* seconds that a segment is billed at least */
     int64_t increment;     /* and in multiples of which; 1: as held */
     int64_t grace;         /* one that held for less is free; 0: none */
+    text_list_t labels;    /* that every job should have */
     uint32_t credits;      /* segment_state_bit () of the ends that give back */
     int64_t credit_cap;    /* seconds, at most the last ones; 0: all */
 } site_policy_t;
@@ -854,6 +877,10 @@ typedef struct site {
     size_t meter_count;
     site_cost_t *costs;
     size_t cost_count;
+    site_grid_t *grid;
+    size_t grid_count;
+    site_embodied_t *embodied;
+    size_t embodied_count;
     site_rate_t *rates;
     size_t rate_count;
     site_qos_t *qos;

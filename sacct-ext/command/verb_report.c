@@ -1,6 +1,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/nearest.h"
@@ -13,6 +14,7 @@
 #include "facts/facts.h"
 #include "facts/rollups.h"
 #include "month/bills.h"
+#include "month/carbons.h"
 #include "month/chargebacks.h"
 #include "month/summaries.h"
 #include "month/wastes.h"
@@ -219,6 +221,17 @@ static int report_of_waste (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+static int report_of_tags (cli_t *cli, const report_query_t *query,
+                           report_t **ret_report)
+{
+    gl_error_t error;
+    int rc = check_full_months (cli, query, "tags");
+
+    if (rc == CLI_OK && tags_make (cli->store, query, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
+}
+
 static int report_of_rightsize (cli_t *cli, const report_query_t *query,
                                 report_t **ret_report)
 {
@@ -307,6 +320,16 @@ static int report_of_energy (cli_t *cli, const report_query_t *query,
     }
     energy_report_free (c.energy);
     return rc;
+}
+
+static int report_of_carbon (cli_t *cli, const report_query_t *query,
+                             report_t **ret_report)
+{
+    gl_error_t error;
+
+    return carbons_make (cli->store, query, ret_report, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
 }
 
 static int report_of_idle (cli_t *cli, const report_query_t *query,
@@ -463,6 +486,12 @@ static const char *default_user (const site_t *site)
     return "user";
 }
 
+static const char *default_tags (const site_t *site)
+{
+    (void)site;
+    return "account,user";
+}
+
 static const char *default_teams (const site_t *site)
 {
     return site->team_count ? "team" : "account";
@@ -512,23 +541,33 @@ static const struct {
     int (*of_facts) (cli_t *cli, const report_query_t *query, report_t **ret);
     const char *(*default_by) (const site_t *site);
     int (*make) (cli_t *cli, struct request *request, report_t **ret);
-    bool without_prices; /* prints no amount of money */
 } reports[] = {
-    {"usage", report_of_usage, default_account, NULL, true},
-    {"chargeback", report_of_charges, default_teams, NULL, false},
-    {"summary", report_of_summary, default_teams, NULL, false},
-    {"utilization", report_of_utilization, default_pool, NULL, true},
-    {"energy", report_of_energy, default_account, NULL, false},
-    {"idle", report_of_idle, default_user, NULL, true},
-    {"waste", report_of_waste, default_teams, NULL, false},
-    {"rightsize", report_of_rightsize, default_user, NULL, false},
-    {"breakeven", NULL, NULL, make_breakeven, false},
-    {"decide", NULL, NULL, make_decide, false},
-    {"plan", NULL, NULL, make_plan, false},
-    {"recharge", NULL, NULL, make_recharge, false},
-    {"entitlements", NULL, NULL, make_entitlements, false},
-    {"reconcile", NULL, NULL, make_reconcile, true},
+    {"usage", report_of_usage, default_account, NULL},
+    {"chargeback", report_of_charges, default_teams, NULL},
+    {"summary", report_of_summary, default_teams, NULL},
+    {"utilization", report_of_utilization, default_pool, NULL},
+    {"energy", report_of_energy, default_account, NULL},
+    {"carbon", report_of_carbon, default_teams, NULL},
+    {"idle", report_of_idle, default_user, NULL},
+    {"waste", report_of_waste, default_teams, NULL},
+    {"rightsize", report_of_rightsize, default_user, NULL},
+    {"tags", report_of_tags, default_tags, NULL},
+    {"breakeven", NULL, NULL, make_breakeven},
+    {"decide", NULL, NULL, make_decide},
+    {"plan", NULL, NULL, make_plan},
+    {"recharge", NULL, NULL, make_recharge},
+    {"entitlements", NULL, NULL, make_entitlements},
+    {"reconcile", NULL, NULL, make_reconcile},
 };
+
+/* They print no amount of money, and work before the cost book is complete. */
+static bool is_without_prices (const char *name)
+{
+    static const char *const names[]
+        = {"usage", "utilization", "idle", "reconcile"};
+
+    return GL_ANY (names, GL_ARRAY_SIZE (names), it, !strcmp (*it, name));
+}
 
 /* "usage chargeback ...", after what is wrong. */
 static int refuse_name (cli_t *cli, const char *what)
@@ -623,7 +662,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (at == GL_ARRAY_SIZE (reports)) {
         return unknown_report (cli, name);
     }
-    cli->without_prices = reports[at].without_prices;
+    cli->without_prices = is_without_prices (name);
     if (!cli_site (cli))
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)
@@ -686,10 +725,13 @@ const verb_t verb_report = {
       "summary      a month of the site on one page: what was spent, why "
       "it\n               changed, what was wasted, what to look at first\n  "
       "utilization  what the GPUs were doing, to the second\n  energy       "
-      "energy by the GPUs' own counters\n  idle         allocated GPUs that "
+      "energy by the GPUs' own counters\n  carbon       energy with PUE, "
+      "measured and modelled, and its CO2e\n  idle         allocated GPUs that "
       "agents found idle\n  waste        GPU time that did no useful work, by "
       "cause, in money, and the\n               jobs that wasted most\n  rightsize    which jobs would do with "
-      "fewer or smaller GPUs, and what that\n               saves\n  breakeven    what a GPU hour costs, owned and "
+      "fewer or smaller GPUs, and what that\n               saves\n  tags         "
+      "GPU time without a project, by account and user, and tags that "
+      "were\n               changed\n  breakeven    what a GPU hour costs, owned and "
       "rented\n  decide       the questions of the configuration: what a run "
       "costs, whether\n               interruptible capacity pays, cash over "
       "the years and others\n  plan         measured use, the cost of owning "

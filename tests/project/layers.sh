@@ -43,6 +43,7 @@ room lib/config base gres site usage money planning config
 room lib/store base gres record site evidence usage store
 room lib/ledger base gres site evidence usage money ledger
 room lib/report base gres site evidence usage money planning ledger report
+room lib/carbon base gres site evidence usage money ledger report carbon
 room lib/waste base gres site evidence usage money ledger report waste
 room lib/statement base gres site usage money ledger report waste statement
 room lib/pages base gres site usage ledger report statement pages
@@ -113,7 +114,7 @@ check "the rooms from gres to planning read no clock, environment or file" \
 check "library code never prints" \
     "$(grep -nE '\b(printf|puts|perror|fputs) \(' lib/base/*.c lib/gres/*.c \
            lib/record/*.c $pure lib/store/*.c \
-           lib/config/*.c lib/report/*.c lib/waste/*.c lib/statement/*.c lib/pages/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
+           lib/config/*.c lib/report/*.c lib/carbon/*.c lib/waste/*.c lib/statement/*.c lib/pages/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
 check "no text is made by GMP, whose memory is not free()'s (lib/base/limbs.h)" \
     "$(grep -nE '_get_str \(NULL|gmp_v?asprintf' -r --include='*.c' lib sacct-ext plugin)"
 
