@@ -123,14 +123,14 @@ static void print_step (setup_t *setup, const setup_step_t *step,
 {
     size_t first = strcspn (finding, "\n");
 
-    if (setup->cli->quiet)
-        return;
-    printf ("%-12s %s%s%.*s\n", word, step->sentence, first ? ": " : "",
-            (int)first, finding);
-    print_lines (buffer_text (&setup->changes.log));
-    print_lines (finding + first + (finding[first] == '\n'));
+    if (!setup->cli->quiet) {
+        printf ("%-12s %s%s%.*s\n", word, step->sentence, first ? ": " : "",
+                (int)first, finding);
+        print_lines (buffer_text (&setup->changes.log));
+        print_lines (finding + first + (finding[first] == '\n'));
+        fflush (stdout);
+    }
     buffer_clear (&setup->changes.log);
-    fflush (stdout);
 }
 
 /* How a run went. */

@@ -36,6 +36,8 @@ try "the packages are built" env DEB_BUILD_OPTIONS='noopt parallel=2' \
 wait $! || { cp "$work/tree.log" "$work/log"; result 1 "a clean Debian 12"; }
 try "lintian finds nothing" lintian --fail-on error,warning "$work"/one/*.changes
 try "apt installs them" install_debs "$tree" "$work/one"
+grep -q "'gpuledger setup' sets up the accounting host" "$work/log"
+result $? "which names gpuledger setup"
 try "owners and modes" right_modes "$tree"
 try "no unit is enabled" nothing_enabled "$tree"
 try "all libraries are there" links "$tree"

@@ -111,6 +111,10 @@ gl doctor -n -P -o name,state,remedy
 says "an account that cannot connect" '^setup.reader[|]warn[|]gpuledger setup'
 mv "$work/slurmdb.cnf" /etc/gpuledger
 
+ends 3 "a quiet run" gl --quiet setup "${answers[@]}"
+[ ! -s "$work/out" ] && [ ! -s "$work/err" ]
+result $? "prints nothing"
+
 # --- figures
 gl report usage -S now-1day -E now --by pool
 says "usage needs no figures" '^ *h100 '
