@@ -74,12 +74,13 @@ static int64_t clock_ms (void)
 
 static void take_output (struct running *r, int which)
 {
-    ssize_t n = read (r->fd[which], buffer_reserve (&r->text[which], 65536),
-                      65536);
+    char *at = buffer_reserve (&r->text[which], 65536);
+    ssize_t n = read (r->fd[which], at, 65536);
 
-    if (n > 0)
+    if (n > 0) {
         r->text[which].length += (size_t)n;
-    else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        at[n] = '\0';
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         close (r->fd[which]);
         r->fd[which] = -1;
     }
@@ -93,8 +94,8 @@ static bool read_all (struct running *r)
         = r->program->output_max ? r->program->output_max : PROGRAM_OUTPUT_MAX;
 
     while (r->fd[OUTPUT] >= 0 || r->fd[ERRORS] >= 0) {
-        struct pollfd poller[PIPES] = {{r->fd[OUTPUT], POLLIN, 0},
-                                       {r->fd[ERRORS], POLLIN, 0}};
+        struct pollfd poller[PIPES]
+            = {{r->fd[OUTPUT], POLLIN, 0}, {r->fd[ERRORS], POLLIN, 0}};
         int64_t left = r->deadline - clock_ms ();
         if (left <= 0
             || r->text[OUTPUT].length + r->text[ERRORS].length >= most)
@@ -196,4 +197,18 @@ char *program_run (const program_t *program, gl_error_t *error)
         return buffer_take (&r.text[OUTPUT]);
     buffer_done (&r.text[OUTPUT]);
     return NULL;
+}
+
+bool program_exists (const char *name)
+{
+    const char *path = getenv ("PATH");
+
+    for (const char *at = path ? path : ""; *at;) {
+        size_t length = strcspn (at, ":");
+        GL_AUTOFREE char *file = xasprintf ("%.*s/%s", (int)length, at, name);
+        if (access (file, X_OK) == 0)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
 }

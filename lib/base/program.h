@@ -36,5 +36,7 @@ char *program_run (const program_t *program, gl_error_t *error);
 /* A file without a name that has these bytes, for `input`: a program that reads none of them does
  * not stop us. Close it. -1 with errno. */
 int program_input (const void *data, size_t length);
+/* A directory of PATH has a program of that name. */
+bool program_exists (const char *name);
 
 #endif /* !GL_PROGRAM_H */

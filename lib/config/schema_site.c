@@ -26,6 +26,10 @@ static const schema_key_t ledger_keys[] = {
      "UTC."},
     {"currency", VALUE_CURRENCY, 0, offsetof (site_t, currency), NULL, NULL,
      NULL, "EUR", "Three letters of ISO 4217; default USD."},
+    {"store", VALUE_TEXT, 0, offsetof (site_t, store), NULL, NULL, NULL, NULL,
+     "Where the ledger is: the URL of --store, for all commands and the "
+     "collector. Default: SQLite files in " LOCALSTATEDIR
+     "/lib/gpuledger and gpuledger-ledger."},
     {"go_live", VALUE_DATE, 0, offsetof (site_t, go_live), NULL, NULL, NULL,
      "2026-01-01",
      "First day that is billed, the first of a month. Months are closed from "
@@ -214,7 +218,8 @@ static const schema_key_t publish_keys[] = {
      "Directory of the site, for gpuledger publish without DIR. Default none."},
     {"at_close", VALUE_WORD, 0, offsetof (site_t, publish.at_close),
      schema_truth_words, NULL, "no", "yes",
-     "Whether gpuledger close writes the site after it has closed a month, into "
+     "Whether gpuledger close writes the site after it has closed a month, "
+     "into "
      "publish.directory. Default no."},
     {"pdf", VALUE_WORD, 0, offsetof (site_t, publish.pdf), schema_truth_words,
      NULL, "no", "yes",
@@ -237,10 +242,12 @@ static const schema_key_t publish_keys[] = {
      "File with the secret key of the pseudonyms, of 16 bytes or more, which "
      "nobody else can read. Default none."},
     {"logo", VALUE_PATH, 0, offsetof (site_t, publish.logo), NULL, NULL, NULL,
-     NULL, "PNG or SVG file of at most 64 KiB on top of each page. Default "
+     NULL,
+     "PNG or SVG file of at most 64 KiB on top of each page. Default "
      "none."},
     {"colour", VALUE_TEXT, 0, offsetof (site_t, publish.colour), NULL, NULL,
-     NULL, "\"#1f5fa8\"", "Colour of the line on top of each page. Default "
+     NULL, "\"#1f5fa8\"",
+     "Colour of the line on top of each page. Default "
      "none."},
     {"access", VALUE_WORD, 0, offsetof (site_t, publish.access), publish_access,
      NULL, "open", "nginx",

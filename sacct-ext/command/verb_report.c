@@ -1,6 +1,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/nearest.h"
@@ -377,9 +378,8 @@ static int make_plan (cli_t *cli, struct request *request,
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 "pool", &query);
-    return rc == CLI_OK ? report_of_plan (cli, &query,
-                                          &request->decision.breakeven,
-                                          ret_report)
+    return rc == CLI_OK ? report_of_plan (
+               cli, &query, &request->decision.breakeven, ret_report)
                         : rc;
 }
 
@@ -392,8 +392,7 @@ int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
     char *label = NULL;
     gl_error_t error;
 
-    if (report_keys_parse (plan ? "pool" : "pool,month", &by.by, &label,
-                           &error)
+    if (report_keys_parse (plan ? "pool" : "pool,month", &by.by, &label, &error)
         < 0)
         return cli_fail (cli, &error);
     return plan ? report_of_plan (cli, &by, &all, ret_report)
@@ -561,6 +560,15 @@ static const struct {
     {"reconcile", NULL, NULL, make_reconcile},
 };
 
+/* They print no amount of money, and work before the cost book is complete. */
+static bool is_without_prices (const char *name)
+{
+    static const char *const names[]
+        = {"usage", "utilization", "idle", "reconcile"};
+
+    return GL_ANY (names, GL_ARRAY_SIZE (names), it, !strcmp (*it, name));
+}
+
 /* "usage chargeback ...", after what is wrong. */
 static int refuse_name (cli_t *cli, const char *what)
 {
@@ -654,6 +662,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (at == GL_ARRAY_SIZE (reports)) {
         return unknown_report (cli, name);
     }
+    cli->without_prices = is_without_prices (name);
     if (!cli_site (cli))
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)

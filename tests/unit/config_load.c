@@ -57,6 +57,40 @@ TEST_CASE (config_load_text__the_pinned_text__is_read_exactly)
     site_free (site);
 }
 
+TEST_CASE (config_load_text__figures_to_fill_in__are_listed_with_their_place)
+{
+    site_t *site = load_site ("pools:\n"
+                              "  - name: h100\n"
+                              "    nodes: g1\n"
+                              "    gpus_per_node: 8\n"
+                              "    gpu: TODO\n"
+                              "assets:\n"
+                              "  - name: TODO\n"
+                              "    pool: h100\n"
+                              "    price: TODO\n"
+                              "    in_service: TODO\n");
+    gl_error_t error;
+
+    assert_int_equal (site->figure_count, 3);
+    assert_string_equal (site->figures[0].key, "gpu");
+    assert_int_equal (site->figures[1].place.line, 9);
+    assert_string_equal (site->figures[1].kind, "assets");
+    assert_string_equal (site->assets[0].name, "TODO"); /* a name is none */
+    assert_int_equal (site_check_figures (site, &error), -1);
+    assert_non_null (
+        strstr (error.text, "t.yaml:5: `gpu` of `pools` is still"));
+    assert_non_null (strstr (error.text, "2 more"));
+    site_free (site);
+}
+
+TEST_CASE (site_check_figures__a_book_with_all_figures__is_complete)
+{
+    site_t *site = load_site (pinned_site);
+
+    assert_int_equal (site_check_figures (site, NULL), 0);
+    site_free (site);
+}
+
 /* The team's entry in a month of 2026. */
 static const site_team_t *entry_in (const site_t *site, const char *team,
                                     int month)
