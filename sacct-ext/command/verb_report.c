@@ -564,7 +564,7 @@ static const struct {
 static bool is_without_prices (const char *name)
 {
     static const char *const names[]
-        = {"usage", "utilization", "idle", "reconcile"};
+        = {"usage", "utilization", "idle", "reconcile", "carbon"};
 
     return GL_ANY (names, GL_ARRAY_SIZE (names), it, !strcmp (*it, name));
 }

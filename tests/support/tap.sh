@@ -31,3 +31,10 @@ is ()
     [ "$1" = "$2" ]
     result $? "$3"
 }
+
+# skip NAME WHY: what cannot run here, "because ..."
+skip ()
+{
+    tests=$((tests + 1))
+    echo "ok $tests - $1 # SKIP $2"
+}
