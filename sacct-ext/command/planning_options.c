@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "import/claims.h"
+#include "command/catalogue_files.h"
 #include "command/planning_options.h"
 #include "config/value.h"
 #include "month/month.h"
@@ -135,6 +136,8 @@ int planning_decide (cli_t *cli, const query_options_t *query,
                                "it takes no periods, filters or keys");
     if ((rc = facts_end (cli, &known)) != CLI_OK)
         return rc;
+    if ((rc = catalogue_clouds (cli, known)) != CLI_OK)
+        return rc;
     *ret_report = planning_report_make (cli->site, known, &error);
     return *ret_report ? CLI_OK : cli_fail (cli, &error);
 }
@@ -160,6 +163,8 @@ int planning_breakeven (cli_t *cli, const query_options_t *query,
     }
     asked.pools = query_options_names (query, KEY_POOL);
     if ((rc = facts_end (cli, &known)) != CLI_OK)
+        return rc;
+    if ((rc = catalogue_clouds (cli, known)) != CLI_OK)
         return rc;
     *ret_report = breakeven_report_make (cli->site, known, &asked, &error);
     return *ret_report ? CLI_OK : cli_fail (cli, &error);

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
+#include "command/catalogue_files.h"
 #include "command/planning_options.h"
 #include "command/exports.h"
 #include "command/verb.h"
@@ -340,8 +341,10 @@ static int report_of_plan (cli_t *cli, const report_query_t *query,
     struct collector c
         = {.plan = plan_new (query, against->against, against->max_age)};
     gl_error_t error;
-    int rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
+    int rc = catalogue_clouds (cli, report_as_of (query));
 
+    if (rc == CLI_OK)
+        rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
     if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
         rc = cli_fail (cli, &error);
     plan_free (c.plan);
