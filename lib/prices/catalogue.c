@@ -52,6 +52,19 @@ void catalogue_sort (catalogue_t *catalogue)
                by_offer_and_day);
 }
 
+static int by_key (const void *a, const void *b)
+{
+    return catalogue_compare (a, b);
+}
+
+const catalogue_row_t *catalogue_find (const catalogue_t *catalogue,
+                                       const catalogue_row_t *row)
+{
+    return catalogue->count > 0 ? bsearch (
+               row, catalogue->row, catalogue->count, sizeof (*row), by_key)
+                                : NULL;
+}
+
 size_t catalogue_offer_end (const catalogue_t *catalogue, size_t at)
 {
     size_t end = at;

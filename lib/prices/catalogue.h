@@ -89,6 +89,10 @@ bool catalogue_same_offer (const catalogue_row_t *a, const catalogue_row_t *b);
 /* <0, 0, >0 by offer and date. */
 int catalogue_compare (const catalogue_row_t *a, const catalogue_row_t *b);
 
+/* The row of the same offer and day; NULL. */
+const catalogue_row_t *catalogue_find (const catalogue_t *catalogue,
+                                       const catalogue_row_t *row);
+
 /* The offer that begins at row `at` ends before this row. */
 size_t catalogue_offer_end (const catalogue_t *catalogue, size_t at);
 /* The newest of the rows [from, to) of an offer on or before the day; NULL. */

@@ -45,7 +45,8 @@ static bool is_asked (const catalogue_row_t *row,
            && (!query->provider
                || !strcmp (row->cell[CELL_PROVIDER], query->provider))
            && (!query->plan || catalogue_has_plan (row, query->plan))
-           && (!query->path || catalogue_in_path (row, query->path));
+           && (!query->path || catalogue_in_path (row, query->path))
+           && (!query->only || catalogue_find (query->only, row));
 }
 
 /* --- list ------------------------------------------------------------------- */

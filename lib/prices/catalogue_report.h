@@ -12,10 +12,11 @@
 /* Which rows, and the day of the report. NULL: any. */
 typedef struct {
     int64_t day;
-    const char *gpu;      /* as of catalogue_is_gpu() */
-    const char *provider; /* its name */
-    const char *plan;     /* as of catalogue_has_plan() */
-    const char *path;     /* as of catalogue_in_path() */
+    const char *gpu;         /* as of catalogue_is_gpu() */
+    const char *provider;    /* its name */
+    const char *plan;        /* as of catalogue_has_plan() */
+    const char *path;        /* as of catalogue_in_path() */
+    const catalogue_t *only; /* offers and days that are in it, too */
 } catalogue_query_t;
 
 /* The day's price of one GPU for an hour, by model, cheapest first: a row for each

@@ -115,16 +115,6 @@ static int check (cli_t *cli, struct request *r)
 
 /* --- import ----------------------------------------------------------------- */
 
-static const catalogue_row_t *find_same (const catalogue_t *catalogue,
-                                         const catalogue_row_t *row)
-{
-    return catalogue->count == 0
-               ? NULL
-               : bsearch (
-                   row, catalogue->row, catalogue->count, sizeof (*row),
-                   (int (*) (const void *, const void *))catalogue_compare);
-}
-
 /* The same price again, for the same offer and day. A price is never replaced. */
 static int check_known (cli_t *cli, const catalogue_row_t *row,
                         const catalogue_row_t *known)
@@ -157,7 +147,7 @@ static int take_fresh (cli_t *cli, const catalogue_t *known, catalogue_t *file,
 
     for (size_t i = 0; i < file->count && rc == CLI_OK; i++) {
         const catalogue_row_t *row = &file->row[i];
-        const catalogue_row_t *same = find_same (known, row);
+        const catalogue_row_t *same = catalogue_find (known, row);
         if (!same && i > 0 && catalogue_compare (row, row - 1) == 0)
             same = row - 1;
         if (same)
@@ -230,17 +220,32 @@ static int write_own (cli_t *cli, const catalogue_t *fresh)
                : CLI_OK;
 }
 
+/* As the files have them now, with the change from the price before. */
+static int show_fresh (cli_t *cli, const struct request *r,
+                       const catalogue_t *fresh)
+{
+    catalogue_query_t query = r->query;
+    catalogue_t now;
+    report_t *report;
+    int rc = catalogue_files_read (cli, &now, NULL);
+
+    if (rc != CLI_OK)
+        return rc;
+    query.only = fresh;
+    report = catalogue_history_report (&now, &query);
+    rc = output_report (cli, &r->output, report);
+    report_free (report);
+    catalogue_clear (&now);
+    return rc;
+}
+
 static int say_fresh (cli_t *cli, const struct request *r,
                       const catalogue_t *fresh, size_t known)
 {
-    report_t *report;
     int rc = CLI_OK;
 
-    if (fresh->count > 0 || output_formed (&r->output)) {
-        report = catalogue_history_report (fresh, &r->query);
-        rc = output_report (cli, &r->output, report);
-        report_free (report);
-    }
+    if (fresh->count > 0 || output_formed (&r->output))
+        rc = show_fresh (cli, r, fresh);
     cli_say (cli, "%zu new price%s in %s, %zu known already", fresh->count,
              fresh->count == 1 ? "" : "s", cli->site->prices.file, known);
     return rc;
