@@ -13,8 +13,8 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cli/output.h"
-#include "command/catalogue_files.h"
 #include "command/verb.h"
+#include "import/catalogue_files.h"
 #include "prices/catalogue_report.h"
 #include "render/escape.h"
 #include "site/site.h"
@@ -28,6 +28,18 @@ struct request {
     const char *operand; /* NULL: none */
     output_t output;
 };
+
+/* The caller clears the catalogue, unless it cannot be read. */
+static int read_files (cli_t *cli, catalogue_t *ret_catalogue,
+                       catalogue_findings_t *findings)
+{
+    gl_error_t error;
+
+    if (catalogue_files_read (cli->site, ret_catalogue, findings, &error) == 0)
+        return CLI_OK;
+    catalogue_clear (ret_catalogue);
+    return cli_fail (cli, &error);
+}
 
 /* --- list and show -------------------------------------------------------- */
 
@@ -59,7 +71,7 @@ static int show_rows (cli_t *cli, const struct request *r,
 {
     catalogue_t catalogue;
     report_t *report;
-    int rc = catalogue_files_read (cli, &catalogue, NULL);
+    int rc = read_files (cli, &catalogue, NULL);
 
     if (rc != CLI_OK)
         return rc;
@@ -99,7 +111,7 @@ static int check (cli_t *cli, struct request *r)
 {
     catalogue_findings_t findings = {.count = 0};
     catalogue_t catalogue;
-    int rc = catalogue_files_read (cli, &catalogue, &findings);
+    int rc = read_files (cli, &catalogue, &findings);
 
     if (rc == CLI_OK) {
         catalogue_check (&catalogue, r->query.day, &findings);
@@ -227,7 +239,7 @@ static int show_fresh (cli_t *cli, const struct request *r,
     catalogue_query_t query = r->query;
     catalogue_t now;
     report_t *report;
-    int rc = catalogue_files_read (cli, &now, NULL);
+    int rc = read_files (cli, &now, NULL);
 
     if (rc != CLI_OK)
         return rc;
@@ -267,6 +279,16 @@ static int import_rows (cli_t *cli, const struct request *r,
     return rc;
 }
 
+static int read_file (cli_t *cli, const char *file, catalogue_t *catalogue)
+{
+    gl_error_t error;
+
+    if (catalogue_file_read (file, false, catalogue, NULL, &error) < 0)
+        return cli_fail (cli, &error);
+    catalogue_sort (catalogue);
+    return CLI_OK;
+}
+
 static int import (cli_t *cli, struct request *r)
 {
     catalogue_t known, file = {.count = 0};
@@ -275,10 +297,9 @@ static int import (cli_t *cli, struct request *r)
     if (!cli->site->prices.file)
         return cli_failf (cli, "no file takes the rows: set prices.file in %s",
                           cli->config);
-    rc = catalogue_files_read (cli, &known, NULL);
+    rc = read_files (cli, &known, NULL);
     if (rc == CLI_OK)
-        rc = catalogue_file_read (cli, r->operand, false, &file, NULL);
-    catalogue_sort (&file);
+        rc = read_file (cli, r->operand, &file);
     if (rc == CLI_OK)
         rc = import_rows (cli, r, &known, &file);
     catalogue_clear (&file);

@@ -6,13 +6,13 @@
 #include "base/nearest.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
-#include "command/catalogue_files.h"
 #include "command/planning_options.h"
 #include "command/exports.h"
 #include "command/verb.h"
 #include "command/verb_report.h"
 #include "facts/facts.h"
 #include "facts/rollups.h"
+#include "import/catalogue_files.h"
 #include "month/bills.h"
 #include "month/carbons.h"
 #include "month/chargebacks.h"
@@ -341,8 +341,10 @@ static int report_of_plan (cli_t *cli, const report_query_t *query,
     struct collector c
         = {.plan = plan_new (query, against->against, against->max_age)};
     gl_error_t error;
-    int rc = catalogue_clouds (cli, report_as_of (query));
+    int rc = CLI_OK;
 
+    if (catalogue_price_clouds (cli->site, report_as_of (query), &error) < 0)
+        rc = cli_fail (cli, &error);
     if (rc == CLI_OK)
         rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
     if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
