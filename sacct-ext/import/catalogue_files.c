@@ -34,11 +34,15 @@ int catalogue_files_read (const site_t *site, catalogue_t *ret_catalogue,
     const char *shipped = files->shipped ? files->shipped : SHIPPED;
 
     *ret_catalogue = (catalogue_t){.count = 0};
-    if (catalogue_file_read (shipped, false, ret_catalogue, findings, error) < 0
-        || (files->file
-            && catalogue_file_read (files->file, true, ret_catalogue, findings,
-                                    error)
-                   < 0))
+    if (catalogue_file_read (shipped, false, ret_catalogue, findings, error)
+        < 0)
+        return files->shipped
+                   ? -1
+                   : gl_error_prefix (error, "prices.shipped is not set");
+    if (files->file
+        && catalogue_file_read (files->file, true, ret_catalogue, findings,
+                                error)
+               < 0)
         return -1;
     catalogue_sort (ret_catalogue);
     return 0;
