@@ -32,13 +32,14 @@ int catalogue_files_read (const site_t *site, catalogue_t *ret_catalogue,
 {
     const site_prices_t *files = &site->prices;
     const char *shipped = files->shipped ? files->shipped : SHIPPED;
+    gl_error_t why;
 
     *ret_catalogue = (catalogue_t){.count = 0};
-    if (catalogue_file_read (shipped, false, ret_catalogue, findings, error)
-        < 0)
-        return files->shipped
-                   ? -1
-                   : gl_error_prefix (error, "prices.shipped is not set");
+    if (catalogue_file_read (shipped, false, ret_catalogue, findings, &why) < 0)
+        return gl_error (error, "%s%s", why.text,
+                         files->shipped ? ""
+                                        : "; prices.shipped of the "
+                                          "configuration names another file");
     if (files->file
         && catalogue_file_read (files->file, true, ret_catalogue, findings,
                                 error)

@@ -145,6 +145,20 @@ for case in 'catalogue: azure/Standard_ND96isr_H100_v5/eastus=12.2900|2026-06-18
     is "$(book "${case%=*}" report breakeven -P -n -o kind,per_gpu_hour,as_of,source </dev/null 2>err |
         sed -n 's/^price|\(.*\)|catalogue [a-z]*\/.*: .*/\1/p')" "${case#*=}" "breakeven with ${case%=*}"
 done
+# With a ledger: prices of the day on which its facts end, though newer ones are known.
+book 'catalogue: aws/p5.48xlarge/us-east-1' help >/dev/null # writes book.yaml
+printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList' \
+    '1|1788220800|1788220800|1788307200|COMPLETED|gres/gpu=8,gres/gpu:h100=8|ann|lab|n01' >jobs
+ledger () { "$program" --quiet --config book.yaml --store "sqlite:$work/lab.db" "$@" 2>err; }
+ledger init && ledger import --cluster lab --force --as-of 2026-09-15T00:00:00Z jobs
+result $? "a ledger until 15 September"
+# age REPORT [OPTION]...: as_of and age of its price
+age () { ledger report "$@" -P -n -o as_of,age_days,source | sed -n 's/|catalogue aws.*//p' | sort -u; }
+is "$(age breakeven) $(age plan --month 2026-09)" "2026-07-20|57 2026-07-20|57" "breakeven and plan: the price of that day, and its age"
+printf 'analyses:\n  - {name: q, kind: interruptible, price: rent, interruptions_per_hour: 0.02, checkpoint_hours: 0.5}\n' >>book.yaml
+ledger report decide -P -n | grep -q '^q|interruptible|input|price|6.88|.*|2026-07-20|rent: catalogue aws/'
+result $? "decide: the same price, its date and source"
+
 refused ()
 {
     code 1 book "$1" report breakeven </dev/null && grep -q "book.yaml:6: .*$2" err
