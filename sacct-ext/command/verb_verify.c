@@ -265,6 +265,7 @@ static const cli_option_t options[] = {
 const verb_t verb_verify = {
     .name = "verify",
     .run = run,
+    .without_prices = true,
     .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor]",
     .summary = "compute every hash of closed months again",
     .help = "Names each month, row and field that was changed (exit code 3), "
