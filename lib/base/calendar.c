@@ -20,9 +20,10 @@ int calendar_days_in_month (int year, int month)
 bool civil_valid (const civil_t *c)
 {
     return c->year >= 1 && c->year <= 9999 && c->month >= 1 && c->month <= 12
-           && c->day >= 1 && c->day <= calendar_days_in_month (c->year, c->month)
-           && c->hour >= 0 && c->hour <= 23 && c->minute >= 0
-           && c->minute <= 59 && c->second >= 0 && c->second <= 59;
+           && c->day >= 1
+           && c->day <= calendar_days_in_month (c->year, c->month)
+           && c->hour >= 0 && c->hour <= 23 && c->minute >= 0 && c->minute <= 59
+           && c->second >= 0 && c->second <= 59;
 }
 
 /* Days are counted in eras of 400 years that begin on 1 March, so that the
@@ -32,7 +33,8 @@ int64_t calendar_day_number (int year, int month, int day)
     int64_t y = (int64_t)year - (month <= 2);
     int64_t era = (y >= 0 ? y : y - 399) / 400;
     int64_t year_of_era = y - era * 400;
-    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    int64_t day_of_year
+        = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
     int64_t day_of_era
         = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
 
@@ -86,6 +88,13 @@ civil_t civil_add_months (civil_t c, int months)
     return c;
 }
 
+bool calendar_is_past (int64_t from, int months, int64_t at)
+{
+    civil_t end = civil_add_months (calendar_civil_of_day (from), months);
+
+    return calendar_day_number (end.year, end.month, end.day) <= at;
+}
+
 static int digits (const char *text, size_t length, int *ret_value)
 {
     uint64_t value;
@@ -126,5 +135,19 @@ int calendar_two_digits (const char *text, int *ret_value)
     if (strnlen (text, 2) < 2 || number_u64 (text, 2, &value) < 0)
         return -1;
     *ret_value = (int)value;
+    return 0;
+}
+
+int calendar_first_day (const char *text, civil_t *ret_civil)
+{
+    civil_t civil = {.month = 1, .day = 1};
+    size_t length = strlen (text);
+
+    if (length != 4)
+        return length == 7 ? calendar_parse_month (text, length, ret_civil)
+                           : calendar_parse_date (text, length, ret_civil);
+    if (digits (text, 4, &civil.year) < 0 || !civil_valid (&civil))
+        return -1;
+    *ret_civil = civil;
     return 0;
 }

@@ -33,6 +33,9 @@ civil_t calendar_civil_of_day (int64_t day_number);
 int64_t civil_seconds (const civil_t *civil);
 civil_t civil_of_seconds (int64_t seconds);
 
+/* The day number `at` is so many months behind the day `from`, or more. */
+bool calendar_is_past (int64_t from, int months, int64_t at);
+
 /* A date plus whole months or years; a day that does not exist becomes the
  * last of its month (29 February plus a year is 28 February). */
 civil_t civil_add_months (civil_t civil, int months);
@@ -43,5 +46,8 @@ int calendar_two_digits (const char *text, int *ret_value);
 int calendar_parse_date (const char *text, size_t length, civil_t *ret_civil);
 /* "2026-10". The day is 1. */
 int calendar_parse_month (const char *text, size_t length, civil_t *ret_civil);
+
+/* The first day of a day, month or year: "2026-10-05", "2026-10", "2026". */
+int calendar_first_day (const char *text, civil_t *ret_civil);
 
 #endif /* !GL_BASE_CALENDAR_H */

@@ -186,11 +186,12 @@ static const struct {
     const char *kind;
     const char *key; /* NULL: all of it */
 } left_out[] = {
-    {"collector", NULL},  {"agent", NULL},         {"networks", NULL},
-    {"clouds", NULL},     {"clusters", "slurmdb"}, {"close", NULL},
-    {"ledger", "store"},  {"analyses", NULL},      {"issuer", NULL},
-    {"exports", NULL},    {"publish", NULL},       {"mail", NULL},
-    {"teams", "readers"}, {"teams", "mail"},       {"budgets", "owner"},
+    {"collector", NULL},  {"agent", NULL},      {"networks", NULL},
+    {"clouds", NULL},     {"prices", NULL},     {"clusters", "slurmdb"},
+    {"close", NULL},      {"ledger", "store"},  {"analyses", NULL},
+    {"issuer", NULL},     {"exports", NULL},    {"publish", NULL},
+    {"mail", NULL},       {"teams", "readers"}, {"teams", "mail"},
+    {"budgets", "owner"},
 };
 
 static bool is_left_out (const char *kind, const char *key)

@@ -452,6 +452,37 @@ static int check_go_live (const site_t *site, gl_error_t *error)
         site->go_live.year, site->go_live.month, site->go_live.day);
 }
 
+/* A price has a date and a source, typed or from the catalogue. */
+static int check_cloud (const site_cloud_t *cloud, gl_error_t *error)
+{
+    bool priced = mpq_sgn (cloud->per_gpu_hour) != 0;
+    const char *lacks = !priced          ? "per_gpu_hour"
+                        : !cloud->as_of  ? "as_of"
+                        : !cloud->source ? "source"
+                                         : NULL;
+
+    if (cloud->catalogue && (priced || cloud->source))
+        return gl_error (error,
+                         "%s:%d: the price of '%s' comes from the catalogue: "
+                         "leave out `%s`, or `catalogue`",
+                         cloud->place.file, cloud->place.line, cloud->name,
+                         priced ? "per_gpu_hour" : "source");
+    if (!cloud->catalogue && lacks)
+        return gl_error (error,
+                         "%s:%d: an entry of `clouds` lacks `%s`: give "
+                         "per_gpu_hour, as_of and source, or `catalogue`",
+                         cloud->place.file, cloud->place.line, lacks);
+    return 0;
+}
+
+static int check_clouds (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->cloud_count; i++)
+        if (check_cloud (&site->clouds[i], error) < 0)
+            return -1;
+    return 0;
+}
+
 static int check_analyses (const site_t *site, gl_error_t *error)
 {
     for (size_t i = 0; i < site->analysis_count; i++)
@@ -498,8 +529,8 @@ static bool is_colour (const char *text)
 static int check_publish (const site_t *site, gl_error_t *error)
 {
     const site_publish_t *publish = &site->publish;
-    bool file = publish->access == PUBLISH_NGINX
-                || publish->access == PUBLISH_APACHE;
+    bool file
+        = publish->access == PUBLISH_NGINX || publish->access == PUBLISH_APACHE;
 
     if (publish->at_close && !publish->directory)
         return gl_error (error, "publish.at_close: set publish.directory, the "
@@ -595,13 +626,12 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
     if (check_duplicates (list, error) < 0
         || check_days_between (site, list, error) < 0
         || check_references (site, list, error) < 0
-        || check_pools (site, error) < 0
-        || check_teams (site, error) < 0 || check_names (site, error) < 0
-        || check_book (site, error) < 0 || check_go_live (site, error) < 0
-        || check_budgets (site, error) < 0 || check_prices (site, error) < 0
-        || check_settlement (site, error) < 0 || check_close (site, error) < 0
-        || check_publish (site, error) < 0
-        || check_mail (site, error) < 0
+        || check_pools (site, error) < 0 || check_teams (site, error) < 0
+        || check_names (site, error) < 0 || check_book (site, error) < 0
+        || check_go_live (site, error) < 0 || check_budgets (site, error) < 0
+        || check_prices (site, error) < 0 || check_settlement (site, error) < 0
+        || check_close (site, error) < 0 || check_publish (site, error) < 0
+        || check_mail (site, error) < 0 || check_clouds (site, error) < 0
         || check_analyses (site, error) < 0)
         return -1;
     return 0;

@@ -22,18 +22,18 @@ const schema_word_t schema_idle_words[] = {
 
 /* The order in which kinds are read: the ledger's zone before any date. */
 static const schema_kind_t *const kinds[] = {
-    &schema_ledger,       &schema_policy,       &schema_issuer,
-    &schema_close,        &schema_publish,      &schema_exports,
-    &schema_mail,         &schema_collector,    &schema_agent,
-    &schema_networks,     &schema_clusters,     &schema_pools,
-    &schema_teams,        &schema_institutions, &schema_projects,
-    &schema_funds,        &schema_assets,       &schema_staff,
-    &schema_power,        &schema_tariffs,      &schema_meters,
-    &schema_costs,        &schema_grid,         &schema_embodied,
-    &schema_rates,        &schema_qos,
-    &schema_entitlements, &schema_clouds,       &schema_analyses,
-    &schema_settlement,   &schema_outages,      &schema_taxes,
-    &schema_budgets,      &schema_profiles,
+    &schema_ledger,     &schema_policy,       &schema_issuer,
+    &schema_close,      &schema_publish,      &schema_exports,
+    &schema_mail,       &schema_collector,    &schema_agent,
+    &schema_networks,   &schema_clusters,     &schema_pools,
+    &schema_teams,      &schema_institutions, &schema_projects,
+    &schema_funds,      &schema_assets,       &schema_staff,
+    &schema_power,      &schema_tariffs,      &schema_meters,
+    &schema_costs,      &schema_grid,         &schema_embodied,
+    &schema_rates,      &schema_qos,          &schema_entitlements,
+    &schema_prices,     &schema_clouds,       &schema_analyses,
+    &schema_settlement, &schema_outages,      &schema_taxes,
+    &schema_budgets,    &schema_profiles,
 };
 
 const schema_kind_t *const *schema_kinds (size_t *ret_count)

@@ -16,25 +16,46 @@ static const schema_key_t cloud_keys[] = {
      NULL, "cloud-3-years", "Name of the offer."},
     {"gpu", VALUE_TEXT, REQUIRED, offsetof (site_cloud_t, gpu), NULL, NULL,
      NULL, "H100-SXM5-80GB", "Model, written as in the pools."},
-    {"per_gpu_hour", VALUE_DECIMAL, REQUIRED,
-     offsetof (site_cloud_t, per_gpu_hour), NULL, NULL, NULL, "5.25",
-     "Price of one GPU for an hour."},
+    {"catalogue", VALUE_TEXT, 0, offsetof (site_cloud_t, catalogue), NULL, NULL,
+     NULL, NULL,
+     "Take price and source of this offer from the catalogue of prices: "
+     "PROVIDER/INSTANCE/REGION, as gpuledger prices list has it; its newest "
+     "price, or with `as_of` the newest until then. `term` says which plan."},
+    {"per_gpu_hour", VALUE_DECIMAL, 0, offsetof (site_cloud_t, per_gpu_hour),
+     NULL, NULL, NULL, "5.25",
+     "Price of one GPU for an hour; required without `catalogue`."},
     {"term", VALUE_TEXT, 0, offsetof (site_cloud_t, term), NULL, NULL, NULL,
      "3y",
      "How long one is bound: 1y, 3y, reserved ... is billed around the clock, "
      "used or not; on-demand, spot, preemptible, hourly, pay-as-you-go, none "
      "and no term by the hours that are used."},
-    {"as_of", VALUE_TEXT, IDENTITY, offsetof (site_cloud_t, as_of), NULL, NULL,
-     NULL, "2026-01-15",
-     "When it was read: a day, month or year. Older prices than a year are not "
-     "compared with (--max-age)."},
-    {"source", VALUE_TEXT, REQUIRED, offsetof (site_cloud_t, source), NULL,
-     NULL, NULL, "\"the provider's price list\"", "Where it was read."},
+    {"as_of", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_cloud_t, as_of), NULL,
+     NULL, NULL, "2026-01-15",
+     "When it was read: a day, month or year; required without `catalogue`. "
+     "Older prices than a year are not compared with (--max-age)."},
+    {"source", VALUE_TEXT, 0, offsetof (site_cloud_t, source), NULL, NULL, NULL,
+     "\"the provider's price list\"",
+     "Where it was read; required without `catalogue`."},
 };
 
 const schema_kind_t schema_clouds
     = LIST_KIND ("clouds", "Dated prices to compare with.", cloud_keys, clouds,
                  cloud_count, site_cloud_t);
+
+static const schema_key_t prices_keys[] = {
+    {"file", VALUE_PATH, 0, offsetof (site_t, prices.file), NULL, NULL, NULL,
+     "/etc/gpuledger/catalogue.csv",
+     "The site's own catalogue of cloud prices, whose rows are added to the "
+     "one that comes with the program; gpuledger prices import writes it. "
+     "Default none."},
+    {"shipped", VALUE_PATH, 0, offsetof (site_t, prices.shipped), NULL, NULL,
+     NULL, NULL,
+     "Where the catalogue that comes with the program is. Default: where it "
+     "was installed."},
+};
+
+const schema_kind_t schema_prices
+    = ONE_KIND ("prices", "The catalogue of cloud prices.", prices_keys);
 
 static const schema_key_t analysis_keys[] = {
     {"name", VALUE_TEXT, IDENTITY, offsetof (site_analysis_t, name), NULL, NULL,
@@ -58,10 +79,11 @@ static const schema_key_t analysis_keys[] = {
      overhead_words, NULL, NULL, NULL,
      "What `overhead` is a share of: the purchase, or one year's "
      "depreciation."},
-#define INPUT(id, name, type, flags, money, unit, fallback, most, whole,      \
-              example, help)                                                  \
+#define INPUT(id, name, type, flags, money, unit, fallback, most, whole,       \
+              example, help)                                                   \
     {name, VALUE_##type, flags, offsetof (site_analysis_t, input[INPUT_##id]), \
-     NULL, NULL, NULL, example, help},
+     NULL, NULL,         NULL,  example,                                       \
+     help},
 #include "site/analysis_inputs.h"
 #undef INPUT
 };

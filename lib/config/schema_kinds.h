@@ -118,6 +118,7 @@ extern const schema_kind_t schema_layout_trailer;
 
 /* schema_decide.c: what owning is compared with */
 extern const schema_kind_t schema_clouds;
+extern const schema_kind_t schema_prices;
 extern const schema_kind_t schema_analyses;
 
 #endif /* !GL_CONFIG_SCHEMA_KINDS_H */

@@ -169,7 +169,7 @@ static const site_cloud_t *find_cloud (const site_t *site, const char *name)
     for (size_t i = 0; i < site->cloud_count; i++) {
         const site_cloud_t *cloud = &site->clouds[i];
         if (!strcmp (cloud->name, name)
-            && (!found || strcmp (cloud->as_of, found->as_of) > 0))
+            && (!found || text_compare (cloud->as_of, found->as_of) > 0))
             found = cloud;
     }
     return found;

@@ -31,39 +31,29 @@ bool breakeven_has_term (const site_cloud_t *cloud)
 /* --- ages ---------------------------------------------------------------- */
 
 /* The first day of what `as_of` says. */
-static bool first_day (const site_cloud_t *cloud, civil_t *ret_civil)
+static bool first_day (const site_cloud_t *cloud, int64_t *ret_day)
 {
-    GL_AUTOFREE char *text
-        = xasprintf ("%s%s", cloud->as_of ? cloud->as_of : "",
-                     !cloud->as_of                ? ""
-                     : strlen (cloud->as_of) == 4 ? "-01-01"
-                     : strlen (cloud->as_of) == 7 ? "-01"
-                                                  : "");
+    civil_t civil;
 
-    return calendar_parse_date (text, strlen (text), ret_civil) == 0;
-}
-
-static int64_t day_of (const civil_t *civil)
-{
-    return calendar_day_number (civil->year, civil->month, civil->day);
+    if (!cloud->as_of || calendar_first_day (cloud->as_of, &civil) < 0)
+        return false;
+    *ret_day = calendar_day_number (civil.year, civil.month, civil.day);
+    return true;
 }
 
 static int64_t newest_day (const site_t *site)
 {
-    int64_t newest = INT64_MIN;
-    civil_t civil;
+    int64_t newest = INT64_MIN, day;
 
     for (size_t i = 0; i < site->cloud_count; i++)
-        if (first_day (&site->clouds[i], &civil) && day_of (&civil) > newest)
-            newest = day_of (&civil);
+        if (first_day (&site->clouds[i], &day) && day > newest)
+            newest = day;
     return newest;
 }
 
-static bool is_old (const civil_t *read, int months, int64_t day)
+static bool is_old (int64_t read, int months, int64_t day)
 {
-    civil_t end = civil_add_months (*read, months);
-
-    return months > 0 && day_of (&end) <= day;
+    return months > 0 && calendar_is_past (read, months, day);
 }
 
 void breakeven_set_ages (breakeven_t *b, const site_t *site, int64_t known,
@@ -73,26 +63,26 @@ void breakeven_set_ages (breakeven_t *b, const site_t *site, int64_t known,
 
     if (known != BREAKEVEN_UNDATED) {
         civil_t today = zone_civil (site->zone, known);
-        day = day_of (&today);
+        day = calendar_day_number (today.year, today.month, today.day);
     }
     for (size_t i = 0; i < b->cloud_count; i++) {
         breakeven_cloud_t *cloud = &b->cloud[i];
-        civil_t read;
+        int64_t read;
         if (!first_day (cloud->cloud, &read))
             continue;
-        cloud->age_days = day > day_of (&read) ? day - day_of (&read) : 0;
-        cloud->old = is_old (&read, max_months, day);
+        cloud->age_days = day > read ? day - read : 0;
+        cloud->old = is_old (read, max_months, day);
     }
     b->price_day = day;
 }
 
 int breakeven_age_years (const breakeven_t *b, const breakeven_cloud_t *cloud)
 {
-    civil_t read;
+    int64_t read;
     int years = 1;
 
     if (first_day (cloud->cloud, &read))
-        while (years < YEARS_MAX && is_old (&read, years * 12, b->price_day))
+        while (years < YEARS_MAX && is_old (read, years * 12, b->price_day))
             years++;
     return years;
 }

@@ -271,6 +271,8 @@ static void free_cloud (site_cloud_t *cloud)
     free (cloud->term);
     free (cloud->as_of);
     free (cloud->source);
+    free (cloud->catalogue);
+    free (cloud->catalogue_as_of);
     mpq_clear (cloud->per_gpu_hour);
 }
 
@@ -447,6 +449,8 @@ void site_free (site_t *site)
     texts_clear (&site->close.anchor_command);
     texts_clear (&site->close.sign);
     free_publish (&site->publish);
+    free (site->prices.shipped);
+    free (site->prices.file);
     free (site->mail.from);
     free (site->mail.reply_to);
     texts_clear (&site->mail.sendmail);

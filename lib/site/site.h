@@ -471,10 +471,15 @@ typedef struct {
 typedef struct {
     char *name;
     char *gpu;
+    char *catalogue; /* the offer PROVIDER/INSTANCE/REGION that has the price, and
+                        from which the next three are filled
+                        (prices/catalogue.h); NULL: they are in the file */
     mpq_t per_gpu_hour;
-    char *term;
     char *as_of; /* "2026-09-25", "2026-09" or "2026" */
     char *source;
+    char *term;
+    bool filled;
+    char *catalogue_as_of; /* as_of of the file, if it is filled; NULL: none */
     place_t place;
 } site_cloud_t;
 
@@ -815,6 +820,12 @@ typedef enum {
     PUBLISH_GROUPS, /* groups of the file system */
 } publish_access_t;
 
+/* Files with prices of clouds (prices/catalogue.h). */
+typedef struct {
+    char *shipped; /* that of the program; NULL: where it is installed */
+    char *file;    /* the site's own, with more rows; NULL: none */
+} site_prices_t;
+
 /* The published site (gpuledger publish). */
 typedef struct {
     char *directory;     /* in which it is; NULL: whoever publishes says it */
@@ -853,6 +864,7 @@ typedef struct site {
     site_agent_t agent;
     site_close_t close;
     site_publish_t publish;
+    site_prices_t prices;
     site_mail_t mail;
     civil_t go_live; /* the first day of which the ledger bills; year 0: none */
     int before_go_live; /* BEFORE_GO_LIVE_... */

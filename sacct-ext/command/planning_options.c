@@ -5,6 +5,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "import/catalogue_files.h"
 #include "import/claims.h"
 #include "command/planning_options.h"
 #include "config/value.h"
@@ -137,6 +138,8 @@ int planning_decide (cli_t *cli, const query_options_t *query,
                                "it takes no periods, filters or keys");
     if ((rc = facts_end (cli, &known)) != CLI_OK)
         return rc;
+    if (catalogue_price_clouds (cli->site, known, &error) < 0)
+        return cli_fail (cli, &error);
     *ret_report = planning_report_make (cli->site, known, &error);
     return *ret_report ? CLI_OK : cli_fail (cli, &error);
 }
@@ -163,6 +166,8 @@ int planning_breakeven (cli_t *cli, const query_options_t *query,
     asked.pools = query_options_names (query, KEY_POOL);
     if ((rc = facts_end (cli, &known)) != CLI_OK)
         return rc;
+    if (catalogue_price_clouds (cli->site, known, &error) < 0)
+        return cli_fail (cli, &error);
     *ret_report = breakeven_report_make (cli->site, known, &asked, &error);
     return *ret_report ? CLI_OK : cli_fail (cli, &error);
 }

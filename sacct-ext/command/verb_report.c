@@ -13,6 +13,7 @@
 #include "command/verb_report.h"
 #include "facts/facts.h"
 #include "facts/rollups.h"
+#include "import/catalogue_files.h"
 #include "month/bills.h"
 #include "month/carbons.h"
 #include "month/chargebacks.h"
@@ -352,8 +353,12 @@ static int report_of_plan (cli_t *cli, const report_query_t *query,
     struct collector c
         = {.plan = plan_new (query, against->against, against->max_age)};
     gl_error_t error;
-    int rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
+    int rc = CLI_OK;
 
+    if (catalogue_price_clouds (cli->site, report_as_of (query), &error) < 0)
+        rc = cli_fail (cli, &error);
+    if (rc == CLI_OK)
+        rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
     if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
         rc = cli_fail (cli, &error);
     plan_free (c.plan);

@@ -98,6 +98,15 @@ PATH=$work/bin:$PATH
 unset GPULEDGER_CONF GPULEDGER_PROJECT
 export LC_ALL=C.UTF-8
 
+# prices DIR: the catalogue of prices, a file of the site and one to import.
+prices ()
+{
+    printf 'prices: {shipped: "%s", file: "%s"}\n' \
+        "$abs_top_srcdir/contrib/prices/catalogue.csv" "$1/own.csv" >>"$1/site.yaml"
+    head -n 1 "$abs_top_srcdir/contrib/prices/catalogue.csv" >"$1/new.csv"
+    echo 'aws,p5.48xlarge,us-east-1,H100-SXM5-80GB,8,on-demand,60,USD,2026-11-20,a quote,' >>"$1/new.csv"
+}
+
 # site DIR DOCUMENT: the example, with its facts and September closed, unless the
 # document begins with making the ledger; where users ask for what is theirs, ann
 # is who runs this.
@@ -111,6 +120,7 @@ site ()
     printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
         '4301|1788271331|1788271331|1788892240|COMPLETED|gres/gpu=4|ann|vision' \
         >"$1/october.txt"
+    ! grep -q '^gpuledger prices' "$2" || prices "$1" || return 1
     ! grep -q '^\$ gpuledger init' "$2" || return 0
     (cd "$1" && gpuledger --quiet init && gpuledger sync &&
         gpuledger close --month 2026-09 --accept 'a test') >"$work/out" 2>&1

@@ -19,6 +19,7 @@ settlement:
   - {name: start-up, rule: grant, amount: 5000, per: year, first_months: 12}
   - {name: credit, rule: prepaid, teams: [spin-off], deposits: [{on: 2026-10-02, amount: 1000, team: spin-off}]}
 END
+printf 'prices: {shipped: "%s"}\n' "$abs_top_srcdir/contrib/prices/catalogue.csv"
 } >month.yaml
 cat >storage.csv <<'END'
 date,team,account,service,description,quantity,unit,unit_price,amount,currency,source,reference
@@ -48,6 +49,9 @@ month explain 4417
 month explain netapp:vision/2026-10
 month export --fields
 month rates
+month prices list --gpu H100 --date 2026-11-26
+month prices show azure --date 2026-11-26
+month prices check --date 2027-06-01
 month report chargeback --month 2026-10
 month report chargeback --month 2026-11 --by team
 month report energy --month 2026-10

@@ -1,4 +1,4 @@
-#include "command/shifted.h"
+#include "import/shifted.h"
 
 #include <stdio.h>
 #include <stdlib.h>

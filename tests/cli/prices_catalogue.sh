@@ -1,0 +1,175 @@
+#!/bin/sh
+# gpuledger prices: the catalogue that comes with the program against another count
+# (prices_catalogue.py), a site's own file, wrong and hostile files, and `clouds` that name an
+# offer.
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
+command -v python3 >/dev/null || { echo '1..0 # SKIP because python3 is not installed'; exit 0; }
+
+cd "$work" || exit 1
+shipped=$abs_top_srcdir/contrib/prices/catalogue.csv
+header=provider,instance,region,gpu,gpus,plan,price_per_hour,currency,as_of,source,licence
+another () { python3 "$abs_top_srcdir/tests/cli/prices_catalogue.py" "$@"; }
+printf 'prices: {shipped: "%s", file: "%s"}\n' "$shipped" "$work/own.csv" >site.yaml
+gl () { "$program" --config site.yaml "$@"; }
+prices () { gl prices "$@"; }
+# code WANTED COMMAND...: its exit code; output in out, messages in err
+code () { wanted=$1; shift; "$@" >out 2>err; rc=$?; [ $rc -eq "$wanted" ] || { echo "# exit code $rc, wanted $wanted"; return 1; }; }
+
+# --- the catalogue that comes with the program ---
+is "$(another check "$shipped")" "604 13" "every row has date, source and a plausible price"
+data=$abs_top_srcdir/../shared/data/clouds
+if [ -d "$data" ]; then
+    another against "$shipped" "$data" 2>err
+    result $? "the figures are those of the sources"
+fi
+for date in 2026-02-01 2026-07-31 2026-11-26 2027-01-01 2027-06-20; do
+    prices list --date $date -P -n -o gpu,provider,instance,region,gpus,on_demand,spot,committed,term 2>err |
+        LC_ALL=C sort >got
+    another list "$shipped" $date >wanted
+    [ "$(wc -l <wanted)" -gt 40 ] && cmp -s got wanted
+    result $? "list on $date: $(wc -l <wanted) instances"
+done
+code 0 prices check --date 2026-11-26 && grep -q '604 prices, and no findings' err
+result $? "check has no findings"
+code 3 prices check --date 2027-02-01 && grep -q 'too-old' out
+result $? "and has some once prices are too old"
+
+# --- H100 is not H100 ---
+is "$(prices list --gpu H100 --provider azure --date 2026-11-26 -P -n -o gpu,on_demand 2>/dev/null | sort -u | head -2 | tr '\n' ' ')" \
+    "H100-NVL-94GB|6.9800 H100-NVL-94GB|8.8200 " "NVL"
+is "$(prices list --gpu H100-SXM5-80GB --provider azure --date 2026-11-26 -P -n -o on_demand 2>/dev/null | head -1)" 12.2900 "SXM"
+prices list --gpu L4 --date 2026-11-26 -P -n -o gpu 2>/dev/null | sort -u >got
+is "$(cat got)" L4 "L4 is not L40S"
+is "$(prices list --plan spot --date 2026-11-26 -P -n -o on_demand,committed 2>/dev/null | sort -u)" "|" "spot prices alone"
+
+# --- ages ---
+code 0 prices list --date 2026-11-26 --provider crusoe --gpu H100 && grep -q '2 prices are older than 90 days' out && grep -q ' 273 ' out
+result $? "an old price is shown with its age and a warning"
+code 0 prices list --date 2027-02-26 --provider crusoe --gpu H100 && grep -q '2 prices are left out' out && ! grep -q 3.9000 out
+result $? "a year later it is no price of the day"
+is "$(prices show azure/Standard_NC80adis_H100_v5/eastus --date 2026-11-26 -P -n -o as_of,per_gpu_hour,change_pct,age_days,licence)" \
+    "2026-06-18|6.9800||161|Apache-2.0
+2026-11-09|8.8200|26.36|17|none" "the history of an offer"
+code 1 prices show asw/p5.48xlarge && grep -q "did you mean 'aws'" err
+result $? "a provider that is mistyped"
+
+# --- a file of the site ---
+cat >new.csv <<'END'
+provider,instance,region,gpu,gpus,plan,price_per_hour,currency,as_of,source,licence
+aws,p5.48xlarge,us-east-1,H100-SXM5-80GB,8,on-demand,55.04,USD,2026-11-09,"ours, again",
+aws,p5.48xlarge,us-east-1,H100-SXM5-80GB,8,on-demand,60.00,USD,2026-11-20,"quote ""4711"", page 1",
+=1+1,x,,T4,1,spot,0.5,USD,2026-11-20,"a, b",none
+END
+code 0 prices import new.csv --date 2026-11-26 -P && grep -q '2 new prices in .*own.csv, 1 known already' err
+result $? "import says what is new"
+grep -q '|60.0000|7.5000|9.01|' out
+result $? "with the price of a GPU hour"
+cp own.csv before
+code 0 prices import new.csv --date 2026-11-26 && grep -q '0 new prices .* 3 known already' err && cmp -s own.csv before
+result $? "a second import changes nothing"
+code 0 prices check --date 2026-11-26
+result $? "the site's file is one that the program reads"
+python3 -c 'import csv, sys
+r = list(csv.DictReader(open("own.csv", newline="")))
+sys.exit([x["source"] for x in r] != ["a, b", "quote \"4711\", page 1"])' 2>err
+result $? "and so do others"
+is "$(prices list --provider aws --gpu H100 --date 2026-11-26 -P -n -o instance,region,on_demand 2>/dev/null | grep p5.48xlarge.us-east-1)" \
+    'p5.48xlarge|us-east-1|7.5000' "its row is the newest"
+prices list --date 2026-11-26 --csv 2>/dev/null | grep -q "^T4,'=1+1,x,"
+result $? "a formula is none in CSV"
+sed 's/60.00/61.00/' new.csv >other.csv
+code 1 prices import other.csv && grep -q "other.csv:3: 61.00 USD .* differs from 60.00 USD .*own.csv:" err && cmp -s own.csv before
+result $? "another price for the same day is refused, with both places"
+printf '%s\n' "$header" 'a,x,,T4,1,spot,1,USD,2026-01-01,s,' 'a,x,,T4,1,spot,2,USD,2026-01-01,s,' >twice.csv
+code 1 prices import twice.csv && grep -q 'twice.csv:3: 2 USD .* twice.csv:2' err && cmp -s own.csv before
+result $? "and in one file"
+
+# --- wrong and hostile files ---
+wrong ()
+{
+    code 1 prices import bad.csv && grep -q "$1" err && [ "$(wc -l <err)" -eq 1 ] && cmp -s own.csv before
+    result $? "refused: $2"
+}
+row () { printf '%s\n' "$header" 'a,x,,T4,1,spot,1,USD,2026-01-01,s,' "$1" >bad.csv; }
+row 'a,x,,T4,1,spot,1,USD,,s,'; wrong "bad.csv:3: 'as_of' is empty" "no date"
+row 'a,x,,T4,1,spot,1,USD,2026-01-01,,'; wrong "bad.csv:3: 'source' is empty" "no source"
+row 'a,x,,T4,1,spot,1;5,USD,2026-01-01,s,'; wrong "bad.csv:3: 'price_per_hour' is '1;5'" "no price"
+row 'a,x'; wrong "bad.csv:3: it has 2 cells" "a short row"
+row "$(printf 'a,x\033[2J,,T4,1,spot,1,USD,2026-01-01,s,')"; wrong "bad.csv:3: 'instance'.*control" "a terminal's control characters"
+row "$(printf 'a,%0500d,,T4,1,spot,1,USD,2026-01-01,s,' 1)"; wrong "bad.csv:3: 'instance' is longer" "a long name"
+row '"a,x'; wrong 'bad.csv:3: the quote that begins here does not end' "an open quote"
+printf 'x\n' >bad.csv; wrong 'bad.csv:1: the first line' "another file"
+head -c 3000 /dev/zero >bad.csv; wrong 'bad.csv:1:' "bytes"
+: >bad.csv; wrong 'bad.csv:1:' "an empty file"
+rm bad.csv; wrong 'bad.csv: No such file' "no file"
+printf '%s\n' "$header" 'a,x,,H100,1,spot,1,USD,2026-01-01,s,' ',,,,,,,,,,' 'a,x,,T4,1,spot,1,USD,2026-01-01,,' \
+    'a,y,,T4,1,spot,1,EUR,2024-01-01,s,' 'a,y,,T4,1,spot,1,EUR,2024-01-01,s,' >own.csv
+code 3 prices check --date 2026-11-26 -P -n -o finding,place
+result $? "check finds mistakes and reads on"
+is "$(sed "s|$work/||" out | sort -u | tr '\n' ' ')" \
+    "currencies|own.csv:5 currencies|own.csv:6 duplicate|own.csv:6 malformed|own.csv:3 no-source|own.csv:4 too-old|own.csv:6 unknown-gpu|own.csv:2 " \
+    "each by its name"
+code 1 prices list && grep -q "own.csv:3: 'provider' is empty" err
+result $? "list refuses a wrong file"
+cp before own.csv
+printf 'prices: {shipped: "%s/none.csv"}\n' "$work" >none.yaml
+code 1 "$program" --config none.yaml prices list && grep -q 'none.csv: No such file' err
+result $? "no catalogue"
+printf 'prices: {shipped: "%s"}\n' "$shipped" >none.yaml
+code 1 "$program" --config none.yaml prices import new.csv && grep -q 'set prices.file' err
+result $? "no file of the site"
+for words in 'lost' 'show' 'check x' 'import' 'list x' '' 'list --plan never' 'list --date 2026-13-01' 'check --gpu T4' 'list --gpu='; do
+    # shellcheck disable=SC2086
+    code 2 prices $words
+    result $? "wrong use: prices $words"
+done
+
+# --- clouds that name an offer ---
+book ()
+{
+    cat - >book.yaml <<END
+prices: {shipped: "$shipped"}
+clusters: [{name: lab}]
+pools: [{name: p, cluster: lab, nodes: "n[01-08]", gres: [h100], gpu: H100-SXM5-80GB, gpus_per_node: 8}]
+costs: [{name: all, pool: p, amount: 800000, driver: year}]
+END
+    printf 'clouds:\n  - {name: rent, gpu: H100-SXM5-80GB, %s}\n' "$1" >>book.yaml
+    shift
+    "$program" --config book.yaml --store "sqlite:$work/none.db" "$@"
+}
+for case in 'catalogue: azure/Standard_ND96isr_H100_v5/eastus=12.2900|2026-06-18' \
+    'catalogue: gcp/a3-highgpu-8g/us-central1, term: 3y=4.8580|2026-07-30' \
+    'catalogue: aws/p5.48xlarge/us-east-1, as_of: 2026-08=6.8800|2026-07-20' \
+    'catalogue: aws/p5.48xlarge/us-east-1, term: spot=2.1188|2026'; do
+    is "$(book "${case%=*}" report breakeven -P -n -o kind,per_gpu_hour,as_of,source </dev/null 2>err |
+        sed -n 's/^price|\(.*\)|catalogue [a-z]*\/.*: .*/\1/p')" "${case#*=}" "breakeven with ${case%=*}"
+done
+# With a ledger: prices of the day on which its facts end, though newer ones are known.
+book 'catalogue: aws/p5.48xlarge/us-east-1' help >/dev/null # writes book.yaml
+printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList' \
+    '1|1788220800|1788220800|1788307200|COMPLETED|gres/gpu=8,gres/gpu:h100=8|ann|lab|n01' >jobs
+ledger () { "$program" --quiet --config book.yaml --store "sqlite:$work/lab.db" "$@" 2>err; }
+ledger init && ledger import --cluster lab --force --as-of 2026-09-15T00:00:00Z jobs
+result $? "a ledger until 15 September"
+# age REPORT [OPTION]...: as_of and age of its price
+age () { ledger report "$@" -P -n -o as_of,age_days,source | sed -n 's/|catalogue aws.*//p' | sort -u; }
+is "$(age breakeven) $(age plan --month 2026-09)" "2026-07-20|57 2026-07-20|57" "breakeven and plan: the price of that day, and its age"
+printf 'analyses:\n  - {name: q, kind: interruptible, price: rent, interruptions_per_hour: 0.02, checkpoint_hours: 0.5}\n' >>book.yaml
+ledger report decide -P -n | grep -q '^q|interruptible|input|price|6.88|.*|2026-07-20|rent: catalogue aws/'
+result $? "decide: the same price, its date and source"
+
+refused ()
+{
+    code 1 book "$1" report breakeven </dev/null && grep -q "book.yaml:6: .*$2" err
+    result $? "refused: $1"
+}
+refused 'catalogue: azure/Standard_NC40ads_H100_v5/eastus' 'H100-NVL-94GB .*another GPU'
+refused 'catalogue: azure/none' 'no price of azure/none, on-demand'
+refused 'catalogue: aws/p5.48xlarge/us-east-1, as_of: 2025' 'is of 2026, which is later'
+refused 'catalogue: aws/p5.48xlarge/us-east-1, per_gpu_hour: 5' 'leave out `per_gpu_hour`'
+refused 'per_gpu_hour: 5, as_of: 2026' 'lacks `source`'
+refused 'per_gpu_hour: 5, source: me' 'lacks `as_of`'
+
+echo "1..$tests"
+exit $failed
