@@ -54,7 +54,8 @@ static void take_shares (choice_t *c)
 
     mpq_set_ui (c->one, 1, 1);
     exact_add_scaled (c->owned, cost->per_gpu_year, 1, cost->hours);
-    plan_downtime (v, c->available);
+    if (v->asked->downtime)
+        exact_parse_ratio (v->asked->downtime, c->available, NULL);
     mpq_sub (c->available, c->one, c->available);
     mpq_set (c->interruptible, pool->interruptible);
     if (v->asked->interruptible)
@@ -157,6 +158,7 @@ static char *mix_words (const side_t *side, const mix_t *mix)
     static const char *const rents[MIX_KINDS]
         = {[MIX_SPOT] = "rent interruptible work at",
            [MIX_RENTED] = "rent the rest at"};
+    bool all = mpq_cmp (mix->per_hour, mix->cost[MIX_RENTED]) == 0;
     BUFFER_AUTO out = BUFFER_INIT;
 
     if (mix->owned > 0)
@@ -167,7 +169,8 @@ static char *mix_words (const side_t *side, const mix_t *mix)
                        side->offers.offer[MIX_RESERVED]->cloud->name);
     for (size_t i = MIX_SPOT; i < MIX_KINDS; i++)
         if (mpq_sgn (mix->work[i]) > 0)
-            buffer_printf (&out, "%s%s %s", out.length ? ", " : "", rents[i],
+            buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
+                           all ? "rent everything at" : rents[i],
                            side->offers.offer[i]->cloud->name);
     return out.length ? buffer_take (&out) : xstrdup ("own none");
 }
@@ -196,8 +199,7 @@ static void put_payback (const choice_t *c, const side_t *side,
 
     if (!has_payback (c, side, mix))
         return;
-    plan_put (c->v, PLAN_MONTHS, payback (c, side, mix, &values));
-    plan_put (c->v, PLAN_LIFE, c->v->pool->cost.life_months);
+    plan_put_payback (c->v, payback (c, side, mix, &values));
     values_clear (&values);
 }
 
@@ -487,11 +489,12 @@ static void note_shares (const choice_t *c)
     mpq_sub (down, c->one, c->available);
     GL_AUTOFREE char *downtime = breakeven_percent_text (down);
     GL_AUTOFREE char *may = breakeven_percent_text (c->interruptible);
-    report_note (c->v->report, NOTE_INFORMATION,
-                 "Pool %s: owned GPUs are planned to be down %s %% of the time "
-                 "(%s), and %s %% of the work may be interrupted.",
-                 c->v->pool->pool->name, downtime,
-                 c->v->asked->downtime ? "--downtime" : "as measured", may);
+    report_note (
+        c->v->report, NOTE_INFORMATION,
+        "Pool %s: the mix plans with owned GPUs that are down %s %% of "
+        "the time (--downtime), and %s %% of the work may be "
+        "interrupted (--interruptible).",
+        c->v->pool->pool->name, downtime, may);
     mpq_clear (down);
 }
 

@@ -44,6 +44,7 @@ enum {
     PLAN_HOURS,
     PLAN_MONTHS,
     PLAN_LIFE,
+    PLAN_PAID_BACK,
     PLAN_OWN,
     PLAN_RENT,
     PLAN_SAVING,
@@ -77,10 +78,10 @@ void plan_row (const plan_view_t *view, const char *item);
 void plan_put (const plan_view_t *view, size_t column, mpq_srcptr number);
 void plan_put_price (const plan_view_t *view, const breakeven_cloud_t *cloud);
 
-/* The share of the time that GPUs are down: as chosen, as measured, or 0. */
-void plan_downtime (const plan_view_t *view, mpq_t ret_share);
-/* The months until a purchase is paid back, and the life of the hardware. The
- * words that follow "the purchase": "is paid back in ..."; yours to free. */
+/* The months until the purchase of the pool's hardware is paid back, next to its
+ * life; NULL: never. */
+void plan_put_payback (const plan_view_t *view, mpq_srcptr months);
+/* The words that follow "the purchase": "is paid back in ..."; yours to free. */
 char *plan_payback_words (mpq_srcptr months, mpq_srcptr life);
 
 /* plan_mix.c: how many to own and to reserve, and how to rent the rest. */

@@ -50,6 +50,9 @@ static const column_info_t columns[] = {
      "everything."},
     {"life_months", "Life, months", COLUMN_RATE, false, false,
      "Of the hardware, weighted by its price."},
+    {"paid_back", "Paid back", COLUMN_TEXT, false, false,
+     "Whether the purchase is paid back: yes, never, or never within the life "
+     "of the hardware."},
     {"own", "Owning", COLUMN_MONEY, false, false, ""},
     {"rent", "Renting", COLUMN_MONEY, false, false, ""},
     {"saving", "Saving", COLUMN_MONEY, false, false,
@@ -233,6 +236,11 @@ static void note_rent (plan_view_t *v)
                      v->pool->pool->name, cloud->cloud->name);
 }
 
+static bool outlives (mpq_srcptr months, mpq_srcptr life)
+{
+    return mpq_sgn (life) > 0 && mpq_cmp (months, life) > 0;
+}
+
 char *plan_payback_words (mpq_srcptr months, mpq_srcptr life)
 {
     GL_AUTOFREE char *taken = months ? exact_text (months, 1) : NULL;
@@ -241,7 +249,7 @@ char *plan_payback_words (mpq_srcptr months, mpq_srcptr life)
 
     if (!months)
         return xstrdup ("is never paid back");
-    if (known && mpq_cmp (months, life) > 0)
+    if (outlives (months, life))
         return xasprintf ("is never paid back within its life of %s months: "
                           "that takes %s months",
                           lasts, taken);
@@ -250,23 +258,31 @@ char *plan_payback_words (mpq_srcptr months, mpq_srcptr life)
                  : xasprintf ("is paid back in %s months", taken);
 }
 
-/* Later than the end of its life is never: it is gone by then. */
+/* Later than the end of its life is never: the hardware is gone by then. */
+void plan_put_payback (const plan_view_t *v, mpq_srcptr months)
+{
+    mpq_srcptr life = v->pool->cost.life_months;
+
+    plan_put (v, PLAN_MONTHS, months);
+    plan_put (v, PLAN_LIFE, mpq_sgn (life) > 0 ? life : NULL);
+    report_put_text (v->report, PLAN_PAID_BACK,
+                     !months                   ? "never"
+                     : outlives (months, life) ? "never within its life"
+                                               : "yes");
+}
+
 static void add_payback (plan_view_t *v)
 {
     mpq_srcptr months = values_get (&v->values, "payback");
     mpq_srcptr life = v->pool->cost.life_months;
-    bool late = months && mpq_sgn (life) > 0 && mpq_cmp (months, life) > 0;
     GL_AUTOFREE char *words = plan_payback_words (months, life);
 
-    if (!months || late)
+    plan_row (v, "paid back");
+    plan_put_payback (v, months);
+    if (!months || outlives (months, life))
         report_note (v->report, NOTE_INFORMATION,
                      "Pool %s: against %s at the measured use the purchase %s.",
                      v->pool->pool->name, v->pool->cloud->cloud->name, words);
-    if (!months)
-        return;
-    plan_row (v, late ? "paid back: never within its life" : "paid back");
-    plan_put (v, PLAN_MONTHS, months);
-    plan_put (v, PLAN_LIFE, mpq_sgn (life) > 0 ? life : NULL);
 }
 
 static void add_cash (plan_view_t *v)
@@ -296,7 +312,7 @@ static void add_cash (plan_view_t *v)
 
 /* ---- capacity ---- */
 
-void plan_downtime (const plan_view_t *v, mpq_t ret_share)
+static void take_downtime (const plan_view_t *v, mpq_t ret_share)
 {
     mpq_set_ui (ret_share, 0, 1);
     if (v->asked->downtime)
@@ -310,7 +326,7 @@ static void take_target (const plan_view_t *v, values_t *need)
     mpq_t down;
 
     mpq_init (down);
-    plan_downtime (v, down);
+    take_downtime (v, down);
     values_set (need, "down", down);
     values_set (need, "utilization", v->site->policy.utilization);
     if (v->asked->target)
@@ -403,14 +419,14 @@ static const struct {
      "against renting the measured hours, or, if the price has a term, as "
      "many GPUs around the clock. Without resale, replacement and discounting.",
      add_cash},
-    {"mix", "How many to own, and how to rent the rest",
+    {"mix", "How many to own, and how to rent the rest: cost of a year",
      "The mix of owned, reserved and rented GPUs that costs the least for the "
      "measured demand of each hour, next to one node less and one more, other "
      "providers, today's GPUs, all owned and all rented. Every row does the "
      "same work (GPU hours). Owned and reserved GPUs are paid at all hours; "
-     "owned ones come in full nodes and are down for the planned or measured "
-     "share of the time. An hour is that of a GPU at work; amounts are for a "
-     "year.",
+     "owned ones come in full nodes. Per GPU hour is the cost of an hour of a "
+     "GPU at work. Months are those until the purchase is paid back against "
+     "renting everything from the same provider.",
      plan_mix},
     {"capacity", "Capacity",
      "GPUs and full nodes for the demand: GPU hours a day / (24 x target x (1 "
