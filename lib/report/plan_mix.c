@@ -66,7 +66,7 @@ static void make_side (const choice_t *c, const offers_t *offers, side_t *side)
 {
     side->offers = *offers;
     side->prices = c->now;
-    side->prices.owned = mpq_sgn (c->available) > 0 ? c->owned : NULL;
+    side->prices.owned = c->owned;
     side->prices.available = c->available;
     offers_prices (offers, &side->prices);
     mix_init (&side->best);
@@ -285,9 +285,7 @@ static void add_neighbours (const choice_t *c)
     if (side->best.owned >= c->now.step)
         add_owning (c, "one node less", side, side->best.owned - c->now.step,
                     true);
-    if (side->prices.owned)
-        add_owning (c, "one node more", side, side->best.owned + c->now.step,
-                    true);
+    add_owning (c, "one node more", side, side->best.owned + c->now.step, true);
 }
 
 static char *with_provider (const char *words, const side_t *side)
@@ -309,9 +307,8 @@ static void add_rows (const choice_t *c)
             add_row (c, name, &c->side[i], &c->side[i].best);
     }
     add_row (c, "today", NULL, &c->today);
-    if (best->prices.owned)
-        add_owning (c, "all owned", best,
-                    mix_all_owned (&c->demand, &best->prices), false);
+    add_owning (c, "all owned", best, mix_all_owned (&c->demand, &best->prices),
+                false);
     for (size_t i = 0; i < c->count; i++) {
         GL_AUTOFREE char *name = with_provider ("all rented", &c->side[i]);
         add_row (c, name, &c->side[i], &c->side[i].rented);
@@ -347,12 +344,19 @@ static char *payback_sentence (const choice_t *c, const side_t *side,
 {
     values_t values;
     char *text;
+    mpq_srcptr life = c->v->pool->cost.life_months;
+    bool late;
 
     if (!has_payback (c, side, mix))
         return xstrdup ("");
-    GL_AUTOFREE char *words = plan_payback_words (
-        payback (c, side, mix, &values), c->v->pool->cost.life_months);
-    text = xasprintf (" Against renting everything, the purchase %s.", words);
+    mpq_srcptr months = payback (c, side, mix, &values);
+    GL_AUTOFREE char *words = plan_payback_words (months, life);
+    late = plan_outlives (months, life) && cheaper (mix, &side->rented);
+    text = xasprintf (
+        " Against renting everything, the purchase %s.%s", words,
+        late ? " The cost of an hour is lower all the same: it counts what is "
+               "written off, less salvage, and payback the full purchase."
+             : "");
     values_clear (&values);
     return text;
 }
@@ -389,23 +393,23 @@ static void plot_curve (const choice_t *c, const char *const *label,
     GL_AUTOFREE char *title
         = xasprintf ("What %s costs a year, by the GPUs that are owned",
                      c->v->pool->pool->name);
+    GL_AUTOFREE char *description = xasprintf (
+        "The cost of a year if so many GPUs are owned and the others are "
+        "reserved or rented as is cheapest: the least with %llu.",
+        (unsigned long long)c->side[c->best].best.owned);
     const plot_series_t series
         = {"Cost of all work", (const mpq_t *)amount, NULL, 0};
 
-    report_plot (c->v->report,
-                 &(plot_t){.kind = CHART_LINES,
-                           .title = title,
-                           .description
-                           = "The cost of a year if so many GPUs are owned and "
-                             "the others are reserved or rented as is "
-                             "cheapest.",
-                           .type = COLUMN_MONEY,
-                           .digits = c->v->site->currency_digits,
-                           .unit = c->v->site->currency,
-                           .point = label,
-                           .point_count = count,
-                           .series = &series,
-                           .series_count = 1});
+    report_plot (c->v->report, &(plot_t){.kind = CHART_LINES,
+                                         .title = title,
+                                         .description = description,
+                                         .type = COLUMN_MONEY,
+                                         .digits = c->v->site->currency_digits,
+                                         .unit = c->v->site->currency,
+                                         .point = label,
+                                         .point_count = count,
+                                         .series = &series,
+                                         .series_count = 1});
 }
 
 /* The amount in the currency's smallest units. */
@@ -432,7 +436,7 @@ static void add_curve (const choice_t *c)
     mix_t mix;
 
     mix_init (&mix);
-    for (uint64_t i = 0; i <= nodes && side->prices.owned; i += apart) {
+    for (uint64_t i = 0; i <= nodes; i += apart) {
         mix_owning (&c->demand, &side->prices, i * c->now.step, &mix);
         if (!mix.works)
             continue;
@@ -498,19 +502,28 @@ static void note_shares (const choice_t *c)
     mpq_clear (down);
 }
 
+/* GPUs have gone since the period, or are of no known weight. */
+static void note_today (const choice_t *c)
+{
+    if (c->today.works)
+        return;
+    GL_AUTOFREE char *most = exact_text (c->demand.gpus[0], 1);
+    report_note (c->v->report, NOTE_WARNING,
+                 "Pool %s: up to %s GPUs were in use, and today there are "
+                 "%llu: the mix cannot be compared with today.",
+                 c->v->pool->pool->name, most,
+                 (unsigned long long)c->today.owned);
+}
+
+/* Today's GPUs were down for some of the time and did the work all the same; with
+ * another downtime than theirs, no mix may be as cheap. */
 static void add_choice (choice_t *c)
 {
     const side_t *side = &c->side[c->best];
     bool keep = cheaper (&c->today, &side->best);
 
-    if (!keep && !side->best.works) {
-        report_note (c->v->report, NOTE_WARNING,
-                     "Pool %s: no mix does all of the work: `clouds` has no "
-                     "price without a term for its GPUs.",
-                     c->v->pool->pool->name);
-        return;
-    }
     say_verdict (c, keep ? NULL : side, keep ? &c->today : &side->best);
+    note_today (c);
     add_rows (c);
     add_curve (c);
     prove_work (c);

@@ -81,6 +81,8 @@ void plan_put_price (const plan_view_t *view, const breakeven_cloud_t *cloud);
 /* The months until the purchase of the pool's hardware is paid back, next to its
  * life; NULL: never. */
 void plan_put_payback (const plan_view_t *view, mpq_srcptr months);
+/* Known to end before that month; such a purchase is never paid back. */
+bool plan_outlives (mpq_srcptr months, mpq_srcptr life);
 /* The words that follow "the purchase": "is paid back in ..."; yours to free. */
 char *plan_payback_words (mpq_srcptr months, mpq_srcptr life);
 

@@ -16,7 +16,7 @@ static const int cash_years[] = {1, 3, 5};
 
 static const column_info_t columns[] = {
     {"analysis", "Analysis", COLUMN_TEXT, true, true,
-     "use, breakeven, cash, mix, capacity."},
+     "mix, use, breakeven, cash, capacity."},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"percent", "%", COLUMN_PERCENT, false, false,
@@ -236,7 +236,7 @@ static void note_rent (plan_view_t *v)
                      v->pool->pool->name, cloud->cloud->name);
 }
 
-static bool outlives (mpq_srcptr months, mpq_srcptr life)
+bool plan_outlives (mpq_srcptr months, mpq_srcptr life)
 {
     return mpq_sgn (life) > 0 && mpq_cmp (months, life) > 0;
 }
@@ -249,7 +249,7 @@ char *plan_payback_words (mpq_srcptr months, mpq_srcptr life)
 
     if (!months)
         return xstrdup ("is never paid back");
-    if (outlives (months, life))
+    if (plan_outlives (months, life))
         return xasprintf ("is never paid back within its life of %s months: "
                           "that takes %s months",
                           lasts, taken);
@@ -266,9 +266,9 @@ void plan_put_payback (const plan_view_t *v, mpq_srcptr months)
     plan_put (v, PLAN_MONTHS, months);
     plan_put (v, PLAN_LIFE, mpq_sgn (life) > 0 ? life : NULL);
     report_put_text (v->report, PLAN_PAID_BACK,
-                     !months                   ? "never"
-                     : outlives (months, life) ? "never within its life"
-                                               : "yes");
+                     !months                        ? "never"
+                     : plan_outlives (months, life) ? "never within its life"
+                                                    : "yes");
 }
 
 static void add_payback (plan_view_t *v)
@@ -279,7 +279,7 @@ static void add_payback (plan_view_t *v)
 
     plan_row (v, "paid back");
     plan_put_payback (v, months);
-    if (!months || outlives (months, life))
+    if (!months || plan_outlives (months, life))
         report_note (v->report, NOTE_INFORMATION,
                      "Pool %s: against %s at the measured use the purchase %s.",
                      v->pool->pool->name, v->pool->cloud->cloud->name, words);
@@ -406,6 +406,15 @@ static const struct {
     const char *help;
     void (*add) (plan_view_t *view);
 } sections[] = {
+    {"mix", "How many to own, and how to rent the rest: cost of a year",
+     "The mix of owned, reserved and rented GPUs that costs the least for the "
+     "measured demand of each hour, next to one node less and one more, other "
+     "providers, today's GPUs, all owned and all rented. Every row does the "
+     "same work (GPU hours). Owned and reserved GPUs are paid at all hours; "
+     "owned ones come in full nodes. Per GPU hour is the cost of an hour of a "
+     "GPU at work. Months are those until the purchase is paid back against "
+     "renting everything from the same provider.",
+     plan_mix},
     {"use", "How the GPUs were used", "Shares of the capacity of the period.",
      add_use},
     {"breakeven", "Owning or renting",
@@ -419,15 +428,6 @@ static const struct {
      "against renting the measured hours, or, if the price has a term, as "
      "many GPUs around the clock. Without resale, replacement and discounting.",
      add_cash},
-    {"mix", "How many to own, and how to rent the rest: cost of a year",
-     "The mix of owned, reserved and rented GPUs that costs the least for the "
-     "measured demand of each hour, next to one node less and one more, other "
-     "providers, today's GPUs, all owned and all rented. Every row does the "
-     "same work (GPU hours). Owned and reserved GPUs are paid at all hours; "
-     "owned ones come in full nodes. Per GPU hour is the cost of an hour of a "
-     "GPU at work. Months are those until the purchase is paid back against "
-     "renting everything from the same provider.",
-     plan_mix},
     {"capacity", "Capacity",
      "GPUs and full nodes for the demand: GPU hours a day / (24 x target x (1 "
      "- downtime)) x (1 + spares), then full nodes. The target is the planned "
