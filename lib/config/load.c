@@ -511,6 +511,7 @@ static int read_documents (struct loader *loader)
         || check_site (loader->site, &loader->list, loader->error) < 0)
         return -1;
     team_names_apply (loader->site);
+    rates_apply (loader->site);
     return 0;
 }
 

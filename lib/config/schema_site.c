@@ -92,6 +92,10 @@ static const schema_key_t policy_keys[] = {
      offsetof (site_t, policy.runaway_grace), NULL, NULL, "1h", "1h",
      "How long after its time limit an open job may still be running. Later "
      "time is quarantined and not counted. Default 1h."},
+    {"labels", VALUE_LIST, 0, offsetof (site_t, policy.labels), NULL, NULL,
+     NULL, "[cost-center]",
+     "Labels that every job should have: report tags shows GPU hours without "
+     "them. Jobs without them run and are charged as any other."},
     {"minimum", VALUE_DURATION, 0, offsetof (site_t, policy.minimum), NULL,
      NULL, "0s", "0s",
      "Shortest time for which an ended job is billed. Default 0s."},

@@ -255,7 +255,7 @@ static void free_qos (site_qos_t *qos)
     mpq_clears (qos->multiplier, qos->subsidy, NULL);
 }
 
-static void free_entitlement (site_entitlement_t *entitlement)
+void site_entitlement_free (site_entitlement_t *entitlement)
 {
     free (entitlement->team);
     free (entitlement->pool);
@@ -429,7 +429,8 @@ void site_free (site_t *site)
     FREE_ALL (site->embodied, site->embodied_count, free_embodied);
     FREE_ALL (site->rates, site->rate_count, free_rate);
     FREE_ALL (site->qos, site->qos_count, free_qos);
-    FREE_ALL (site->entitlements, site->entitlement_count, free_entitlement);
+    FREE_ALL (site->entitlements, site->entitlement_count,
+              site_entitlement_free);
     FREE_ALL (site->clouds, site->cloud_count, free_cloud);
     FREE_ALL (site->analyses, site->analysis_count, free_analysis);
     FREE_ALL (site->taxes, site->tax_count, free_tax);
@@ -440,6 +441,7 @@ void site_free (site_t *site)
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);
     mpq_clear (site->policy.utilization);
+    texts_clear (&site->policy.labels);
     free_issuer (&site->issuer);
     mpq_clears (site->close.untagged, site->close.coverage, NULL);
     free (site->close.anchor);

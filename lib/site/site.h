@@ -380,6 +380,12 @@ typedef enum {
     STEPS_BY_JOB,  /* of the job, beyond what is included */
 } steps_by_t;
 
+/* What GPU time costs once a rate has ended and none for the same follows. */
+typedef enum {
+    AFTER_END_OTHER_RATES, /* what other rates of the pool say, else full cost */
+    AFTER_END_NOT_BILLED,  /* nothing */
+} after_end_t;
+
 /* A published price. A pool without a rate in force is charged at full cost. Of
  * several that hold the one applies that rate_card_price() finds. */
 typedef struct {
@@ -420,6 +426,8 @@ typedef struct {
     text_list_t tiers_pools; /* whose use counts for the thresholds; empty: pool's */
     char *approved_by; /* of this version; NULL: not told */
     char *note;
+    int after_end; /* after_end_t */
+    bool ended; /* a price of 0, added by the configuration for `after_end` */
     period_t valid;
     place_t place;
 } site_rate_t;
@@ -700,6 +708,7 @@ typedef struct {
     int64_t minimum;       /* seconds that a segment is billed at least */
     int64_t increment;     /* and in multiples of which; 1: as held */
     int64_t grace;         /* one that held for less is free; 0: none */
+    text_list_t labels;    /* that every job should have */
     uint32_t credits;      /* segment_state_bit () of the ends that give back */
     int64_t credit_cap;    /* seconds, at most the last ones; 0: all */
 } site_policy_t;
@@ -896,6 +905,7 @@ typedef struct site {
  * file. Never fails but for memory. Free with site_free(). */
 site_t *site_default (void);
 void site_free (site_t *site);
+void site_entitlement_free (site_entitlement_t *entitlement);
 
 /* The cluster; the pool of that name that holds at the instant. NULL: none; no
  * name has none. */

@@ -220,6 +220,17 @@ static int report_of_waste (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+static int report_of_tags (cli_t *cli, const report_query_t *query,
+                           report_t **ret_report)
+{
+    gl_error_t error;
+    int rc = check_full_months (cli, query, "tags");
+
+    if (rc == CLI_OK && tags_make (cli->store, query, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
+}
+
 static int report_of_rightsize (cli_t *cli, const report_query_t *query,
                                 report_t **ret_report)
 {
@@ -475,6 +486,12 @@ static const char *default_user (const site_t *site)
     return "user";
 }
 
+static const char *default_tags (const site_t *site)
+{
+    (void)site;
+    return "account,user";
+}
+
 static const char *default_teams (const site_t *site)
 {
     return site->team_count ? "team" : "account";
@@ -534,6 +551,7 @@ static const struct {
     {"idle", report_of_idle, default_user, NULL},
     {"waste", report_of_waste, default_teams, NULL},
     {"rightsize", report_of_rightsize, default_user, NULL},
+    {"tags", report_of_tags, default_tags, NULL},
     {"breakeven", NULL, NULL, make_breakeven},
     {"decide", NULL, NULL, make_decide},
     {"plan", NULL, NULL, make_plan},
@@ -701,7 +719,9 @@ const verb_t verb_report = {
       "measured and modelled, and its CO2e\n  idle         allocated GPUs that "
       "agents found idle\n  waste        GPU time that did no useful work, by "
       "cause, in money, and the\n               jobs that wasted most\n  rightsize    which jobs would do with "
-      "fewer or smaller GPUs, and what that\n               saves\n  breakeven    what a GPU hour costs, owned and "
+      "fewer or smaller GPUs, and what that\n               saves\n  tags         "
+      "GPU time without a project, by account and user, and tags that "
+      "were\n               changed\n  breakeven    what a GPU hour costs, owned and "
       "rented\n  decide       the questions of the configuration: what a run "
       "costs, whether\n               interruptible capacity pays, cash over "
       "the years and others\n  plan         measured use, the cost of owning "

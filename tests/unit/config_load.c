@@ -134,7 +134,36 @@ TEST_CASE (team_within__an_alias__finds_the_team_of_the_time)
     assert_string_equal (entry_in (site, "vision", 7)->name, "vision");
     assert_string_equal (entry_in (site, "vision", 8)->name, "sight");
     assert_string_equal (entry_in (site, "vision", 8)->institution, "X");
-    assert_null (entry_in (site, "sight", 7));
+    assert_string_equal (entry_in (site, "sight", 7)->name, "vision");
+    assert_null (entry_in (site, "hearing", 7));
+    site_free (site);
+}
+
+/* Before they do, what names one of them is not for the other. */
+TEST_CASE (team_names_apply__teams_that_become_one__go_on_under_its_name)
+{
+    site_t *site = load_site (
+        "pools: [{name: p, nodes: n1, gpus_per_node: 1}]\n"
+        "teams:\n"
+        "- {name: vision, accounts: [a], to: 2026-08-01}\n"
+        "- {name: hearing, accounts: [b], to: 2026-08-01}\n"
+        "- {name: senses, accounts: [a, b], from: 2026-08-01, aliases: "
+        "[vision, hearing]}\n"
+        "taxes: [{name: VAT, percent: 20%, teams: [vision]}]\n"
+        "entitlements: [{team: hearing, pool: p, gpus: 1, from: "
+        "2026-07-01}]\n");
+    const text_list_t *names = &site->taxes[0].teams;
+
+    assert_true (texts_have (names, "vision"));
+    assert_true (texts_have (names, "senses"));
+    assert_false (texts_have (names, "hearing"));
+    assert_int_equal (site->entitlement_count, 2);
+    assert_string_equal (site->entitlements[0].team, "hearing");
+    assert_string_equal (site->entitlements[1].team, "senses");
+    assert_int_equal (site->entitlements[0].valid.end,
+                      site->entitlements[1].valid.start);
+    assert_int_equal (site->entitlements[1].valid.start,
+                      site->teams[2].valid.start);
     site_free (site);
 }
 
