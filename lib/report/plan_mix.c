@@ -243,15 +243,16 @@ static void put_costs (const choice_t *c, const mix_t *mix)
     mpq_clear (q);
 }
 
+/* Nothing, where something that the mix needs is not on offer. */
 static void add_row (const choice_t *c, const char *name, const side_t *side,
                      const mix_t *mix)
 {
-    GL_AUTOFREE char *words = mix_words (side, mix);
-    GL_AUTOFREE char *item = xasprintf ("%s: %s", name, words);
-    const breakeven_cloud_t *price = oldest_price (side, mix);
+    const breakeven_cloud_t *price;
 
     if (!mix->works)
         return;
+    GL_AUTOFREE char *words = mix_words (side, mix);
+    GL_AUTOFREE char *item = xasprintf ("%s: %s", name, words);
     plan_row (c->v, item);
     report_put_count (c->v->report, PLAN_GPUS, mix->owned);
     report_put_count (c->v->report, PLAN_NODES, mix->owned / c->now.step);
@@ -259,6 +260,7 @@ static void add_row (const choice_t *c, const char *name, const side_t *side,
     put_costs (c, mix);
     put_work (c, mix);
     put_payback (c, side, mix);
+    price = oldest_price (side, mix);
     if (price)
         plan_put_price (c->v, price);
 }
@@ -515,6 +517,21 @@ static void note_today (const choice_t *c)
                  (unsigned long long)c->today.owned);
 }
 
+/* Then owning is all there is. */
+static void note_prices (const choice_t *c)
+{
+    const side_t *side = &c->side[0];
+    bool any = false;
+
+    for (size_t i = MIX_RESERVED; i < MIX_KINDS; i++)
+        any = any || side->offers.offer[i];
+    if (!any)
+        report_note (c->v->report, NOTE_INFORMATION,
+                     "Pool %s: no price to rent at; enter some for its GPU "
+                     "model under 'clouds'.",
+                     c->v->pool->pool->name);
+}
+
 /* Today's GPUs were down for some of the time and did the work all the same; with
  * another downtime than theirs, no mix may be as cheap. */
 static void add_choice (choice_t *c)
@@ -524,6 +541,7 @@ static void add_choice (choice_t *c)
 
     say_verdict (c, keep ? NULL : side, keep ? &c->today : &side->best);
     note_today (c);
+    note_prices (c);
     add_rows (c);
     add_curve (c);
     prove_work (c);

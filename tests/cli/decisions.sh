@@ -287,6 +287,15 @@ grep -v 'name: one-year\|name: spot\|name: other' mix.yaml | sed 's/4.00, as_of/
     --downtime 40% --json | jq -r '.notes[].text' >notes
 grep -qFx "Pool m: own 16 as today: 3.93 USD a GPU hour." notes
 result $? "no mix is as cheap as today"
+# Without prices, owning is all there is; with a term alone, the most in use are reserved.
+sed '/^clouds:/,$d' mix.yaml >none.yaml
+"$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >none.plan
+is "12 3 0 2.9508" "$(fields none.plan cheapest gpus nodes reserved_gpus per_gpu_hour)" "without prices, own all"
+is "" "$(field none.plan 'one node less' gpus)$(field none.plan 'all rented' gpus)" "and nothing is rented"
+grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml
+"$program" --quiet --config term.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >term.plan
+is "12 21.6" "$(field term.plan 'all rented' reserved_gpus) $(field term.plan 'all rented' rent | awk '{print $1 / 8760}')" \
+    "with a price of a term alone, all are reserved"
 sed 's/, waste: 25%/, waste: 100%/' mix.yaml >lost.yaml
 "$program" --quiet --config lost.yaml --store sqlite:mix.db report plan >/dev/null 2>said
 test $? -ne 0 && grep -q "waste.*all hours of 'spot' are lost" said
