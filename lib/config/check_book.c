@@ -375,9 +375,26 @@ static int check_payers (const site_t *site, gl_error_t *error)
     return 0;
 }
 
+/* ---- prices ---- */
+
+/* A price whose hours are all lost buys no work. */
+static int check_clouds (const site_t *site, gl_error_t *error)
+{
+    for (size_t i = 0; i < site->cloud_count; i++) {
+        const site_cloud_t *cloud = &site->clouds[i];
+        if (mpq_cmp_ui (cloud->waste, 1, 1) < 0)
+            continue;
+        gl_error (error, "`waste`: all hours of '%s' are lost; write a share "
+                         "below 100%%",
+                  cloud->name);
+        return fail (cloud->place, error);
+    }
+    return 0;
+}
+
 int check_book (const site_t *site, gl_error_t *error)
 {
-    if (check_payers (site, error) < 0)
+    if (check_payers (site, error) < 0 || check_clouds (site, error) < 0)
         return -1;
     if (check_assets (site, error) < 0 || check_power (site, error) < 0
         || check_measured (site, error) < 0 || check_costs (site, error) < 0)

@@ -62,6 +62,10 @@ static const schema_key_t pool_keys[] = {
     {"mig_weight", VALUE_WORD, 0, offsetof (site_pool_t, mig_weight),
      quantity_words, NULL, "compute", "compute",
      "Weight by which a slice counts in gpu_hours. Default compute."},
+    {"interruptible", VALUE_RATIO, SCHEMA_TO_ONE,
+     offsetof (site_pool_t, interruptible), NULL, NULL, "0", "20%",
+     "Share of the pool's work that may be interrupted: `report plan` may "
+     "plan spot capacity for it."},
     {"layout", VALUE_TEXT, 0, offsetof (site_pool_t, layout), NULL, NULL, NULL,
      NULL,
      "Slices into which the GPUs of one node are cut, as in "

@@ -24,11 +24,19 @@ static const schema_key_t cloud_keys[] = {
     {"per_gpu_hour", VALUE_DECIMAL, 0, offsetof (site_cloud_t, per_gpu_hour),
      NULL, NULL, NULL, "5.25",
      "Price of one GPU for an hour; required without `catalogue`."},
+    {"provider", VALUE_TEXT, 0, offsetof (site_cloud_t, provider), NULL, NULL,
+     NULL, "cloud",
+     "Who offers it. `report plan` mixes the offers of one provider; offers "
+     "without a provider are mixed with each other."},
     {"term", VALUE_TEXT, 0, offsetof (site_cloud_t, term), NULL, NULL, NULL,
      "3y",
      "How long one is bound: 1y, 3y, reserved ... is billed around the clock, "
      "used or not; on-demand, spot, preemptible, hourly, pay-as-you-go, none "
      "and no term by the hours that are used."},
+    {"waste", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_cloud_t, waste), NULL,
+     NULL, "0", "5%",
+     "Share of the rented time that is lost to interruptions, below 100%: an "
+     "hour of work costs the price / (1 - waste)."},
     {"as_of", VALUE_TEXT, SCHEMA_IDENTITY, offsetof (site_cloud_t, as_of), NULL,
      NULL, NULL, "2026-01-15",
      "When it was read: a day, month or year; required without `catalogue`. "

@@ -215,6 +215,7 @@ static void add_asset (struct book *k, const site_asset_t *asset,
         mpq_add (total, total, one);
         mpq_mul (one, asset->units, asset->price);
         mpq_add (k->b->purchase, k->b->purchase, one);
+        exact_add_scaled (k->b->life_months, one, other.life_months, 1);
         mpq_clears (other.price, other.salvage, NULL);
     }
     mpq_clear (one);
@@ -233,6 +234,8 @@ static void add_hardware (struct book *k)
         if (!strcmp (asset_pool (&k->site->assets[i], day_of (&today)),
                      k->b->pool))
             add_asset (k, &k->site->assets[i], &today, total, &how);
+    if (mpq_sgn (k->b->purchase) > 0)
+        mpq_div (k->b->life_months, k->b->life_months, k->b->purchase);
     values_set (&k->values, "written_off", total);
     add_formula (k, COST_HARDWARE, "hardware", buffer_text (&how));
     mpq_clear (total);
@@ -492,11 +495,15 @@ static void add_cloud (struct book *k, const site_cloud_t *cloud)
     row = GL_APPEND (b->cloud, b->cloud_count);
     *row = (breakeven_cloud_t){.cloud = cloud,
                                .committed = breakeven_has_term (cloud),
+                               .spot = breakeven_is_spot (cloud),
                                .age_days = BREAKEVEN_NO_AGE};
     values_set (&k->values, "price", cloud->per_gpu_hour);
     values_set_i64 (&k->values, "term", row->committed);
+    values_set (&k->values, "waste", cloud->waste);
     formula_solve (formula_named ("breakeven"), &k->values, NULL);
-    mpq_inits (row->utilization, row->billed_hours, row->per_gpu_year, NULL);
+    mpq_inits (row->utilization, row->billed_hours, row->per_gpu_year,
+               row->per_work_hour, NULL);
+    mpq_set (row->per_work_hour, values_get (&k->values, "work_hour"));
     mpq_set (row->billed_hours, values_get (&k->values, "billed_hours"));
     mpq_set (row->per_gpu_year, values_get (&k->values, "rent"));
     mpq_set (row->utilization, values_get (&k->values, "breakeven"));
@@ -525,7 +532,7 @@ static void init (breakeven_t *b, const site_pool_t *pool, int64_t at,
                        .at = at,
                        .hours = hours};
     mpq_inits (b->utilization, b->productive_hours, b->per_gpu_year,
-               b->per_hour, b->purchase, NULL);
+               b->per_hour, b->purchase, b->life_months, NULL);
     mpq_set (b->utilization, utilization);
     exact_add_scaled (b->productive_hours, utilization, hours, 1);
 }
@@ -631,11 +638,11 @@ void breakeven_clear (breakeven_t *b)
     }
     for (size_t i = 0; i < b->cloud_count; i++)
         mpq_clears (b->cloud[i].utilization, b->cloud[i].billed_hours,
-                    b->cloud[i].per_gpu_year, NULL);
+                    b->cloud[i].per_gpu_year, b->cloud[i].per_work_hour, NULL);
     free (b->part);
     free (b->cloud);
     mpq_clears (b->utilization, b->productive_hours, b->per_gpu_year,
-                b->per_hour, b->purchase, NULL);
+                b->per_hour, b->purchase, b->life_months, NULL);
     memset (b, 0, sizeof (*b));
 }
 

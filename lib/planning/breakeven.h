@@ -38,6 +38,9 @@ typedef struct {
     bool committed; /* it has a term: every hour is billed, used or not */
     mpq_t billed_hours; /* of a year: H where committed, else H u */
     mpq_t per_gpu_year; /* C x the billed hours */
+    mpq_t per_work_hour; /* C / (1 - waste): an hour of work, interruptions
+                            counted */
+    bool spot; /* for work that may be interrupted */
     mpq_t utilization;  /* A / (C H): u*. Of a committed price it is no
                            utilization, but what owning costs for each 1 of it */
     bool never; /* that is above 1: owning is dearer at any utilization */
@@ -49,6 +52,8 @@ typedef struct {
 
 /* The price is paid for every hour of a term, used or not. */
 bool breakeven_has_term (const site_cloud_t *cloud);
+/* Its term says that it may be interrupted: spot, preemptible. */
+bool breakeven_is_spot (const site_cloud_t *cloud);
 
 typedef struct {
     const char *pool;  /* borrowed from the site */
@@ -66,6 +71,7 @@ typedef struct {
     mpq_t per_hour;     /* c(u) */
     mpq_t purchase;     /* price of the hardware that is written off today, of the
                            pool, without changes */
+    mpq_t life_months;  /* its life, weighted by the prices; 0: no hardware */
     breakeven_cloud_t *cloud; /* in file order */
     size_t cloud_count;
     int64_t price_day; /* by breakeven_set_ages() */

@@ -16,16 +16,27 @@
 
 /* Terms by which only hours that are used are billed. Any other word binds one
  * for a time: 1y, 36 months, reserved. */
+static const char *const by_use[]
+    = {"spot",      "preemptible", "",       "none",         "on-demand",
+       "on demand", "ondemand",    "hourly", "pay-as-you-go"};
+#define SPOT_TERMS 2 /* the first of them */
+
+static bool is_one_of (const char *term, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp (term, by_use[i]) == 0)
+            return true;
+    return false;
+}
+
 bool breakeven_has_term (const site_cloud_t *cloud)
 {
-    static const char *const by_use[]
-        = {"",     "none",        "on-demand", "on demand",    "ondemand",
-           "spot", "preemptible", "hourly",    "pay-as-you-go"};
+    return cloud->term && !is_one_of (cloud->term, GL_ARRAY_SIZE (by_use));
+}
 
-    for (size_t i = 0; cloud->term && i < GL_ARRAY_SIZE (by_use); i++)
-        if (strcasecmp (cloud->term, by_use[i]) == 0)
-            return false;
-    return cloud->term != NULL;
+bool breakeven_is_spot (const site_cloud_t *cloud)
+{
+    return cloud->term && is_one_of (cloud->term, SPOT_TERMS);
 }
 
 /* --- ages ---------------------------------------------------------------- */

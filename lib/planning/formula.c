@@ -409,11 +409,13 @@ static const formula_t table[] = {
     {
         /* a price with a term is billed for every hour of the year */
         "breakeven", "F6",
-        .needs = {"per_gpu_year", "hours", "utilization", "price", "term"},
+        .needs = {"per_gpu_year", "hours", "utilization", "price", "term",
+                  "waste"},
         .step = {
             {"billed_hours", "hours * (term + (1 - term) * utilization)"},
             {"rent", "price * billed_hours"},
             {"breakeven", "per_gpu_year / (price * hours)"},
+            {"work_hour", "price / (1 - waste)"},
         },
     },
     {

@@ -10,8 +10,7 @@
 
 struct plan {
     report_query_t query; /* the caller's, of whole hours up to as-of */
-    const char *against;
-    int max_age;
+    const plan_query_t *asked;
     kinds_t *kinds;
     capacity_t *capacity;
     usage_query_t usage_query;
@@ -89,7 +88,36 @@ static void add_pools (plan_t *plan)
     }
 }
 
-plan_t *plan_new (const report_query_t *query, const char *against, int max_age)
+int plan_check (const plan_query_t *asked, gl_error_t *error)
+{
+    const struct {
+        const char *option, *text;
+        bool none, all; /* whether 0 and 1 can be planned with */
+    } shares[] = {{"--downtime", asked->downtime, true, false},
+                  {"--spares", asked->spares, true, true},
+                  {"--target", asked->target, false, true},
+                  {"--interruptible", asked->interruptible, true, true}};
+    int rc = 0;
+    mpq_t q;
+
+    mpq_init (q);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (shares) && rc == 0; i++) {
+        if (!shares[i].text)
+            continue;
+        if (exact_parse_ratio (shares[i].text, q, error) < 0)
+            rc = gl_error_prefix (error, "%s", shares[i].option);
+        else if (mpq_sgn (q) < !shares[i].none
+                 || mpq_cmp_ui (q, 1, 1) > (shares[i].all ? 0 : -1))
+            rc = gl_error (error, "%s: '%s' must be %s and %s 100%%",
+                           shares[i].option, shares[i].text,
+                           shares[i].none ? "0% or more" : "above 0%",
+                           shares[i].all ? "at most" : "below");
+    }
+    mpq_clear (q);
+    return rc;
+}
+
+plan_t *plan_new (const report_query_t *query, const plan_query_t *asked)
 {
     static const key_list_t by = {.id = {KEY_POOL, KEY_HOUR}, .count = 2};
     plan_t *plan = xcalloc (1, sizeof (*plan));
@@ -97,8 +125,7 @@ plan_t *plan_new (const report_query_t *query, const char *against, int max_age)
     plan->query = *query;
     plan->query.period = whole_hours (query);
     plan->query.by = (key_list_t){.id = {KEY_POOL}, .count = 1};
-    plan->against = against;
-    plan->max_age = max_age;
+    plan->asked = asked;
     plan->kinds = kinds_new (query->site);
     plan->capacity
         = capacity_new (query->site, plan->kinds, plan->query.period);
@@ -261,8 +288,9 @@ static int add_cost (const plan_t *plan, plan_pool_t *pool, int64_t at,
         return -1;
     pool->has_cost = pool->cost.part_count > 0;
     breakeven_leave_old (report, &pool->cost, plan->query.site, at,
-                         plan->max_age);
-    return breakeven_against (&pool->cost, plan->against, &pool->cloud, error);
+                         plan->asked->max_age);
+    return breakeven_against (&pool->cost, plan->asked->against, &pool->cloud,
+                              error);
 }
 
 int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
@@ -281,7 +309,7 @@ int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
             return -1;
         }
     measure (plan);
-    plan_fill (report, plan->query.site, plan->pools, plan->count);
+    plan_fill (report, plan->query.site, plan->asked, plan->pools, plan->count);
     *ret_report = report;
     return 0;
 }

@@ -15,11 +15,24 @@
 
 typedef struct plan plan_t;
 
-/* The query must outlive it; it filters by pool and cluster alone. Looked at are
- * whole hours of its period, up to as-of. `against`, `max_age`: as in
- * breakeven_query_t. */
-plan_t *plan_new (const report_query_t *query, const char *against,
-                  int max_age);
+/* What is planned with, where it differs from what was measured or configured.
+ * Shares are texts of exact_parse_ratio(); NULL: not chosen. */
+typedef struct {
+    const char *against; /* these two as in breakeven_query_t */
+    int max_age;
+    const char *downtime; /* of owned GPUs, below 1; else as measured */
+    const char *spares;   /* in addition to what is needed; else a tenth */
+    const char *target;   /* utilization, above 0; else policy.utilization */
+    const char *interruptible; /* of the work; else that of the pool */
+} plan_query_t;
+
+/* -1: a share that is none, or out of its range. The error names the option. */
+int plan_check (const plan_query_t *asked, gl_error_t *error);
+
+/* The query and what is asked must outlive it; the query filters by pool and
+ * cluster alone. Looked at are whole hours of its period, up to as-of. `asked`
+ * has passed plan_check(). */
+plan_t *plan_new (const report_query_t *query, const plan_query_t *asked);
 /* Accepts NULL. */
 void plan_free (plan_t *plan);
 

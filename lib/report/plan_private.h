@@ -1,7 +1,9 @@
-/* What the files of the plan share: what was measured of a pool. */
+/* What the files of the plan share: what was measured of a pool, and how a row of
+ * it is written. */
 #ifndef GL_REPORT_PLAN_PRIVATE_H
 #define GL_REPORT_PLAN_PRIVATE_H
 
+#include "planning/formula.h"
 #include "report/breakeven_report.h"
 #include "report/plan.h"
 
@@ -9,20 +11,82 @@ typedef struct {
     const site_pool_t *pool; /* its first entry; borrowed */
     capacity_sum_t capacity;
     mpq_t allocated; /* GPU-seconds */
-    mpq_t active;  /* of these: the devices' activity x time */
-    mpq_t known;   /* and for how long it is known */
-    mpq_t *demand; /* GPUs allocated, of each hour of the period */
+    mpq_t active;    /* of these: the devices' activity x time */
+    mpq_t known;     /* and for how long it is known */
+    mpq_t *demand;   /* GPUs allocated, of each hour of the period */
     size_t hours;
-    mpq_t *month;  /* GPU-hours a day, of each whole month of the period */
+    mpq_t *month; /* GPU-hours a day, of each whole month of the period */
     size_t months;
     bool weights_known; /* of all devices that were allocated */
     bool has_cost;
-    breakeven_t cost; /* where it has */
+    breakeven_t cost;               /* where it has */
     const breakeven_cloud_t *cloud; /* compared with; NULL: none */
 } plan_pool_t;
 
+/* The columns, in order; plan_report.c has their table. */
+enum {
+    PLAN_ANALYSIS,
+    PLAN_POOL,
+    PLAN_ITEM,
+    PLAN_PERCENT,
+    PLAN_MEASURED,
+    PLAN_RATE,
+    PLAN_NEEDED,
+    PLAN_WITH_SPARES,
+    PLAN_GPUS,
+    PLAN_NODES,
+    PLAN_RESERVED,
+    PLAN_DEMAND,
+    PLAN_OWNED_HOURS, /* in the order of mix_kind_t */
+    PLAN_RESERVED_HOURS,
+    PLAN_SPOT_HOURS,
+    PLAN_RENTED_HOURS,
+    PLAN_HOURS,
+    PLAN_MONTHS,
+    PLAN_LIFE,
+    PLAN_PAID_BACK,
+    PLAN_OWN,
+    PLAN_RENT,
+    PLAN_SAVING,
+    PLAN_AS_OF,
+    PLAN_AGE,
+    PLAN_SOURCE,
+};
+
+/* What a section is made from. */
+typedef struct {
+    report_t *report;
+    const site_t *site;
+    const plan_query_t *asked;
+    const plan_pool_t *pool;
+    const char *analysis;
+    values_t values; /* of the pool: what was measured, and formulas of it */
+    const step_t *made[FORMULA_STEPS]; /* of the formula of use */
+    size_t made_count;
+    mpq_srcptr
+        used;      /* the share allocated to jobs; NULL: there is no capacity */
+    bool measured; /* and it is above 0 */
+} plan_view_t;
+
 /* plan_report.c: the columns and sections of all pools. */
-void plan_fill (report_t *report, const site_t *site,
+void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
                 const plan_pool_t *pools, size_t count);
+
+/* plan_report.c: a row of the section, its cells and prices. A number as the
+ * column has it, NULL being none: a share, hours, money ... */
+void plan_row (const plan_view_t *view, const char *item);
+void plan_put (const plan_view_t *view, size_t column, mpq_srcptr number);
+void plan_put_price (const plan_view_t *view, const breakeven_cloud_t *cloud);
+
+/* The months until the purchase of the pool's hardware is paid back, next to its
+ * life; NULL: never. */
+void plan_put_payback (const plan_view_t *view, mpq_srcptr months);
+/* Known to end before that month; such a purchase is never paid back. */
+bool plan_outlives (mpq_srcptr months, mpq_srcptr life);
+/* The words that follow "the purchase": "is paid back in ..."; yours to free. */
+char *plan_payback_words (mpq_srcptr months, mpq_srcptr life);
+
+/* plan_mix.c: how many to own and to reserve, and how to rent the rest. */
+void plan_mix (plan_view_t *view);
 
 #endif /* !GL_REPORT_PLAN_PRIVATE_H */

@@ -2,8 +2,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
-#include "planning/formula.h"
-#include "planning/reserve.h"
+#include "planning/curve.h"
 #include "report/plan_private.h"
 
 /* Spare share of the time that is planned for; usual are 5 to 10 %. */
@@ -15,74 +14,66 @@ static const uint32_t lead_months[] = {12, 18};
 /* Of the cumulative cash. */
 static const int cash_years[] = {1, 3, 5};
 
-enum {
-    C_ANALYSIS,
-    C_POOL,
-    C_ITEM,
-    C_PERCENT,
-    C_MEASURED,
-    C_RATE,
-    C_GPUS,
-    C_NODES,
-    C_DEMAND,
-    C_MONTHS,
-    C_OWN,
-    C_RENT,
-    C_SAVING,
-    C_AS_OF,
-    C_AGE,
-    C_SOURCE,
-};
-
 static const column_info_t columns[] = {
     {"analysis", "Analysis", COLUMN_TEXT, true, true,
-     "use, breakeven, cash, mix, capacity."},
+     "mix, use, breakeven, cash, capacity."},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"percent", "%", COLUMN_PERCENT, false, false,
-     "A share of the time; for a price, the break-even."},
+     "A share of the time; for a price, the break-even; for a mix, how much "
+     "less it costs than today's GPUs."},
     {"measured_pct", "Measured %", COLUMN_PERCENT, false, false,
      "The allocated share of the capacity."},
     {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false,
-     "A price; for a mix, the average cost of an hour of all GPUs."},
-    {"gpus", "GPUs", COLUMN_COUNT, false, false, ""},
-    {"nodes", "Nodes", COLUMN_COUNT, false, false, ""},
+     "A price; for a mix, the cost of an hour of a GPU at work."},
+    {"gpus_needed", "GPUs needed", COLUMN_RATE, false, false,
+     "Demand / (24 x target x (1 - downtime)), before spares and rounding."},
+    {"gpus_with_spares", "With spares", COLUMN_RATE, false, false,
+     "The same x (1 + spares)."},
+    {"gpus", "GPUs", COLUMN_COUNT, false, false, "Owned GPUs."},
+    {"nodes", "Nodes", COLUMN_COUNT, false, false, "Full nodes of them."},
+    {"reserved_gpus", "Reserved", COLUMN_COUNT, false, false,
+     "GPUs that are rented for a term, and paid at all hours."},
     {"gpu_hours_per_day", "GPU hours a day", COLUMN_HOURS, false, false, ""},
-    {"months", "Months", COLUMN_RATE, false, false, "From the purchase on."},
+    {"owned_hours", "Owned, GPU hours", COLUMN_HOURS, false, true,
+     "Work of the period that owned GPUs do."},
+    {"reserved_hours", "Reserved, GPU hours", COLUMN_HOURS, false, true,
+     "Work of the period that reserved GPUs do."},
+    {"spot_hours", "Spot, GPU hours", COLUMN_HOURS, false, true,
+     "Work of the period that interruptible GPUs do."},
+    {"on_demand_hours", "On demand, GPU hours", COLUMN_HOURS, false, true,
+     "Work of the period that GPUs rented by the hour do."},
+    {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
+     "All work of the period: the same in every row."},
+    {"months", "Months", COLUMN_RATE, false, false,
+     "From the purchase on; for a mix, until it is paid back against renting "
+     "everything."},
+    {"life_months", "Life, months", COLUMN_RATE, false, false,
+     "Of the hardware, weighted by its price."},
+    {"paid_back", "Paid back", COLUMN_TEXT, false, false,
+     "Whether the purchase is paid back: yes, never, or never within the life "
+     "of the hardware."},
     {"own", "Owning", COLUMN_MONEY, false, false, ""},
     {"rent", "Renting", COLUMN_MONEY, false, false, ""},
-    {"saving", "Saving", COLUMN_MONEY, false, false, "Renting less owning."},
+    {"saving", "Saving", COLUMN_MONEY, false, false,
+     "Renting less owning; for a mix, the cost of today's GPUs less that of "
+     "the mix."},
     {"as_of", "Price of", COLUMN_DATE, false, false,
-     "When the price was read."},
+     "When the price was read; of several, the oldest."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
      "The age of the price at the end of the facts."},
     {"source", "Source", COLUMN_TEXT, false, true, "Where the price was read."},
 };
 
-/* What a section is made from. */
-struct plan_view {
-    report_t *report;
-    const site_t *site;
-    const plan_pool_t *pool;
-    const char *analysis;
-    values_t values; /* of the pool: what was measured, and formulas of it */
-    const step_t *made[FORMULA_STEPS]; /* of the formula of use */
-    size_t made_count;
-    mpq_srcptr
-        used;      /* the share allocated to jobs; NULL: there is no capacity */
-    bool measured; /* and it is above 0 */
-};
-
-static void begin_row (const struct plan_view *v, const char *item)
+void plan_row (const plan_view_t *v, const char *item)
 {
     report_row (v->report);
-    report_put_text (v->report, C_ANALYSIS, v->analysis);
-    report_put_text (v->report, C_POOL, v->pool->pool->name);
-    report_put_text (v->report, C_ITEM, item);
+    report_put_text (v->report, PLAN_ANALYSIS, v->analysis);
+    report_put_text (v->report, PLAN_POOL, v->pool->pool->name);
+    report_put_text (v->report, PLAN_ITEM, item);
 }
 
-/* A number as the column has it, NULL being none: a share, hours, money ... */
-static void put (const struct plan_view *v, size_t at, mpq_srcptr number)
+void plan_put (const plan_view_t *v, size_t at, mpq_srcptr number)
 {
     column_type_t type = columns[at].type;
     mpq_t q;
@@ -98,28 +89,27 @@ static void put (const struct plan_view *v, size_t at, mpq_srcptr number)
         report_put_exact (v->report, at, q,
                           type == COLUMN_COUNT   ? 0
                           : type == COLUMN_MONEY ? v->site->currency_digits
-                          : at == C_RATE         ? 4
+                          : at == PLAN_RATE      ? 4
                                                  : 2);
     mpq_clear (q);
 }
 
-static void put_value (const struct plan_view *v, size_t at, const char *name)
+static void put_value (const plan_view_t *v, size_t at, const char *name)
 {
-    put (v, at, values_get (&v->values, name));
+    plan_put (v, at, values_get (&v->values, name));
 }
 
-static void put_price (const struct plan_view *v,
-                       const breakeven_cloud_t *cloud)
+void plan_put_price (const plan_view_t *v, const breakeven_cloud_t *cloud)
 {
-    report_put_text (v->report, C_AS_OF, cloud->cloud->as_of);
+    report_put_text (v->report, PLAN_AS_OF, cloud->cloud->as_of);
     if (cloud->age_days != BREAKEVEN_NO_AGE)
-        report_put_count (v->report, C_AGE, (uint64_t)cloud->age_days);
-    report_put_text (v->report, C_SOURCE, cloud->cloud->source);
+        report_put_count (v->report, PLAN_AGE, (uint64_t)cloud->age_days);
+    report_put_text (v->report, PLAN_SOURCE, cloud->cloud->source);
 }
 
 /* ---- use ---- */
 
-static void take_values (struct plan_view *v)
+static void take_values (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
     mpq_t down;
@@ -134,7 +124,7 @@ static void take_values (struct plan_view *v)
     mpq_clear (down);
 }
 
-static void add_use (struct plan_view *v)
+static void add_use (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
 
@@ -146,8 +136,8 @@ static void add_use (struct plan_view *v)
         mpq_srcptr value = values_get (&v->values, v->made[i]->id);
         if (!value)
             continue;
-        begin_row (v, v->made[i]->title);
-        put (v, C_PERCENT, value);
+        plan_row (v, v->made[i]->title);
+        plan_put (v, PLAN_PERCENT, value);
     }
     if (!p->weights_known)
         report_note (v->report, NOTE_WARNING,
@@ -160,30 +150,30 @@ static void add_use (struct plan_view *v)
 
 /* A price with a term is paid for hours that were not allocated, too: what an hour
  * allocated to jobs cost at it, next to what one cost that is owned. */
-static void add_price (struct plan_view *v, const breakeven_cloud_t *cloud)
+static void add_price (plan_view_t *v, const breakeven_cloud_t *cloud)
 {
     GL_AUTOFREE char *item
         = xasprintf ("%s, at the measured share", cloud->cloud->name);
     mpq_srcptr held = v->measured ? v->used : NULL;
     mpq_t q;
 
-    begin_row (v, cloud->cloud->name);
-    put (v, C_PERCENT, cloud->committed ? NULL : cloud->utilization);
-    put (v, C_MEASURED, held);
-    put (v, C_RATE, cloud->cloud->per_gpu_hour);
-    put_price (v, cloud);
+    plan_row (v, cloud->cloud->name);
+    plan_put (v, PLAN_PERCENT, cloud->committed ? NULL : cloud->utilization);
+    plan_put (v, PLAN_MEASURED, held);
+    plan_put (v, PLAN_RATE, cloud->cloud->per_gpu_hour);
+    plan_put_price (v, cloud);
     if (!cloud->committed || !held)
         return;
     mpq_init (q);
     mpq_div (q, cloud->cloud->per_gpu_hour, held);
-    begin_row (v, item);
-    put (v, C_MEASURED, held);
-    put (v, C_RATE, q);
-    put_price (v, cloud);
+    plan_row (v, item);
+    plan_put (v, PLAN_MEASURED, held);
+    plan_put (v, PLAN_RATE, q);
+    plan_put_price (v, cloud);
     mpq_clear (q);
 }
 
-static void add_breakeven (struct plan_view *v)
+static void add_breakeven (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
     mpq_t q;
@@ -193,9 +183,9 @@ static void add_breakeven (struct plan_view *v)
     if (v->measured) {
         mpq_init (q);
         breakeven_cost_at (&p->cost, v->used, q);
-        begin_row (v, "own, at the measured share");
-        put (v, C_MEASURED, v->used);
-        put (v, C_RATE, q);
+        plan_row (v, "own, at the measured share");
+        plan_put (v, PLAN_MEASURED, v->used);
+        plan_put (v, PLAN_RATE, q);
         mpq_clear (q);
     }
     for (size_t i = 0; i < p->cost.cloud_count; i++)
@@ -207,7 +197,7 @@ static void add_breakeven (struct plan_view *v)
 
 /* All but the hardware, of all GPUs; and what is rented instead: the hours that
  * jobs held, or around the clock. */
-static void yearly (struct plan_view *v)
+static void yearly (plan_view_t *v)
 {
     const breakeven_t *b = &v->pool->cost;
     const breakeven_cloud_t *cloud = v->pool->cloud;
@@ -228,7 +218,7 @@ static void yearly (struct plan_view *v)
 }
 
 /* What is paid on the renting side: hours, or GPUs. */
-static void note_rent (struct plan_view *v)
+static void note_rent (plan_view_t *v)
 {
     const breakeven_cloud_t *cloud = v->pool->cloud;
 
@@ -246,19 +236,56 @@ static void note_rent (struct plan_view *v)
                      v->pool->pool->name, cloud->cloud->name);
 }
 
-static void add_payback (struct plan_view *v)
+bool plan_outlives (mpq_srcptr months, mpq_srcptr life)
 {
-    if (values_get (&v->values, "payback")) {
-        begin_row (v, "paid back");
-        put_value (v, C_MONTHS, "payback");
-    } else
-        report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: against %s at the measured use the purchase is "
-                     "never paid back.",
-                     v->pool->pool->name, v->pool->cloud->cloud->name);
+    return mpq_sgn (life) > 0 && mpq_cmp (months, life) > 0;
 }
 
-static void add_cash (struct plan_view *v)
+char *plan_payback_words (mpq_srcptr months, mpq_srcptr life)
+{
+    GL_AUTOFREE char *taken = months ? exact_text (months, 1) : NULL;
+    GL_AUTOFREE char *lasts = exact_text (life, 0);
+    bool known = mpq_sgn (life) > 0;
+
+    if (!months)
+        return xstrdup ("is never paid back");
+    if (plan_outlives (months, life))
+        return xasprintf ("is never paid back within its life of %s months: "
+                          "that takes %s months",
+                          lasts, taken);
+    return known ? xasprintf ("is paid back in %s months of its life of %s",
+                              taken, lasts)
+                 : xasprintf ("is paid back in %s months", taken);
+}
+
+/* Later than the end of its life is never: the hardware is gone by then. */
+void plan_put_payback (const plan_view_t *v, mpq_srcptr months)
+{
+    mpq_srcptr life = v->pool->cost.life_months;
+
+    plan_put (v, PLAN_MONTHS, months);
+    plan_put (v, PLAN_LIFE, mpq_sgn (life) > 0 ? life : NULL);
+    report_put_text (v->report, PLAN_PAID_BACK,
+                     !months                        ? "never"
+                     : plan_outlives (months, life) ? "never within its life"
+                                                    : "yes");
+}
+
+static void add_payback (plan_view_t *v)
+{
+    mpq_srcptr months = values_get (&v->values, "payback");
+    mpq_srcptr life = v->pool->cost.life_months;
+    GL_AUTOFREE char *words = plan_payback_words (months, life);
+
+    plan_row (v, "paid back");
+    plan_put_payback (v, months);
+    if (!months || plan_outlives (months, life))
+        report_note (v->report, NOTE_INFORMATION,
+                     "Pool %s: against %s at the measured use the purchase %s.",
+                     v->pool->pool->name, v->pool->cloud->cloud->name, words);
+}
+
+static void add_cash (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
 
@@ -275,84 +302,59 @@ static void add_cash (struct plan_view *v)
         formula_solve (formula_named ("cash"), &v->values, NULL);
         if (i == 0)
             add_payback (v);
-        begin_row (v, item);
-        put_value (v, C_OWN, "owned");
-        put_value (v, C_RENT, "rented");
-        put_value (v, C_SAVING, "saving");
-        put_price (v, p->cloud);
+        plan_row (v, item);
+        put_value (v, PLAN_OWN, "owned");
+        put_value (v, PLAN_RENT, "rented");
+        put_value (v, PLAN_SAVING, "saving");
+        plan_put_price (v, p->cloud);
     }
-}
-
-/* ---- the mix ---- */
-
-static void add_mix_row (struct plan_view *v, const reserve_demand_t *demand,
-                         uint64_t k, mpq_srcptr owned,
-                         const breakeven_cloud_t *cloud)
-{
-    GL_AUTOFREE char *item = xasprintf ("rest from %s", cloud->cloud->name);
-    mpq_t cost;
-
-    mpq_init (cost);
-    reserve_cost (demand, k, owned, cloud->cloud->per_gpu_hour, cost);
-    begin_row (v, item);
-    report_put_count (v->report, C_GPUS, k);
-    put (v, C_RATE, cost);
-    put_price (v, cloud);
-    mpq_clear (cost);
-}
-
-/* Of the price that is compared with, also one more and one less. A price with
- * a term is no way to rent the rest of an hour. */
-static void add_mix (struct plan_view *v)
-{
-    const plan_pool_t *p = v->pool;
-    const reserve_demand_t demand = {(const mpq_t *)p->demand, p->hours};
-    mpq_t owned;
-
-    if (!p->has_cost || p->hours == 0)
-        return;
-    mpq_init (owned);
-    exact_add_scaled (owned, p->cost.per_gpu_year, 1, p->cost.hours);
-    for (size_t i = 0; i < p->cost.cloud_count; i++) {
-        const breakeven_cloud_t *cloud = &p->cost.cloud[i];
-        bool near = cloud == p->cloud;
-        uint64_t k;
-        if (cloud->old || cloud->committed)
-            continue;
-        k = reserve_size (&demand, owned, cloud->cloud->per_gpu_hour);
-        if (near && k > 0)
-            add_mix_row (v, &demand, k - 1, owned, cloud);
-        add_mix_row (v, &demand, k, owned, cloud);
-        if (near)
-            add_mix_row (v, &demand, k + 1, owned, cloud);
-    }
-    mpq_clear (owned);
 }
 
 /* ---- capacity ---- */
 
-static void add_need (struct plan_view *v, const char *item, mpq_srcptr per_day)
+static void take_downtime (const plan_view_t *v, mpq_t ret_share)
 {
-    const plan_pool_t *p = v->pool;
+    mpq_set_ui (ret_share, 0, 1);
+    if (v->asked->downtime)
+        exact_parse_ratio (v->asked->downtime, ret_share, NULL);
+    else if (v->used)
+        mpq_set (ret_share, values_get (&v->values, "unused"));
+}
+
+static void take_target (const plan_view_t *v, values_t *need)
+{
+    mpq_t down;
+
+    mpq_init (down);
+    take_downtime (v, down);
+    values_set (need, "down", down);
+    values_set (need, "utilization", v->site->policy.utilization);
+    if (v->asked->target)
+        values_set_text (need, "utilization", v->asked->target);
+    values_set_text (need, "spare",
+                     v->asked->spares ? v->asked->spares : SPARE);
+    mpq_clear (down);
+}
+
+static void add_need (plan_view_t *v, const char *item, mpq_srcptr per_day)
+{
     values_t need;
 
     values_init (&need);
+    take_target (v, &need);
     values_set (&need, "gpu_hours_per_day", per_day);
-    values_set (&need, "utilization", v->site->policy.utilization);
-    values_set_i64 (&need, "down", 0);
-    if (v->used)
-        values_set (&need, "down", values_get (&v->values, "unused"));
-    values_set_text (&need, "spare", SPARE);
-    values_set_i64 (&need, "gpus_per_node", p->pool->gpus_per_node);
+    values_set_i64 (&need, "gpus_per_node", v->pool->pool->gpus_per_node);
     formula_solve (formula_named ("capacity"), &need, NULL);
-    begin_row (v, item);
-    put (v, C_DEMAND, per_day);
-    put (v, C_GPUS, values_get (&need, "gpus"));
-    put (v, C_NODES, values_get (&need, "nodes"));
+    plan_row (v, item);
+    plan_put (v, PLAN_DEMAND, per_day);
+    plan_put (v, PLAN_NEEDED, values_get (&need, "exact"));
+    plan_put (v, PLAN_WITH_SPARES, values_get (&need, "exact_spare"));
+    plan_put (v, PLAN_GPUS, values_get (&need, "gpus"));
+    plan_put (v, PLAN_NODES, values_get (&need, "nodes"));
     values_clear (&need);
 }
 
-static void add_trend (struct plan_view *v)
+static void add_trend (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
     mpq_t demand;
@@ -369,8 +371,8 @@ static void add_trend (struct plan_view *v)
         GL_AUTOFREE char *item = xasprintf ("in %u months, if the trend "
                                             "continues",
                                             (unsigned)lead_months[i]);
-        demand_trend (demand, (const mpq_t *)p->month, p->months,
-                      lead_months[i]);
+        curve_trend (demand, (const mpq_t *)p->month, p->months,
+                     lead_months[i]);
         if (mpq_sgn (demand) < 0)
             mpq_set_ui (demand, 0, 1);
         add_need (v, item, demand);
@@ -378,16 +380,16 @@ static void add_trend (struct plan_view *v)
     mpq_clear (demand);
 }
 
-static void add_capacity (struct plan_view *v)
+static void add_capacity (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
     mpq_t day;
 
     if (p->hours == 0)
         return;
-    begin_row (v, "there are");
-    report_put_count (v->report, C_GPUS, p->cost.gpus);
-    report_put_count (v->report, C_NODES,
+    plan_row (v, "there are");
+    report_put_count (v->report, PLAN_GPUS, p->cost.gpus);
+    report_put_count (v->report, PLAN_NODES,
                       p->cost.gpus / (uint64_t)p->pool->gpus_per_node);
     mpq_init (day);
     exact_add_scaled (day, p->allocated, 24, (int64_t)p->hours * 3600);
@@ -402,8 +404,17 @@ static const struct {
     const char *analysis;
     const char *title;
     const char *help;
-    void (*add) (struct plan_view *view);
+    void (*add) (plan_view_t *view);
 } sections[] = {
+    {"mix", "How many to own, and how to rent the rest: cost of a year",
+     "The mix of owned, reserved and rented GPUs that costs the least for the "
+     "measured demand of each hour, next to one node less and one more, other "
+     "providers, today's GPUs, all owned and all rented. Every row does the "
+     "same work (GPU hours). Owned and reserved GPUs are paid at all hours; "
+     "owned ones come in full nodes. Per GPU hour is the cost of an hour of a "
+     "GPU at work. Months are those until the purchase is paid back against "
+     "renting everything from the same provider.",
+     plan_mix},
     {"use", "How the GPUs were used", "Shares of the capacity of the period.",
      add_use},
     {"breakeven", "Owning or renting",
@@ -417,20 +428,16 @@ static const struct {
      "against renting the measured hours, or, if the price has a term, as "
      "many GPUs around the clock. Without resale, replacement and discounting.",
      add_cash},
-    {"mix", "How many to own",
-     "The number of GPUs that is cheapest to own, if additional demand is "
-     "rented by the hour, and the hourly cost of this mix; also with one GPU "
-     "less and one more. Prices with a term are left out, because single "
-     "hours cannot be rented at them.",
-     add_mix},
     {"capacity", "Capacity",
-     "GPUs and full nodes for the demand at the planned utilization and the "
-     "measured share down, with a tenth spare.",
+     "GPUs and full nodes for the demand: GPU hours a day / (24 x target x (1 "
+     "- downtime)) x (1 + spares), then full nodes. The target is the planned "
+     "utilization (--target), downtime is as measured (--downtime), spares are "
+     "10 % (--spares).",
      add_capacity},
 };
 
-static void add_section (struct plan_view *v, size_t at,
-                         const plan_pool_t *pools, size_t count)
+static void add_section (plan_view_t *v, size_t at, const plan_pool_t *pools,
+                         size_t count)
 {
     report_section (v->report, sections[at].title, sections[at].help);
     v->analysis = sections[at].analysis;
@@ -447,14 +454,40 @@ static void add_section (struct plan_view *v, size_t at,
     }
 }
 
-void plan_fill (report_t *report, const site_t *site, const plan_pool_t *pools,
-                size_t count)
+static void add_share (report_t *report, const char *name, const char *share)
 {
-    struct plan_view view = {.report = report, .site = site};
+    mpq_t q;
+
+    mpq_init (q);
+    exact_parse_ratio (share, q, NULL);
+    GL_AUTOFREE char *text = breakeven_percent_text (q);
+    report_parameter (report, name, text);
+    mpq_clear (q);
+}
+
+static void add_choices (report_t *report, const site_t *site,
+                         const plan_query_t *asked)
+{
     GL_AUTOFREE char *target
         = breakeven_percent_text (site->policy.utilization);
 
-    report_parameter (report, "planned_utilization_pct", target);
+    if (asked->target)
+        add_share (report, "planned_utilization_pct", asked->target);
+    else
+        report_parameter (report, "planned_utilization_pct", target);
+    add_share (report, "spares_pct", asked->spares ? asked->spares : SPARE);
+    if (asked->downtime)
+        add_share (report, "downtime_pct", asked->downtime);
+    if (asked->interruptible)
+        add_share (report, "interruptible_pct", asked->interruptible);
+}
+
+void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
+                const plan_pool_t *pools, size_t count)
+{
+    plan_view_t view = {.report = report, .site = site, .asked = asked};
+
+    add_choices (report, site, asked);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)
         add_section (&view, i, pools, count);

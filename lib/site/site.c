@@ -96,7 +96,8 @@ static void free_pool (site_pool_t *pool)
     texts_clear (&pool->gres);
     free (pool->gpu);
     free (pool->layout);
-    mpq_clears (pool->gpu_weight, pool->cpu_weight, pool->memory_weight, NULL);
+    mpq_clears (pool->gpu_weight, pool->cpu_weight, pool->memory_weight,
+                pool->interruptible, NULL);
 }
 
 static void free_team (site_team_t *team)
@@ -268,12 +269,13 @@ static void free_cloud (site_cloud_t *cloud)
 {
     free (cloud->name);
     free (cloud->gpu);
+    free (cloud->provider);
     free (cloud->term);
     free (cloud->as_of);
     free (cloud->source);
     free (cloud->catalogue);
     free (cloud->catalogue_as_of);
-    mpq_clear (cloud->per_gpu_hour);
+    mpq_clears (cloud->per_gpu_hour, cloud->waste, NULL);
 }
 
 static void free_analysis (site_analysis_t *analysis)

@@ -99,6 +99,7 @@ typedef struct {
     mpq_t gpu_weight; /* of max and sum: as TRESBillingWeights has them, of a */
     mpq_t cpu_weight; /* GPU, a CPU and a GiB of memory */
     mpq_t memory_weight;
+    mpq_t interruptible; /* share of its work that may be interrupted, 0..1 */
     idle_policy_t idle;
     period_t valid;
     place_t place;
@@ -478,6 +479,8 @@ typedef struct {
     char *as_of; /* "2026-09-25", "2026-09" or "2026" */
     char *source;
     char *term;
+    char *provider; /* offers of one provider are used together; NULL: none named */
+    mpq_t waste; /* share of the rented time that interruptions lose, below 1 */
     bool filled;
     char *catalogue_as_of; /* as_of of the file, if it is filled; NULL: none */
     place_t place;

@@ -24,6 +24,21 @@ const cli_option_t planning_options[] = {
      "breakeven, plan: leave older prices out: 18m, 3y, or any\n"
      "(default: 1y)",
      CLI_AT (planning_options_t, max_age)},
+    {0, "downtime", "SHARE",
+     "plan: owned GPUs are down for this share of the time, 4%\n"
+     "(default: as measured)",
+     CLI_AT (planning_options_t, plan.downtime)},
+    {0, "spares", "SHARE",
+     "plan: GPUs in addition to those that are needed\n(default: 10%)",
+     CLI_AT (planning_options_t, plan.spares)},
+    {0, "target", "SHARE",
+     "plan: the utilization that is planned for\n"
+     "(default: policy.utilization)",
+     CLI_AT (planning_options_t, plan.target)},
+    {0, "interruptible", "SHARE",
+     "plan: share of the work that may be interrupted\n"
+     "(default: pools[].interruptible)",
+     CLI_AT (planning_options_t, plan.interruptible)},
     {0, "printed", "FIGURE",
      "breakeven: explain a published one, 40.5% or 18628 a year",
      CLI_AT (planning_options_t, breakeven.printed)},
@@ -60,7 +75,10 @@ static int read_max_age (cli_t *cli, planning_options_t *options)
 int planning_check (cli_t *cli, planning_options_t *options, const char *name)
 {
     bool breakeven = strcmp (name, "breakeven") == 0;
-    bool compares = breakeven || strcmp (name, "plan") == 0;
+    bool plan = strcmp (name, "plan") == 0;
+    bool compares = breakeven || plan;
+    const plan_query_t *chosen = &options->plan;
+    gl_error_t error;
 
     if (!breakeven && (options->check || options->breakeven.printed))
         return cli_usage (cli, "--printed and --check are for report "
@@ -73,6 +91,13 @@ int planning_check (cli_t *cli, planning_options_t *options, const char *name)
         && strcmp (name, "recharge") != 0)
         return cli_usage (cli, "--year, --next-cost and --next-hours are for "
                                "report recharge");
+    if (!plan
+        && (chosen->downtime || chosen->spares || chosen->target
+            || chosen->interruptible))
+        return cli_usage (cli, "--downtime, --spares, --target and "
+                               "--interruptible are for report plan");
+    if (plan_check (chosen, &error) < 0)
+        return cli_usage (cli, "%s", error.text);
     return read_max_age (cli, options);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/query_options.h"
 #include "report/breakeven_report.h"
+#include "report/plan.h"
 
 /* As they stand on the command line; NULL: not given. */
 typedef struct {
@@ -19,6 +20,7 @@ typedef struct {
 typedef struct {
     breakeven_query_t breakeven;
     const char *max_age; /* as it was given */
+    plan_query_t plan;   /* but for `against` and `max_age` */
     const char *check;   /* a file of published figures */
     recharge_options_t recharge;
 } planning_options_t;

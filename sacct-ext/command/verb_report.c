@@ -347,11 +347,9 @@ static int report_of_idle (cli_t *cli, const report_query_t *query,
 
 /* Of whole hours of the period, up to as-of. */
 static int report_of_plan (cli_t *cli, const report_query_t *query,
-                           const breakeven_query_t *against,
-                           report_t **ret_report)
+                           const plan_query_t *asked, report_t **ret_report)
 {
-    struct collector c
-        = {.plan = plan_new (query, against->against, against->max_age)};
+    struct collector c = {.plan = plan_new (query, asked)};
     gl_error_t error;
     int rc = CLI_OK;
 
@@ -383,15 +381,17 @@ static int make_plan (cli_t *cli, struct request *request,
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 "pool", &query);
-    return rc == CLI_OK ? report_of_plan (
-               cli, &query, &request->decision.breakeven, ret_report)
+    request->decision.plan.against = request->decision.breakeven.against;
+    request->decision.plan.max_age = request->decision.breakeven.max_age;
+    return rc == CLI_OK ? report_of_plan (cli, &query, &request->decision.plan,
+                                          ret_report)
                         : rc;
 }
 
 int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
                      report_t **ret_report)
 {
-    static const breakeven_query_t all = {.against = NULL};
+    static const plan_query_t all = {.against = NULL};
     bool plan = strcmp (name, "plan") == 0;
     report_query_t by = *query;
     char *label = NULL;

@@ -158,7 +158,7 @@ is "entitlements have a unit" "pool,bought,used,unit
 cpu,10.000000,10.000000,CPU hours"
 ledger cpus report plan >got
 tests=$((tests + 1))
-if grep -q spare got; then printf 'not '; fi
+if grep -qw spare got; then printf 'not '; fi
 echo "ok $tests - questions about GPUs are not asked of CPUs"
 ledger cpus explain 2 >got
 has "explain counts CPUs" "CPU hours                                       60.000000"

@@ -163,7 +163,7 @@ is '' "$wrong" "every sum of the report adds up as it is printed, whatever the p
 ledger report usage --year 2026 >/dev/null 2>&1
 is 2 $? "--year is not for report usage"
 
-# --- plan: every number of owned GPUs tried, on the hours that usage shows ---
+# --- plan: measured use, break-even, cash and capacity ---
 ledger report usage -S 2025-07-01 -E 2026-07-01 --by hour -P -n \
     -o hour,gpu_hours >hours
 ledger report plan -S 2025-07-01 -E 2026-07-01 --pool p --against rent --csv \
@@ -171,37 +171,149 @@ ledger report plan -S 2025-07-01 -E 2026-07-01 --pool p --against rent --csv \
 result $? "a plan is made"
 awk -F'|' '{seen++; held += $2; hour[seen] = $2}
     END {
-        own = 800000 / 64 / 8760; n = 8760; price[1] = 4.1; price[2] = 1
-        for (p = 1; p <= 2; p++) {
-            best = -1
-            for (k = 0; k <= 64; k++) {
-                over = 0
-                for (i = 1; i <= seen; i++)
-                    if (hour[i] > k) over += hour[i] - k
-                cost = k * own + over / n * price[p]
-                if (best < 0 || cost < least - 1e-9) {best = k; least = cost}
-            }
-            printf "%d %.4f\n", best, least
-        }
         printf "%.2f\n", 100 * held / (64 * 8760)
         printf "%.2f\n", 100 * 12500 / (4.1 * 8760)
         rent = held * 4.1; printf "%.2f\n", 5 * rent - 5 * 800000
         printf "%.6f\n", held / 365
     }' hours >wanted
-mix () { awk -F, -v item="rest from $1" '$1 == "mix" && $3 == item {print $7, $6}' plan.csv; }
 plan () { awk -F, -v a="$1" -v item="$2" -v at="$3" '$1 == a && $3 == item {print $at; exit}' plan.csv; }
-is "$(sed -n 1p wanted)" "$(mix rent | sed -n 2p)" "the cheapest number to own against 4.10"
-is 3 "$(mix rent | wc -l)" "with one less and one more beside it"
-is "$(sed -n 2p wanted)" "$(mix cheap)" "the cheapest number to own against 1.00"
-is "$(sed -n 3p wanted)" "$(plan use 'allocated to jobs' 4)" "the measured share"
-is "$(sed -n 4p wanted)" "$(plan breakeven rent 4)" "the break-even"
-is "$(sed -n 5p wanted)" "$(plan cash 'after 5 years' 13)" "the saving after five years"
-is "$(sed -n 6p wanted)" "$(plan capacity 'for the demand of the period' 9)" "GPU hours a day"
+# field FILE ITEM COLUMN: of rows separated by |, the first whose item begins so
+field ()
+{
+    awk -F'|' -v item="$2" -v name="$3" '
+        NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
+        index ($at["item"], item) == 1 {print $at[name]; exit}' "$1"
+}
+# fields FILE ITEM COLUMN...: separated by spaces
+fields ()
+{
+    file=$1 item=$2
+    shift 2
+    for column in "$@"; do field "$file" "$item" "$column"; done | paste -sd ' ' -
+}
+ledger report plan -S 2025-07-01 -E 2026-07-01 --pool p --against rent -P >plan.p
+is "$(sed -n 1p wanted)" "$(plan use 'allocated to jobs' 4)" "the measured share"
+is "$(sed -n 2p wanted)" "$(plan breakeven rent 4)" "the break-even"
+is "$(sed -n 3p wanted)" "$(field plan.p 'after 5 years' saving)" "the saving after five years"
+is "$(sed -n 4p wanted)" "$(field plan.p 'for the demand of the period' gpu_hours_per_day)" "GPU hours a day"
 # 547.945 / (24 x 0.8) x 1.1 = 31.39
-is "32 4" "$(plan capacity 'for the demand of the period' 7) $(plan capacity 'for the demand of the period' 8)" "GPUs and nodes that it needs"
-test -n "$(plan capacity 'in 12 months, if the trend continues' 9)" ||
-    test -n "$(awk -F'"' '$2 == "in 12 months, if the trend continues"' plan.csv)"
+is "28.54 31.39 32 4" "$(fields plan.p 'for the demand of the period' gpus_needed gpus_with_spares \
+    gpus nodes)" "GPUs and nodes that it needs"
+test -n "$(field plan.p 'in 12 months, if the trend continues' gpu_hours_per_day)"
 result $? "twelve whole months have a trend"
+
+# --- plan: the mix that costs least, against every mix, one by one ---
+# 5 GPUs are in use in 360 hours of April 2026, 6 in 288 and 12 in 72: 6.1 on average.
+# Owned 1.50 an hour, by nodes of 4: (100,000 + 110,240) / 16 / 8,760. Own 4, reserve 2 at
+# 1.80 and rent 6 for a tenth of the hours at 4.00: 6 + 3.60 + 2.40 = 12.00, half of the 24.00
+# of today's 16. A second node would cost 6 and save 3.60 + 0.80.
+cat >mix.yaml <<'END'
+clusters: [{name: lab}]
+pools:
+  - {name: m, cluster: lab, nodes: "n[01-04]", gres: [h100], gpu: H100-SXM5-80GB, gpus_per_node: 4}
+  - {name: q, cluster: lab, nodes: "q[01-13]", gres: [h100], gpu: H100-SXM5-80GB, gpus_per_node: 8}
+assets: [{name: nodes, pool: m, price: 100000, units: 4, in_service: 2026-01-01, life: 4y}]
+costs: [{name: all, pool: m, amount: 110240, driver: year}]
+clouds:
+  - {name: by-hour, provider: north, gpu: H100-SXM5-80GB, per_gpu_hour: 4.00, as_of: 2026-04-01, source: "a price list"}
+  - {name: one-year, provider: north, gpu: H100-SXM5-80GB, per_gpu_hour: 1.80, term: 1y, as_of: 2026-02-01, source: "a contract"}
+  - {name: spot, provider: north, gpu: H100-SXM5-80GB, per_gpu_hour: 1.50, term: spot, waste: 25%, as_of: 2026-04-01, source: "a price list"}
+  - {name: other, provider: south, gpu: H100-SXM5-80GB, per_gpu_hour: 3.00, as_of: 2026-04-01, source: "a price list"}
+END
+cat >mix.sacct <<'END'
+JobIDRaw|Submit|Start|End|ElapsedRaw|State|AllocTRES|User|Account|NodeList
+1|2026-04-01T00:00:00|2026-04-01T00:00:00|2026-05-01T00:00:00|2592000|COMPLETED|billing=5,cpu=5,gres/gpu:h100=5,gres/gpu=5,mem=8G,node=2|ann|vision|n[01-02]
+2|2026-04-16T00:00:00|2026-04-16T00:00:00|2026-05-01T00:00:00|1296000|COMPLETED|billing=1,cpu=1,gres/gpu:h100=1,gres/gpu=1,mem=8G,node=1|ann|vision|n02
+3|2026-04-28T00:00:00|2026-04-28T00:00:00|2026-05-01T00:00:00|259200|COMPLETED|billing=6,cpu=6,gres/gpu:h100=6,gres/gpu=6,mem=8G,node=2|ann|vision|n[03-04]
+4|2026-04-01T00:00:00|2026-04-01T00:00:00|2026-05-01T00:00:00|2592000|COMPLETED|billing=100,cpu=100,gres/gpu:h100=100,gres/gpu=100,mem=8G,node=13|ann|vision|q[01-13]
+END
+mixed () { "$program" --quiet --config mix.yaml --store sqlite:mix.db "$@"; }
+"$program" --quiet --store sqlite:mix.db init &&
+    mixed import --cluster lab --tz UTC --force --as-of 2026-05-02T00:00:00Z mix.sacct
+result $? "a month of uneven demand"
+# try DOWNTIME INTERRUPTIBLE: every mix of nodes, reserved GPUs and prices of one provider
+try ()
+{
+    awk -v down="$1" -v may="$2" 'BEGIN {
+        hours[5] = 360; hours[6] = 288; hours[12] = 72; best = -1
+        for (side = 1; side <= 2; side++)
+            for (k = 0; k <= 24; k += 4)
+                for (r = 0; r <= (side == 1 ? 13 : 0); r++) {
+                    cost = k * 1.5 + r * 1.8; by_hour = side == 1 ? 4 : 3
+                    for (d in hours) {
+                        left = d - k * (1 - down) - r; if (left < 0) left = 0
+                        spot = side == 1 ? d * may : 0; if (spot > left) spot = left
+                        cost += hours[d] / 720 * (spot * 1.5 / (1 - 0.25) + (left - spot) * by_hour)
+                    }
+                    if (best < 0 || cost < best - 1e-9) {best = cost; own = k; reserve = r}
+                }
+        printf "%d %d %d %.4f\n", own, own / 4, reserve, best / 6.1
+    }'
+}
+for choice in '0 0' '0 0.5' '0.1 0' '0.3 0.25' '0.05 1'; do
+    # shellcheck disable=SC2086
+    set -- $choice
+    mixed report plan --month 2026-04 --pool m --downtime "$1" --interruptible "$2" -P >mix.plan
+    is "$(try "$1" "$2")" "$(fields mix.plan cheapest gpus nodes reserved_gpus per_gpu_hour)" \
+        "the cheapest of all mixes, $1 down, $2 interruptible"
+done
+mixed report plan --month 2026-04 --pool m -P >mix.plan
+is "4 1 2 1.9672" "$(fields mix.plan cheapest gpus nodes reserved_gpus per_gpu_hour)" "own 4, reserve 2"
+is "50.00 52560.00 52560.00 105120.00" "$(fields mix.plan cheapest percent own rent saving)" \
+    "half of today's cost"
+is 2026-02-01 "$(field mix.plan cheapest as_of)" "with the date of the oldest price that it pays"
+awk -F'|' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
+    $1 == "mix" {print $at["gpu_hours"]}' mix.plan | sort | uniq -c | awk '{print ($1 >= 6), $2}' >got
+is "1 4392.000000" "$(cat got)" "six mixes or more do the same work"
+# 100,000 are paid for 4; all rented, six are reserved: 13.20 an hour, 115,632 a year, against
+# 105,120 less 25,000: 100,000 / 35,512 x 12. Owning all 12: 300,000 / 32,952 x 12.
+is "33.79 48.00 yes" "$(fields mix.plan cheapest months life_months paid_back)" \
+    "the purchase of the mix is paid back"
+is "109.25 48.00 never within its life" "$(fields mix.plan 'all owned' months life_months paid_back)" \
+    "all owned never is, within its life"
+mixed report plan --month 2026-04 --pool m --json >mix.json
+jq -r '.notes[].text' mix.json >notes
+grep -qFx "Pool m: own 4, reserve 2 at one-year, rent the rest at by-hour: 1.97 USD a GPU hour, 50.0 % less than today's 3.93 (own 16). Against renting everything, the purchase is paid back in 33.8 months of its life of 48." notes
+result $? "the verdict is a sentence"
+jq -e '[.proof[] | select (.title | test ("same work")) | .holds] == [true]' mix.json >/dev/null
+result $? "and the work of all of them is proved equal"
+mixed report plan --month 2026-04 --pool m --html |
+    grep -q 'What m costs a year, by the GPUs that are owned'
+result $? "the cost by the GPUs that are owned is a chart"
+# Only at 40.00 an hour, and owned GPUs down for 40 % of the time: 16 of them leave 2.4 GPUs to
+# be rented for a tenth of the hours, 33.60; 20 cost 30.00. Today's did it all for 24.00.
+grep -v 'name: one-year\|name: spot\|name: other' mix.yaml | sed 's/4.00, as_of/40.00, as_of/' >dear.yaml
+"$program" --quiet --config dear.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m \
+    --downtime 40% --json | jq -r '.notes[].text' >notes
+grep -qFx "Pool m: own 16 as today: 3.93 USD a GPU hour." notes
+result $? "no mix is as cheap as today"
+# Without prices, owning is all there is; with a term alone, the most in use are reserved.
+sed '/^clouds:/,$d' mix.yaml >none.yaml
+"$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >none.plan
+is "12 3 0 2.9508" "$(fields none.plan cheapest gpus nodes reserved_gpus per_gpu_hour)" "without prices, own all"
+is "" "$(field none.plan 'one node less' gpus)$(field none.plan 'all rented' gpus)" "and nothing is rented"
+grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml
+"$program" --quiet --config term.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >term.plan
+is "12 21.6" "$(field term.plan 'all rented' reserved_gpus) $(field term.plan 'all rented' rent | awk '{print $1 / 8760}')" \
+    "with a price of a term alone, all are reserved"
+sed 's/, waste: 25%/, waste: 100%/' mix.yaml >lost.yaml
+"$program" --quiet --config lost.yaml --store sqlite:mix.db report plan >/dev/null 2>said
+test $? -ne 0 && grep -q "waste.*all hours of 'spot' are lost" said
+result $? "a price whose hours are all lost is refused"
+
+# F15 as worked in the guide: 2,400 GPU hours a day are 100 GPUs at all hours.
+mixed report plan --month 2026-04 --pool q --downtime 5% --spares 10% --target 80% -P >mix.plan
+is "2400.000000 131.58 144.74 145 19" "$(fields mix.plan 'for the demand of the period' \
+    gpu_hours_per_day gpus_needed gpus_with_spares gpus nodes)" "chosen downtime, spares and target"
+mixed report plan --month 2026-04 --pool q --downtime 0 --spares 0 --target 100% -P >mix.plan
+is "100.00 100.00 100 13" "$(fields mix.plan 'for the demand of the period' \
+    gpus_needed gpus_with_spares gpus nodes)" "none of them"
+for wrong in 'plan --downtime 100%' 'plan --target 0' 'plan --spares much' \
+    'plan --interruptible 101%' 'usage --spares 5%' 'breakeven --target 70%'; do
+    # shellcheck disable=SC2086
+    mixed report $wrong >/dev/null 2>&1
+    is 2 $? "wrong use is refused ($wrong)"
+done
 
 # --- prices with a term, and old ones ---
 # Bound: 64 GPUs x 8,760 hours x 1.50 a year, used or not; stale: read a year before the
@@ -212,13 +324,6 @@ sed '/^clouds:/a\
   - {name: stale, gpu: H100-SXM5-80GB, per_gpu_hour: 3.00, as_of: 2025-07-05,\
      source: "an old list"}' site.yaml >bound.yaml
 bound () { "$program" --quiet --config bound.yaml --store sqlite:year.db "$@"; }
-# field FILE ITEM COLUMN: of rows separated by |
-field ()
-{
-    awk -F'|' -v item="$2" -v name="$3" '
-        NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
-        $at["item"] == item {print $at[name]; exit}' "$1"
-}
 bound report plan -S 2025-07-01 -E 2026-07-01 --against bound -P >bound.plan
 result $? "a plan against a price with a term"
 awk 'BEGIN {printf "%.2f %.2f\n", 5 * 64 * 8760 * 1.5, 5 * 64 * 8760 * 1.5 - 5 * 800000}' >wanted
@@ -228,7 +333,7 @@ is "" "$(field bound.plan bound percent)" "it has no break-even utilization"
 awk -F'|' '{held += $2} END {printf "%.4f\n", 1.5 / (held / (64 * 8760))}' hours >wanted
 is "$(cat wanted)" "$(field bound.plan 'bound, at the measured share' per_gpu_hour)" \
     "what an hour that jobs held costs at it"
-! grep -q '^mix|p|rest from bound' bound.plan
+! grep -q '^mix|p|.*rent [a-z ]* at bound' bound.plan
 result $? "it is no way to rent the rest of an hour"
 bound report plan -S 2025-07-01 -E 2026-07-01 --against bound --json |
     jq -e '[.notes[].text | select (test ("bound has a term .3y.: owning is compared with 64 GPUs that are paid around the clock"))] | length == 1' >/dev/null

@@ -61,6 +61,7 @@ static inline site_pool_t *book_pool (site_t *site, const char *name,
     pool->nodes = xstrdup (nodes);
     pool->gpu = xstrdup ("H100-SXM5-80GB");
     pool->gpus_per_node = gpus;
+    book_number (pool->interruptible, "0");
     pool->valid = book_always;
     return pool;
 }
@@ -189,6 +190,7 @@ static inline site_cloud_t *book_cloud (site_t *site, const char *gpu,
     cloud->name = xstrdup (price);
     cloud->gpu = xstrdup (gpu);
     book_number (cloud->per_gpu_hour, price);
+    book_number (cloud->waste, "0");
     return cloud;
 }
 

@@ -1,10 +1,11 @@
 /* The formulas F5 to F16 on the worked examples of docs/guides/decisions.md. */
 #include "support/test.h"
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "planning/formula.h"
-#include "planning/reserve.h"
+#include "planning/mix.h"
 #include "site/site.h"
 
 /* A number for an argument: static, so that no one has to clear it. */
@@ -320,17 +321,17 @@ TEST_CASE (demand_trend__of_lines_and_others__goes_on)
         mpq_init (values[i]);
     for (unsigned long i = 0; i < 3; i++)
         mpq_set_ui (values[i], 10 + 2 * i, 1);
-    demand_trend (q, values, 3, 0);
+    curve_trend (q, values, 3, 0);
     check (q, 2, "14.00");
-    demand_trend (q, values, 3, 12);
+    curve_trend (q, values, 3, 12);
     check (q, 2, "38.00");
     mpq_set_ui (values[0], 1, 1);
     mpq_set_ui (values[1], 2, 1);
     mpq_set_ui (values[2], 2, 1);
     mpq_set_ui (values[3], 3, 1);
-    demand_trend (q, values, 4, 0);
+    curve_trend (q, values, 4, 0);
     check (q, 2, "2.90");
-    demand_trend (q, values, 4, 10);
+    curve_trend (q, values, 4, 10);
     check (q, 2, "8.90");
     for (size_t i = 0; i < 4; i++)
         mpq_clear (values[i]);
@@ -339,95 +340,85 @@ TEST_CASE (demand_trend__of_lines_and_others__goes_on)
 
 /* ---- F9 ---- */
 
-static void make_demand (mpq_t *gpus, const char *const *texts, size_t count)
+static void make_demand (curve_t *demand, const char *const *texts,
+                         size_t count)
 {
+    mpq_t *gpus = xcalloc (count, sizeof (*gpus));
+
     for (size_t i = 0; i < count; i++) {
         mpq_init (gpus[i]);
         mpq_set (gpus[i], n (texts[i]));
     }
+    curve_init (demand, gpus, count);
+    GL_FREE_EACH (gpus, count, it, mpq_clear (*it));
 }
 
-static void clear_demand (mpq_t *gpus, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        mpq_clear (gpus[i]);
-}
+static const char *const ten_days[]
+    = {"16", "20", "20", "24", "24", "28", "30", "32", "32", "40"};
 
-TEST_CASE (reserve__ten_days__28_pay)
+TEST_CASE (mix__ten_days__28_pay)
 {
-    static const char *const days[]
-        = {"16", "20", "20", "24", "24", "28", "30", "32", "32", "40"};
     static const struct {
-        uint64_t k;
+        uint64_t owned;
         const char *per_day;
     } costs[] = {{28, "4176.91"}, {24, "4262.83"}, {30, "4192.94"}};
-    mpq_t gpus[10], q;
-    const reserve_demand_t demand = {gpus, 10};
+    const mix_prices_t prices = {.owned = n ("5.25"),
+                                 .rented = n ("12.29"),
+                                 .available = n ("1"),
+                                 .interruptible = n ("0"),
+                                 .step = 1};
+    curve_t demand;
+    mix_t mix;
+    mpq_t q;
 
     mpq_init (q);
-    make_demand (gpus, days, 10);
-    reserve_use (&demand, 28, q);
-    check (q, 2, "0.50");
-    reserve_use (&demand, 29, q);
-    check (q, 2, "0.40");
-    assert_int_equal (reserve_size (&demand, n ("5.25"), n ("12.29")), 28);
+    mix_init (&mix);
+    make_demand (&demand, ten_days, 10);
+    mix_best (&demand, &prices, &mix);
+    assert_int_equal (mix.owned, 28);
     for (size_t i = 0; i < GL_ARRAY_SIZE (costs); i++) {
-        reserve_cost (&demand, costs[i].k, n ("5.25"), n ("12.29"), q);
-        exact_add_scaled (q, q, 23, 1);
+        mix_at (&demand, &prices, costs[i].owned, 0, &mix);
+        mpq_set_ui (q, 0, 1);
+        exact_add_scaled (q, mix.per_hour, 24, 1);
         check (q, 2, costs[i].per_day);
     }
-    clear_demand (gpus, 10);
+    curve_clear (&demand);
+    mix_clear (&mix);
     mpq_clear (q);
 }
 
-/* A reserved GPU pays only while it is used for more than the ratio of the prices.
+/* An owned GPU pays only while it is used for more than the ratio of the prices.
  * Of ten days, seven want 24 GPUs or more and five want 28: at a ratio of exactly
- * 0.7 or 0.5 the GPUs up to that level cost what they save, and are not reserved. */
-TEST_CASE (reserve_size__use_equals_the_price_ratio__does_not_pay)
+ * 0.7 or 0.5 the GPUs up to that level cost what they save, and are not owned. */
+TEST_CASE (mix__use_equals_the_price_ratio__does_not_pay)
 {
-    static const char *const days[]
-        = {"16", "20", "20", "24", "24", "28", "30", "32", "32", "40"};
     static const struct {
-        const char *reserved;
-        uint64_t size;
+        const char *price;
+        uint64_t gpus;
     } cases[] = {{"4.9999", 28}, {"5", 24}, {"5.0001", 24}, {"6.9999", 24},
                  {"7", 20},      {"9", 16}, {"9.9999", 16}, {"10", 0},
                  {"0.9999", 40}, {"1", 32}};
-    mpq_t gpus[10];
-    const reserve_demand_t demand = {gpus, 10};
+    curve_t demand;
+    mix_t mix;
 
-    make_demand (gpus, days, 10);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
-        uint64_t size
-            = reserve_size (&demand, n (cases[i].reserved), n ("10"));
-        if (size != cases[i].size)
-            fail_msg ("at %s of 10: %llu GPUs", cases[i].reserved,
-                      (unsigned long long)size);
+    mix_init (&mix);
+    make_demand (&demand, ten_days, 10);
+    for (size_t i = 0; i < 2 * GL_ARRAY_SIZE (cases); i++) {
+        size_t at = i / 2;
+        mpq_srcptr price = n (cases[at].price);
+        const mix_prices_t prices = {.owned = i % 2 ? price : NULL,
+                                     .reserved = i % 2 ? NULL : price,
+                                     .rented = n ("10"),
+                                     .available = n ("1"),
+                                     .interruptible = n ("0"),
+                                     .step = 1};
+        mix_best (&demand, &prices, &mix);
+        if (mix.owned + mix.reserved != cases[at].gpus)
+            fail_msg ("at %s of 10: %llu GPUs", cases[at].price,
+                      (unsigned long long)(mix.owned + mix.reserved));
     }
-    clear_demand (gpus, 10);
-}
-
-/* The size is the cheapest of all, parts of GPUs and odd prices included. */
-TEST_CASE (reserve_size__any_demand__is_the_cheapest)
-{
-    static const char *const hours[] = {"0", "0.25", "1.5", "3", "3.75", "7"};
-    static const char *const prices[] = {"0.01", "0.5", "1", "1.7", "2", "3"};
-    mpq_t gpus[6], best, q;
-    const reserve_demand_t demand = {gpus, 6};
-
-    mpq_inits (best, q, NULL);
-    make_demand (gpus, hours, 6);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (prices); i++) {
-        uint64_t size = reserve_size (&demand, n (prices[i]), n ("2"));
-        reserve_cost (&demand, size, n (prices[i]), n ("2"), best);
-        for (uint64_t k = 0; k <= 8; k++) {
-            reserve_cost (&demand, k, n (prices[i]), n ("2"), q);
-            assert_true (mpq_cmp (best, q) <= 0);
-        }
-    }
-    assert_int_equal (reserve_size (&demand, n ("2"), n ("2")), 0);
-    clear_demand (gpus, 6);
-    mpq_clears (best, q, NULL);
+    curve_clear (&demand);
+    mix_clear (&mix);
 }
 
 TEST_CASE (formulas__of_kinds_of_analyses__are_the_first_rows)

@@ -1,0 +1,560 @@
+/* The section of the plan that says how many GPUs to own and to reserve. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "planning/offers.h"
+#include "report/plan_private.h"
+
+/* More points than this are too many for a chart: then some are left out. */
+#define CURVE_POINTS 40
+
+/* A provider with what it makes cheapest. */
+typedef struct {
+    offers_t offers;
+    mix_prices_t prices;
+    mix_t best;
+    mix_t rented; /* nothing owned */
+} side_t;
+
+typedef struct {
+    plan_view_t *v;
+    curve_t demand;
+    mpq_t owned;     /* an hour of an owned GPU */
+    mpq_t available; /* share of the time that it is up */
+    mpq_t interruptible;
+    mpq_t one;
+    mix_prices_t now; /* the GPUs of today, which did the work as they were */
+    mix_t today;      /* works: there was a cost, and they are enough */
+    side_t *side;
+    size_t count;
+    size_t best; /* the side that costs least */
+} choice_t;
+
+/* ---- numbers ---- */
+
+static void per_year (const choice_t *c, mpq_srcptr per_hour, mpq_t ret_amount)
+{
+    mpq_t q;
+
+    mpq_init (q);
+    exact_add_scaled (q, per_hour, c->v->pool->cost.hours, 1);
+    mpq_swap (ret_amount, q);
+    mpq_clear (q);
+}
+
+static void take_shares (choice_t *c)
+{
+    const plan_view_t *v = c->v;
+    const breakeven_t *cost = &v->pool->cost;
+    const site_pool_t *pool = site_pool_at (v->site, cost->pool, cost->at);
+
+    mpq_set_ui (c->one, 1, 1);
+    exact_add_scaled (c->owned, cost->per_gpu_year, 1, cost->hours);
+    if (v->asked->downtime)
+        exact_parse_ratio (v->asked->downtime, c->available, NULL);
+    mpq_sub (c->available, c->one, c->available);
+    mpq_set (c->interruptible, pool->interruptible);
+    if (v->asked->interruptible)
+        exact_parse_ratio (v->asked->interruptible, c->interruptible, NULL);
+}
+
+static void make_side (const choice_t *c, const offers_t *offers, side_t *side)
+{
+    side->offers = *offers;
+    side->prices = c->now;
+    side->prices.owned = c->owned;
+    side->prices.available = c->available;
+    offers_prices (offers, &side->prices);
+    mix_init (&side->best);
+    mix_init (&side->rented);
+    mix_best (&c->demand, &side->prices, &side->best);
+    mix_owning (&c->demand, &side->prices, 0, &side->rented);
+}
+
+static bool cheaper (const mix_t *a, const mix_t *b)
+{
+    return a->works && (!b->works || mpq_cmp (a->per_hour, b->per_hour) < 0);
+}
+
+static void choice_make (choice_t *c, plan_view_t *v)
+{
+    const plan_pool_t *p = v->pool;
+    size_t count;
+    offers_t *offers = offers_by_provider (&p->cost, &count);
+
+    *c = (choice_t){.v = v, .count = count};
+    mpq_inits (c->owned, c->available, c->interruptible, c->one, NULL);
+    mix_init (&c->today);
+    curve_init (&c->demand, (const mpq_t *)p->demand, p->hours);
+    take_shares (c);
+    c->now = (mix_prices_t){.owned = c->owned,
+                            .available = c->one,
+                            .interruptible = c->interruptible,
+                            .step = (uint64_t)p->cost.gpus_per_node};
+    mix_at (&c->demand, &c->now, p->cost.gpus, 0, &c->today);
+    c->side = xcalloc (count, sizeof (*c->side));
+    for (size_t i = 0; i < count; i++) {
+        make_side (c, &offers[i], &c->side[i]);
+        if (cheaper (&c->side[i].best, &c->side[c->best].best))
+            c->best = i;
+    }
+    free (offers);
+}
+
+static void choice_clear (choice_t *c)
+{
+    GL_FREE_EACH (c->side, c->count, it, mix_clear (&it->best);
+                  mix_clear (&it->rented));
+    mix_clear (&c->today);
+    curve_clear (&c->demand);
+    mpq_clears (c->owned, c->available, c->interruptible, c->one, NULL);
+}
+
+/* ---- payback ---- */
+
+/* Against renting everything from the same provider; NULL: never. The purchase of
+ * what is owned is paid on the first day, so its part of the yearly cost is not. */
+static mpq_srcptr payback (const choice_t *c, const side_t *side,
+                           const mix_t *mix, values_t *values)
+{
+    const breakeven_t *cost = &c->v->pool->cost;
+    int64_t owned = (int64_t)mix->owned;
+    mpq_t q;
+
+    mpq_init (q);
+    values_init (values);
+    exact_add_scaled (q, cost->purchase, owned, (int64_t)cost->gpus);
+    values_set (values, "purchase", q);
+    per_year (c, side->rented.per_hour, q);
+    values_set (values, "rent_per_year", q);
+    per_year (c, mix->per_hour, q);
+    for (size_t i = 0; i < cost->part_count; i++)
+        if (cost->part[i].kind == COST_HARDWARE)
+            exact_add_scaled (q, cost->part[i].per_gpu_year, -owned, 1);
+    values_set (values, "per_year", q);
+    values_set_i64 (values, "years", 1);
+    formula_solve (formula_named ("cash"), values, NULL);
+    mpq_clear (q);
+    return values_get (values, "payback");
+}
+
+/* There is a purchase, and something to compare it with. */
+static bool has_payback (const choice_t *c, const side_t *side,
+                         const mix_t *mix)
+{
+    return side && side->rented.works && mix->owned > 0
+           && mpq_sgn (c->v->pool->cost.purchase) > 0;
+}
+
+/* ---- words ---- */
+
+/* "own 96, reserve 16 at X, rent the rest at Y" */
+static char *mix_words (const side_t *side, const mix_t *mix)
+{
+    static const char *const rents[MIX_KINDS]
+        = {[MIX_SPOT] = "rent interruptible work at",
+           [MIX_RENTED] = "rent the rest at"};
+    bool all = mpq_cmp (mix->per_hour, mix->cost[MIX_RENTED]) == 0;
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    if (mix->owned > 0)
+        buffer_printf (&out, "own %llu", (unsigned long long)mix->owned);
+    if (mix->reserved > 0)
+        buffer_printf (&out, "%sreserve %llu at %s", out.length ? ", " : "",
+                       (unsigned long long)mix->reserved,
+                       side->offers.offer[MIX_RESERVED]->cloud->name);
+    for (size_t i = MIX_SPOT; i < MIX_KINDS; i++)
+        if (mpq_sgn (mix->work[i]) > 0)
+            buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
+                           all ? "rent everything at" : rents[i],
+                           side->offers.offer[i]->cloud->name);
+    return out.length ? buffer_take (&out) : xstrdup ("own none");
+}
+
+/* Of the prices that the mix pays, the oldest. */
+static const breakeven_cloud_t *oldest_price (const side_t *side,
+                                              const mix_t *mix)
+{
+    const breakeven_cloud_t *oldest = NULL;
+
+    for (size_t i = MIX_RESERVED; side && i < MIX_KINDS; i++) {
+        const breakeven_cloud_t *offer = side->offers.offer[i];
+        if (mpq_sgn (mix->cost[i]) > 0
+            && (!oldest || offer->age_days > oldest->age_days))
+            oldest = offer;
+    }
+    return oldest;
+}
+
+/* ---- rows ---- */
+
+static void put_payback (const choice_t *c, const side_t *side,
+                         const mix_t *mix)
+{
+    values_t values;
+
+    if (!has_payback (c, side, mix))
+        return;
+    plan_put_payback (c->v, payback (c, side, mix, &values));
+    values_clear (&values);
+}
+
+static void put_work (const choice_t *c, const mix_t *mix)
+{
+    int64_t hours = (int64_t)c->demand.count;
+    mpq_t work, all;
+
+    mpq_inits (work, all, NULL);
+    for (size_t i = 0; i < MIX_KINDS; i++) {
+        mpq_set_ui (work, 0, 1);
+        exact_add_scaled (work, mix->work[i], hours, 1);
+        mpq_add (all, all, work);
+        plan_put (c->v, PLAN_OWNED_HOURS + i, work);
+    }
+    plan_put (c->v, PLAN_HOURS, all);
+    mpq_clears (work, all, NULL);
+}
+
+/* What it costs in a year, and how that differs from today. */
+static void put_costs (const choice_t *c, const mix_t *mix)
+{
+    mpq_t q;
+
+    mpq_init (q);
+    mpq_div (q, mix->per_hour, c->demand.mean);
+    plan_put (c->v, PLAN_RATE, q);
+    per_year (c, mix->cost[MIX_OWNED], q);
+    plan_put (c->v, PLAN_OWN, q);
+    mpq_sub (q, mix->per_hour, mix->cost[MIX_OWNED]);
+    per_year (c, q, q);
+    plan_put (c->v, PLAN_RENT, q);
+    if (c->today.works) {
+        mpq_sub (q, c->today.per_hour, mix->per_hour);
+        mpq_div (q, q, c->today.per_hour);
+        plan_put (c->v, PLAN_PERCENT, q);
+        mpq_sub (q, c->today.per_hour, mix->per_hour);
+        per_year (c, q, q);
+        plan_put (c->v, PLAN_SAVING, q);
+    }
+    mpq_clear (q);
+}
+
+/* Nothing, where something that the mix needs is not on offer. */
+static void add_row (const choice_t *c, const char *name, const side_t *side,
+                     const mix_t *mix)
+{
+    const breakeven_cloud_t *price;
+
+    if (!mix->works)
+        return;
+    GL_AUTOFREE char *words = mix_words (side, mix);
+    GL_AUTOFREE char *item = xasprintf ("%s: %s", name, words);
+    plan_row (c->v, item);
+    report_put_count (c->v->report, PLAN_GPUS, mix->owned);
+    report_put_count (c->v->report, PLAN_NODES, mix->owned / c->now.step);
+    report_put_count (c->v->report, PLAN_RESERVED, mix->reserved);
+    put_costs (c, mix);
+    put_work (c, mix);
+    put_payback (c, side, mix);
+    price = oldest_price (side, mix);
+    if (price)
+        plan_put_price (c->v, price);
+}
+
+static void add_owning (const choice_t *c, const char *name, const side_t *side,
+                        uint64_t owned, bool reserves)
+{
+    mix_t mix;
+
+    mix_init (&mix);
+    if (reserves)
+        mix_owning (&c->demand, &side->prices, owned, &mix);
+    else
+        mix_at (&c->demand, &side->prices, owned, 0, &mix);
+    add_row (c, name, side, &mix);
+    mix_clear (&mix);
+}
+
+/* One node less and one more. */
+static void add_neighbours (const choice_t *c)
+{
+    const side_t *side = &c->side[c->best];
+
+    if (side->best.owned >= c->now.step)
+        add_owning (c, "one node less", side, side->best.owned - c->now.step,
+                    true);
+    add_owning (c, "one node more", side, side->best.owned + c->now.step, true);
+}
+
+static char *with_provider (const char *words, const side_t *side)
+{
+    return side->offers.provider
+               ? xasprintf ("%s from %s", words, side->offers.provider)
+               : xstrdup (words);
+}
+
+static void add_rows (const choice_t *c)
+{
+    const side_t *best = &c->side[c->best];
+
+    add_row (c, "cheapest", best, &best->best);
+    add_neighbours (c);
+    for (size_t i = 0; i < c->count; i++) {
+        GL_AUTOFREE char *name = with_provider ("cheapest", &c->side[i]);
+        if (i != c->best)
+            add_row (c, name, &c->side[i], &c->side[i].best);
+    }
+    add_row (c, "today", NULL, &c->today);
+    add_owning (c, "all owned", best, mix_all_owned (&c->demand, &best->prices),
+                false);
+    for (size_t i = 0; i < c->count; i++) {
+        GL_AUTOFREE char *name = with_provider ("all rented", &c->side[i]);
+        add_row (c, name, &c->side[i], &c->side[i].rented);
+    }
+}
+
+/* ---- the verdict ---- */
+
+/* ", 12.0 % less than today's 2.18 (own 128)" */
+static char *against_today (const choice_t *c, const mix_t *mix)
+{
+    char *text;
+    mpq_t q;
+
+    if (!c->today.works)
+        return xstrdup ("");
+    mpq_init (q);
+    mpq_div (q, c->today.per_hour, c->demand.mean);
+    GL_AUTOFREE char *today = exact_text (q, 2);
+    mpq_sub (q, c->today.per_hour, mix->per_hour);
+    mpq_div (q, q, c->today.per_hour);
+    GL_AUTOFREE char *percent = breakeven_percent_text (q);
+    text = mpq_sgn (q) == 0
+               ? xstrdup (", as much as today")
+               : xasprintf (", %s %% less than today's %s (own %llu)", percent,
+                            today, (unsigned long long)c->today.owned);
+    mpq_clear (q);
+    return text;
+}
+
+static char *payback_sentence (const choice_t *c, const side_t *side,
+                               const mix_t *mix)
+{
+    values_t values;
+    char *text;
+    mpq_srcptr life = c->v->pool->cost.life_months;
+    bool late;
+
+    if (!has_payback (c, side, mix))
+        return xstrdup ("");
+    mpq_srcptr months = payback (c, side, mix, &values);
+    GL_AUTOFREE char *words = plan_payback_words (months, life);
+    late = plan_outlives (months, life) && cheaper (mix, &side->rented);
+    text = xasprintf (
+        " Against renting everything, the purchase %s.%s", words,
+        late ? " The cost of an hour is lower all the same: it counts what is "
+               "written off, less salvage, and payback the full purchase."
+             : "");
+    values_clear (&values);
+    return text;
+}
+
+static void say_verdict (const choice_t *c, const side_t *side,
+                         const mix_t *mix)
+{
+    const char *name = c->v->pool->pool->name;
+    GL_AUTOFREE char *words = mix_words (side, mix);
+    GL_AUTOFREE char *compared = against_today (c, mix);
+    GL_AUTOFREE char *paid = payback_sentence (c, side, mix);
+    const char *keep = mix == &c->today ? " as today" : "";
+    mpq_t q;
+
+    mpq_init (q);
+    mpq_div (q, mix->per_hour, c->demand.mean);
+    GL_AUTOFREE char *rate = exact_text (q, 2);
+    GL_AUTOFREE char *hint
+        = xasprintf ("%s a GPU hour: %s%s%s", c->v->site->currency, words, keep,
+                     mix == &c->today ? "" : compared);
+    report_figure (c->v->report, name, rate, hint, COLUMN_RATE);
+    report_note (c->v->report, NOTE_INFORMATION,
+                 "Pool %s: %s%s: %s %s a GPU hour%s.%s", name, words, keep,
+                 rate, c->v->site->currency, mix == &c->today ? "" : compared,
+                 paid);
+    mpq_clear (q);
+}
+
+/* ---- the curve and the work ---- */
+
+static void plot_curve (const choice_t *c, const char *const *label,
+                        mpq_t *amount, size_t count)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("What %s costs a year, by the GPUs that are owned",
+                     c->v->pool->pool->name);
+    GL_AUTOFREE char *description = xasprintf (
+        "The cost of a year if so many GPUs are owned and the others are "
+        "reserved or rented as is cheapest: the least with %llu.",
+        (unsigned long long)c->side[c->best].best.owned);
+    const plot_series_t series
+        = {"Cost of all work", (const mpq_t *)amount, NULL, 0};
+
+    report_plot (c->v->report, &(plot_t){.kind = CHART_LINES,
+                                         .title = title,
+                                         .description = description,
+                                         .type = COLUMN_MONEY,
+                                         .digits = c->v->site->currency_digits,
+                                         .unit = c->v->site->currency,
+                                         .point = label,
+                                         .point_count = count,
+                                         .series = &series,
+                                         .series_count = 1});
+}
+
+/* The amount in the currency's smallest units. */
+static void curve_amount (const choice_t *c, const mix_t *mix, mpq_t ret_units)
+{
+    mpz_t units;
+
+    mpz_init (units);
+    per_year (c, mix->per_hour, ret_units);
+    exact_round (units, ret_units, c->v->site->currency_digits);
+    mpq_set_z (ret_units, units);
+    mpz_clear (units);
+}
+
+static void add_curve (const choice_t *c)
+{
+    const side_t *side = &c->side[c->best];
+    uint64_t nodes
+        = mix_all_owned (&c->demand, &side->prices) / c->now.step + 1;
+    uint64_t apart = nodes / CURVE_POINTS + 1;
+    char **label = NULL;
+    mpq_t *amount = xcalloc (nodes + 1, sizeof (*amount));
+    size_t count = 0;
+    mix_t mix;
+
+    mix_init (&mix);
+    for (uint64_t i = 0; i <= nodes; i += apart) {
+        mix_owning (&c->demand, &side->prices, i * c->now.step, &mix);
+        if (!mix.works)
+            continue;
+        mpq_init (amount[count]);
+        curve_amount (c, &mix, amount[count]);
+        *GL_APPEND (label, count)
+            = xasprintf ("%llu", (unsigned long long)mix.owned);
+    }
+    plot_curve (c, (const char *const *)label, amount, count);
+    mix_clear (&mix);
+    GL_FREE_EACH (label, count, it, free (*it));
+    GL_FREE_EACH (amount, count, it, mpq_clear (*it));
+}
+
+static void prove_line (const choice_t *c, report_proof_t *proof,
+                        const char *name, const mix_t *mix)
+{
+    mpq_t sum;
+
+    if (!mix->works)
+        return;
+    mpq_init (sum);
+    for (size_t i = 0; i < MIX_KINDS; i++)
+        exact_add_scaled (sum, mix->work[i], (int64_t)c->demand.count, 1);
+    GL_AUTOFREE char *text = exact_text (sum, 2);
+    report_proof_line (proof, name, text);
+    exact_add_scaled (sum, c->demand.sum[c->demand.count], -1, 1);
+    proof->holds = proof->holds && mpq_sgn (sum) == 0;
+    mpq_clear (sum);
+}
+
+static void prove_work (const choice_t *c)
+{
+    GL_AUTOFREE char *title = xasprintf (
+        "Pool %s: every mix does the same work, in GPU hours of the period",
+        c->v->pool->pool->name);
+    GL_AUTOFREE char *used = exact_text (c->demand.sum[c->demand.count], 2);
+    report_proof_t *proof = report_proof (c->v->report, title);
+
+    proof->holds = true;
+    report_proof_line (proof, "measured", used);
+    prove_line (c, proof, "cheapest", &c->side[c->best].best);
+    prove_line (c, proof, "today", &c->today);
+    prove_line (c, proof, "all rented", &c->side[c->best].rented);
+}
+
+/* ---- a pool ---- */
+
+static void note_shares (const choice_t *c)
+{
+    mpq_t down;
+
+    mpq_init (down);
+    mpq_sub (down, c->one, c->available);
+    GL_AUTOFREE char *downtime = breakeven_percent_text (down);
+    GL_AUTOFREE char *may = breakeven_percent_text (c->interruptible);
+    report_note (
+        c->v->report, NOTE_INFORMATION,
+        "Pool %s: the mix plans with owned GPUs that are down %s %% of "
+        "the time (--downtime), and %s %% of the work may be "
+        "interrupted (--interruptible).",
+        c->v->pool->pool->name, downtime, may);
+    mpq_clear (down);
+}
+
+/* GPUs have gone since the period, or are of no known weight. */
+static void note_today (const choice_t *c)
+{
+    if (c->today.works)
+        return;
+    GL_AUTOFREE char *most = exact_text (c->demand.gpus[0], 1);
+    report_note (c->v->report, NOTE_WARNING,
+                 "Pool %s: up to %s GPUs were in use, and today there are "
+                 "%llu: the mix cannot be compared with today.",
+                 c->v->pool->pool->name, most,
+                 (unsigned long long)c->today.owned);
+}
+
+/* Then owning is all there is. */
+static void note_prices (const choice_t *c)
+{
+    const side_t *side = &c->side[0];
+    bool any = false;
+
+    for (size_t i = MIX_RESERVED; i < MIX_KINDS; i++)
+        any = any || side->offers.offer[i];
+    if (!any)
+        report_note (c->v->report, NOTE_INFORMATION,
+                     "Pool %s: no price to rent at; enter some for its GPU "
+                     "model under 'clouds'.",
+                     c->v->pool->pool->name);
+}
+
+/* Today's GPUs were down for some of the time and did the work all the same; with
+ * another downtime than theirs, no mix may be as cheap. */
+static void add_choice (choice_t *c)
+{
+    const side_t *side = &c->side[c->best];
+    bool keep = cheaper (&c->today, &side->best);
+
+    say_verdict (c, keep ? NULL : side, keep ? &c->today : &side->best);
+    note_today (c);
+    note_prices (c);
+    add_rows (c);
+    add_curve (c);
+    prove_work (c);
+    note_shares (c);
+}
+
+void plan_mix (plan_view_t *v)
+{
+    choice_t choice;
+
+    if (!v->pool->has_cost || v->pool->hours == 0 || !v->measured)
+        return;
+    choice_make (&choice, v);
+    add_choice (&choice);
+    choice_clear (&choice);
+}
