@@ -43,6 +43,8 @@ try "srun has --gpu-project" has_option "$tree"
 try "init, import, a report and a closed month" use_it "$tree"
 try "the charge of the example month" right_money "$tree"
 try "services cannot write closed months" least_power "$tree"
+try "the daily backup" back_up "$tree"
+try "the daily anchor" anchor_it "$tree"
 try "verify" within "$tree" gpuledger verify
 
 # The same packages as a later version: what a site changed stays.
@@ -67,6 +69,7 @@ result $? "purge says where the ledger is"
 left_over "$tree" >"$work/log"
 diff - "$work/log" >"$work/diff" <<'END'
 /var/lib/gpuledger
+/var/lib/gpuledger-backup
 /var/lib/gpuledger-ledger
 END
 cp "$work/diff" "$work/log"
