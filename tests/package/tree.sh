@@ -55,6 +55,31 @@ mode_of () { within "$1" stat -c '%a %U %G' "$2"; }
 
 as_gpuledger () { within "$1" setpriv --reuid gpuledger --regid gpuledger --clear-groups "${@:2}"; }
 
+# same_names: "PACKAGE PATH" where either kind of package has its own place for a file; all
+# guides and all examples are one line
+same_names ()
+{
+    sed -E 's, /lib/systemd, /usr/lib/systemd,; s, /usr/lib(64|/[^/]*-linux-gnu)/gpuledger/, PLUGINS/,
+        s,zsh/vendor-completions,zsh/site-functions,; s,\.(gz|bz2)$,,
+        s,(/usr/share/doc/slurm-gpuledger/).*,\1,; s,(/usr/share/gpuledger/).*,\1,' |
+        grep -v -E '/copyright$|/changelog|/usr/share/licenses/|/usr/lib/(debug|\.build-id)' | LC_ALL=C sort -u
+}
+
+# deb_files DIR, rpm_files DIR: all files of the packages in DIR
+deb_files ()
+{
+    local deb
+    for deb in "$1"/*.deb; do
+        case $deb in *-dbgsym_*) continue ;; esac
+        dpkg-deb --fsys-tarfile "$deb" | tar -t | sed -n "s,^\.\(.*[^/]\)\$,$(basename "${deb%%_*}") \1,p"
+    done | same_names
+}
+rpm_files ()
+{
+    rpm -qp --qf '[%{=NAME} %{FILENAMES} %{FILEMODES:perms}\n]' "$1"/*.rpm 2>/dev/null |
+        sed -n 's/ -[^ ]*$//p' | grep -v -E '^[^ ]*-debug(info|source) ' | same_names
+}
+
 # --- what holds in a tree with all four packages -------------------------------------------
 
 # each prints what is wrong and returns 1
@@ -109,7 +134,7 @@ least_power ()
 # unit_of TREE SERVICE KEY: the values of a key of its unit
 unit_of () { sed -n "s/^$3=//p" "$1/lib/systemd/system/$2.service"; }
 
-# run_unit TREE SERVICE: what a service of root runs, with the capabilities that its unit leaves it
+# run_unit TREE SERVICE: what a service of root runs, with the mask and the capabilities of its unit
 run_unit ()
 {
     local state powers
@@ -119,7 +144,7 @@ run_unit ()
     [ -z "$state" ] ||
         within "$1" install -d -m "$(unit_of "$1" "$2" StateDirectoryMode)" "/var/lib/$state"
     within "$1" setpriv --bounding-set "-all,$powers" \
-        sh -c "$(unit_of "$1" "$2" ExecStart | sed 's/\$\$/$/g; s/%%/%/g')"
+        sh -c "umask $(unit_of "$1" "$2" UMask); $(unit_of "$1" "$2" ExecStart | sed 's/\$\$/$/g; s/%%/%/g')"
 }
 
 # The copy of today replaces another one, is one that verify finds right, and leaves the
@@ -133,7 +158,7 @@ back_up ()
         [ "$(mode_of "$1" "$copy-ledger")" = '600 root root' ] &&
         within "$1" gpuledger --store "sqlite:$copy" verify &&
         as_gpuledger "$1" gpuledger report usage --month 2026-10 >/dev/null &&
-        [ -z "$(find "$1/var/lib/gpuledger" ! -user gpuledger)" ]
+        [ -z "$(within "$1" find /var/lib/gpuledger ! -user gpuledger)" ]
 }
 
 # Without close.anchor nothing is written, with it one line a day.
