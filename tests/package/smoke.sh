@@ -34,6 +34,8 @@ make_tree bookworm "$tree" >"$work/tree.log" 2>&1 &
 try "the packages are built" env DEB_BUILD_OPTIONS='noopt parallel=2' \
     "$abs_top_srcdir/contrib/package" deb --output "$work/one" --version 0.1.0
 wait $! || { cp "$work/tree.log" "$work/log"; result 1 "a clean Debian 12"; }
+files () { deb_files "$work/one" | diff "$abs_top_srcdir/tests/package/files" -; }
+try "they have the files of tests/package/files" files
 try "lintian finds nothing" lintian --fail-on error,warning "$work"/one/*.changes
 try "apt installs them" install_debs "$tree" "$work/one"
 try "owners and modes" right_modes "$tree"
@@ -75,6 +77,19 @@ END
 cp "$work/diff" "$work/log"
 [ ! -s "$work/diff" ]
 result $? "and leaves nothing else"
+
+# Again, at another time, for another user's settings, and in a directory whose name is longer.
+again ()
+{
+    local deb
+    mkdir -p "$work/another directory/tmp" && cd "$work/another directory" || return
+    (umask 077 && TMPDIR="$PWD/tmp" TZ=Asia/Tokyo HOME=/ DEB_BUILD_OPTIONS='noopt parallel=2' \
+        "$abs_top_srcdir/contrib/package" deb --output two --version 0.1.0) || return
+    for deb in "$work"/one/*.deb; do
+        cmp "$deb" "two/$(basename "$deb")" || return
+    done
+}
+try "built again they are the same bytes" again
 
 echo "1..$tests"
 exit $failed
