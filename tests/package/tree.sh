@@ -50,6 +50,18 @@ install_debs ()
     within "$tree" sh -c "apt-get -q -y --no-install-recommends install slurm-client $(echo $debs)"
 }
 
+# build_within RELEASE TREE DIR: the packages, built in a tree of that release
+build_within ()
+{
+    make_tree "$1" "$2" && mkdir -p "$2/src" "$2/deps/debian" || return
+    tar -C "$abs_top_srcdir" --exclude=./.git -cf - . | tar -C "$2/src" -xf - || return
+    sed 's/@SLURM@/any/' "$2/src/contrib/debian/control.in" >"$2/deps/debian/control"
+    within "$2" apt-get -q -y --no-install-recommends build-dep /deps &&
+        within "$2" env DEB_BUILD_OPTIONS='noopt parallel=2' \
+            /src/contrib/package deb --output /packages --version 0.1.0 &&
+        mkdir -p "$3" && cp "$2"/packages/* "$3"
+}
+
 # mode_of TREE PATH: "0750 gpuledger gpuledger"
 mode_of () { within "$1" stat -c '%a %U %G' "$2"; }
 
@@ -132,7 +144,7 @@ least_power ()
 }
 
 # unit_of TREE SERVICE KEY: the values of a key of its unit
-unit_of () { sed -n "s/^$3=//p" "$1/lib/systemd/system/$2.service"; }
+unit_of () { sed -n "s/^$3=//p" "$1/usr/lib/systemd/system/$2.service"; }
 
 # run_unit TREE SERVICE: what a service of root runs, with the mask and the capabilities of its unit
 run_unit ()
