@@ -87,7 +87,7 @@ result $? "and leaves nothing else"
 again ()
 {
     local deb
-    mkdir -p "$work/another directory/tmp" && cd "$work/another directory" || return
+    mkdir -p "$work/another-directory/tmp" && cd "$work/another-directory" || return
     (umask 077 && TMPDIR="$PWD/tmp" TZ=Asia/Tokyo HOME=/ DEB_BUILD_OPTIONS='noopt parallel=2' \
         "$abs_top_srcdir/contrib/package" deb --output two --version 0.1.0) || return
     for deb in "$work"/one/*.deb; do
