@@ -8,11 +8,13 @@
 # the administrator's and stays.
 policy_rc_d=/usr/sbin/policy-rc.d
 
+# What another package provides is not missing: some nodejs have npm in them.
 missing_packages ()
 {
+    have=$(dpkg-query -W -f '${db:Status-Status}, ${Package}, ${Provides}\n' |
+        sed -n 's/([^)]*)//g; s/^installed, //p' | tr -s ', ' '\n')
     sed -n -E "s/^(${2:-[a-z]+}) //p" "$1" | while read -r package; do
-        dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |
-            grep -qx installed || echo "$package"
+        echo "$have" | grep -qxF -e "$package" || echo "$package"
     done
 }
 

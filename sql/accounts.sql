@@ -1,5 +1,6 @@
--- The accounts that gpuledger needs on MariaDB or MySQL. Read it, set the names and
--- passwords, and run it as an administrator:  mariadb < accounts.sql
+-- The accounts that gpuledger needs on MariaDB or MySQL. `gpuledger setup` fills in
+-- hosts, databases and passwords, and prints or runs it. Without setup: read it, set the
+-- names and passwords, and run it as an administrator:  mariadb < accounts.sql
 -- Then make the tables, and give the accounts their rights:
 --
 --     gpuledger --store 'mysql://gpuledger_init@HOST/gpuledger?option-file=init.cnf' init

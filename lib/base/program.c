@@ -9,11 +9,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/file.h"
 #include "base/memory.h"
 
 extern char **environ;
@@ -72,12 +74,13 @@ static int64_t clock_ms (void)
 
 static void take_output (struct running *r, int which)
 {
-    ssize_t n = read (r->fd[which], buffer_reserve (&r->text[which], 65536),
-                      65536);
+    char *at = buffer_reserve (&r->text[which], 65536);
+    ssize_t n = read (r->fd[which], at, 65536);
 
-    if (n > 0)
+    if (n > 0) {
         r->text[which].length += (size_t)n;
-    else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+        at[n] = '\0';
+    } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
         close (r->fd[which]);
         r->fd[which] = -1;
     }
@@ -91,8 +94,8 @@ static bool read_all (struct running *r)
         = r->program->output_max ? r->program->output_max : PROGRAM_OUTPUT_MAX;
 
     while (r->fd[OUTPUT] >= 0 || r->fd[ERRORS] >= 0) {
-        struct pollfd poller[PIPES] = {{r->fd[OUTPUT], POLLIN, 0},
-                                       {r->fd[ERRORS], POLLIN, 0}};
+        struct pollfd poller[PIPES]
+            = {{r->fd[OUTPUT], POLLIN, 0}, {r->fd[ERRORS], POLLIN, 0}};
         int64_t left = r->deadline - clock_ms ();
         if (left <= 0
             || r->text[OUTPUT].length + r->text[ERRORS].length >= most)
@@ -144,6 +147,19 @@ static int finish (struct running *r, int timeout_ms, gl_error_t *error)
                      WEXITSTATUS (status), (int)strcspn (said, "\n"), said);
 }
 
+int program_input (const void *data, size_t length)
+{
+    int fd = memfd_create ("input", MFD_CLOEXEC);
+
+    if (fd >= 0
+        && (file_write_all (fd, data, length) < 0
+            || lseek (fd, 0, SEEK_SET) < 0)) {
+        close (fd);
+        return -1;
+    }
+    return fd;
+}
+
 char *program_run (const program_t *program, gl_error_t *error)
 {
     int timeout_ms
@@ -175,8 +191,24 @@ char *program_run (const program_t *program, gl_error_t *error)
         if (r.fd[i] >= 0)
             close (r.fd[i]);
     buffer_done (&r.text[ERRORS]);
+    if (rc == 0 && program->ret_length)
+        *program->ret_length = r.text[OUTPUT].length;
     if (rc == 0)
         return buffer_take (&r.text[OUTPUT]);
     buffer_done (&r.text[OUTPUT]);
     return NULL;
+}
+
+bool program_exists (const char *name)
+{
+    const char *path = getenv ("PATH");
+
+    for (const char *at = path ? path : ""; *at;) {
+        size_t length = strcspn (at, ":");
+        GL_AUTOFREE char *file = xasprintf ("%.*s/%s", (int)length, at, name);
+        if (access (file, X_OK) == 0)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
 }

@@ -21,6 +21,7 @@ typedef struct {
     int timeout_ms;    /* 0: PROGRAM_SECONDS */
     size_t output_max; /* 0: PROGRAM_OUTPUT_MAX */
     bool errors_too;   /* standard error is output, too */
+    size_t *ret_length; /* bytes of the output, which may have zeros; or NULL */
 } program_t;
 
 /*
@@ -31,5 +32,11 @@ typedef struct {
  * signal is blocked or ignored in the program.
  */
 char *program_run (const program_t *program, gl_error_t *error);
+
+/* A file without a name that has these bytes, for `input`: a program that reads none of them does
+ * not stop us. Close it. -1 with errno. */
+int program_input (const void *data, size_t length);
+/* A directory of PATH has a program of that name. */
+bool program_exists (const char *name);
 
 #endif /* !GL_PROGRAM_H */

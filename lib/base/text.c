@@ -1,5 +1,21 @@
-#include "base/array.h"
 #include "base/text.h"
+
+#include <strings.h>
+
+#include "base/array.h"
+
+bool text_in_list (const char *list, const char *word)
+{
+    size_t length = strlen (word);
+
+    for (const char *at = list ? list : ""; *at;) {
+        size_t n = strcspn (at, ",");
+        if (n == length && strncasecmp (at, word, n) == 0)
+            return true;
+        at += n + (at[n] == ',');
+    }
+    return false;
+}
 
 void texts_add (text_list_t *list, const char *text)
 {

@@ -16,6 +16,9 @@ static inline bool text_same (const char *a, const char *b)
     return text_compare (a, b) == 0;
 }
 
+/* The word is one of a list with commas, whatever its case. A list of NULL is empty. */
+bool text_in_list (const char *list, const char *word);
+
 /* Owned texts. Grows by texts_add() alone. */
 typedef struct {
     char **item;

@@ -34,7 +34,7 @@
 struct stretch {
     const site_t *site;
     const char *pool;
-    period_t period; /* in which nothing begins or ends */
+    period_t period;  /* in which nothing begins or ends */
     const char *fund; /* that pays; NULL: none is named */
 };
 
@@ -186,11 +186,11 @@ static const struct {
     const char *kind;
     const char *key; /* NULL: all of it */
 } left_out[] = {
-    {"collector", NULL}, {"agent", NULL},         {"networks", NULL},
-    {"clouds", NULL},    {"clusters", "slurmdb"}, {"close", NULL},
-    {"analyses", NULL},  {"issuer", NULL},        {"exports", NULL},
-    {"publish", NULL},   {"mail", NULL},          {"teams", "readers"},
-    {"teams", "mail"},   {"budgets", "owner"},
+    {"collector", NULL},  {"agent", NULL},         {"networks", NULL},
+    {"clouds", NULL},     {"clusters", "slurmdb"}, {"close", NULL},
+    {"ledger", "store"},  {"analyses", NULL},      {"issuer", NULL},
+    {"exports", NULL},    {"publish", NULL},       {"mail", NULL},
+    {"teams", "readers"}, {"teams", "mail"},       {"budgets", "owner"},
 };
 
 static bool is_left_out (const char *kind, const char *key)
@@ -225,8 +225,8 @@ static void add_tree (buffer_t *out, const tree_t *tree)
     buffer_add_char (out, tree->type == TREE_LIST ? '[' : '{');
     for (size_t i = 0; i < tree->count; i++) {
         if (i > 0)
-            buffer_add_text (out, tree->type == TREE_MAPPING && i % 2 ? ": "
-                                                                      : ", ");
+            buffer_add_text (out,
+                             tree->type == TREE_MAPPING && i % 2 ? ": " : ", ");
         add_tree (out, tree->item[i]);
     }
     buffer_add_char (out, tree->type == TREE_LIST ? ']' : '}');

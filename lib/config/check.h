@@ -46,9 +46,13 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error);
 int check_teams (const site_t *site, gl_error_t *error);
 /* Fills teams from `institutions`; before check_site(). */
 int institutions_apply (site_t *site, gl_error_t *error);
-/* Once the site is checked: rules and budgets have all names that their teams ever
- * have. */
+/* Once the site is checked: rules, taxes and budgets have all names that their teams
+ * ever have, and an entitlement is an entry for each name of its team in turn. */
 void team_names_apply (site_t *site);
+
+/* A rate with `after_end: not_billed` is followed by one of 0, up to the next rate
+ * for the same. After check_site(). */
+void rates_apply (site_t *site);
 /* Part of it: assets, power, costs. */
 int check_book (const site_t *site, gl_error_t *error);
 /* Part of it: rates, tiers, QOS, entitlements. */

@@ -251,6 +251,11 @@ static int check_rates (const site_t *site, gl_error_t *error)
 {
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
+        if (rate->after_end != AFTER_END_OTHER_RATES
+            && rate->valid.end == SITE_ALWAYS_END)
+            return rate_error (rate, error,
+                               "`after_end` needs `to`, the day on which the "
+                               "rate ends");
         if (check_weights (site, rate, error) < 0
             || check_numbers (site, i, error) < 0
             || (rate_of_jobs (rate) && check_job_rate (site, rate, error) < 0))
@@ -307,6 +312,49 @@ static int check_entitlements (const site_t *site, gl_error_t *error)
                              e->place.file, e->place.line, e->team);
     }
     return 0;
+}
+
+/* --- rates that have ended -------------------------------------------------- */
+
+/* The price of 0 for what the rate was for. */
+static void add_ended (site_t *site, size_t at, period_t valid)
+{
+    site_rate_t *to;
+    const site_rate_t *from;
+
+    site->rates = xreallocarray (site->rates, site->rate_count + 1,
+                                 sizeof (*site->rates));
+    to = &site->rates[site->rate_count++];
+    from = &site->rates[at];
+    *to = (site_rate_t){.pool = xstrdup (from->pool),
+                        .plan = xstrdup (from->plan),
+                        .class = xstrdup (from->class),
+                        .partition = xstrdup (from->partition),
+                        .qos = xstrdup (from->qos),
+                        .reservation = xstrdup (from->reservation),
+                        .gpus = {from->gpus[0], from->gpus[1]},
+                        .mig_price = from->mig_price,
+                        .approved_by = xstrdup (from->approved_by),
+                        .note = xstrdup ("not billed: the rate has ended"),
+                        .ended = true,
+                        .valid = valid,
+                        .place = from->place};
+    mpq_inits (to->per_gpu_hour, to->per_cpu_hour, to->per_gb_hour,
+               to->included_cpus, to->included_gb, to->minimum,
+               to->minimum_gpu_hours, NULL);
+}
+
+void rates_apply (site_t *site)
+{
+    size_t count = site->rate_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const site_rate_t *rate = &site->rates[i];
+        int64_t next = rate_next_start (site, rate);
+        period_t gap = {rate->valid.end, next ? next : SITE_ALWAYS_END};
+        if (rate->after_end == AFTER_END_NOT_BILLED && gap.start < gap.end)
+            add_ended (site, i, gap);
+    }
 }
 
 int check_prices (const site_t *site, gl_error_t *error)

@@ -338,21 +338,98 @@ int institutions_apply (site_t *site, gl_error_t *error)
 
 /* --- names ------------------------------------------------------------------- */
 
+static const period_t always = {SITE_ALWAYS_START, SITE_ALWAYS_END};
+
+static void name_budget (const site_t *site, site_budget_t *budget)
+{
+    char *last;
+
+    if (!budget->team)
+        return;
+    texts_add (&budget->team_names, budget->team);
+    team_add_names (site, &budget->team_names);
+    last = xstrdup (team_last_name (site, budget->team, always));
+    free (budget->team);
+    budget->team = last;
+}
+
+static site_entitlement_t copy_entitlement (const site_entitlement_t *from)
+{
+    site_entitlement_t to = *from;
+    mpq_ptr numbers[] = {to.gpus,      to.share,        to.gpu_hours,
+                         to.carry_cap, to.per_gpu_hour, to.per_month};
+    const mpq_srcptr had[]
+        = {from->gpus,      from->share,        from->gpu_hours,
+           from->carry_cap, from->per_gpu_hour, from->per_month};
+
+    to.team = xstrdup (from->team);
+    to.pool = xstrdup (from->pool);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++) {
+        mpq_init (numbers[i]);
+        mpq_set (numbers[i], had[i]);
+    }
+    return to;
+}
+
+struct entitlements {
+    site_entitlement_t *item;
+    size_t count;
+};
+
+/* The entry, or an entry for each name that its team has in turn. */
+static void add_named (const site_t *site, struct entitlements *to,
+                       const site_entitlement_t *e)
+{
+    int64_t *at = xcalloc (2 * site->team_count + 2, sizeof (*at));
+    size_t ends = 0;
+    site_entitlement_t *last = NULL;
+
+    at[ends++] = e->valid.start;
+    at[ends++] = e->valid.end;
+    for (size_t i = 0; i < site->team_count; i++) {
+        period_t in = period_clip (site->teams[i].valid, e->valid);
+        if (in.start < in.end) {
+            at[ends++] = in.start;
+            at[ends++] = in.end;
+        }
+    }
+    ends = instants_sort (at, ends);
+    for (size_t i = 0; i + 1 < ends; i++) {
+        const char *name
+            = team_last_name (site, e->team, (period_t){at[i], at[i + 1]});
+        if (last && !strcmp (last->team, name)) {
+            last->valid.end = at[i + 1];
+            continue;
+        }
+        last = GL_APPEND (to->item, to->count);
+        *last = copy_entitlement (e);
+        free (last->team);
+        last->team = xstrdup (name);
+        last->valid = (period_t){at[i], at[i + 1]};
+    }
+    free (at);
+}
+
+static void name_entitlements (site_t *site)
+{
+    struct entitlements named = {.count = 0};
+
+    for (size_t i = 0; i < site->entitlement_count; i++) {
+        add_named (site, &named, &site->entitlements[i]);
+        site_entitlement_free (&site->entitlements[i]);
+    }
+    free (site->entitlements);
+    site->entitlements = named.item;
+    site->entitlement_count = named.count;
+}
+
 void team_names_apply (site_t *site)
 {
-    static const period_t always = {SITE_ALWAYS_START, SITE_ALWAYS_END};
-
     for (size_t i = 0; i < site->settlement_count; i++)
         team_add_names (site, &site->settlement[i].teams);
-    for (size_t i = 0; i < site->budget_count; i++) {
-        site_budget_t *budget = &site->budgets[i];
-        char *last;
-        if (!budget->team)
-            continue;
-        texts_add (&budget->team_names, budget->team);
-        team_add_names (site, &budget->team_names);
-        last = xstrdup (team_last_name (site, budget->team, always));
-        free (budget->team);
-        budget->team = last;
-    }
+    for (size_t i = 0; i < site->tax_count; i++)
+        team_add_names (site, &site->taxes[i].teams);
+    for (size_t i = 0; i < site->budget_count; i++)
+        name_budget (site, &site->budgets[i]);
+    name_entitlements (site);
 }

@@ -79,16 +79,42 @@ static void refer (const struct cursor *at, const schema_key_t *key,
     check_add_reference (&at->loader->list, reference);
 }
 
+/* A figure that nobody has filled in yet: it is noted, and the key's example takes its
+ * place, so that all else can be checked. */
+static bool is_to_fill (const struct cursor *at, const schema_key_t *key,
+                        const tree_t *value)
+{
+    site_t *site = at->loader->site;
+
+    if (strcmp (value->text, SITE_TODO) != 0 || !schema_is_figure (key))
+        return false;
+    *GL_APPEND (site->figures, site->figure_count)
+        = (site_figure_t){.place = {at->file, value->line},
+                          .kind = at->kind->name,
+                          .key = xstrdup (key->name),
+                          .help = key->help};
+    return true;
+}
+
+/* What value_set() reads. */
+static const char *text_of (const struct cursor *at, const schema_key_t *key,
+                            const tree_t *value)
+{
+    if (is_to_fill (at, key, value))
+        return key->example;
+    return at->of_cpus && key->type == VALUE_WORD
+                   && !strcmp (value->text, "cpu_hours")
+               ? "gpu_hours"
+               : value->text;
+}
+
 static int set_text (const struct cursor *at, const schema_key_t *key,
                      const tree_t *value)
 {
-    bool cpu_hours = at->of_cpus && key->type == VALUE_WORD;
-
     if (check_shape (at, key, value, TREE_TEXT) < 0)
         return -1;
-    cpu_hours = cpu_hours && !strcmp (value->text, "cpu_hours");
-    if (value_set (at->loader->site, key, at->entry,
-                   cpu_hours ? "gpu_hours" : value->text, at->loader->error)
+    if (value_set (at->loader->site, key, at->entry, text_of (at, key, value),
+                   at->loader->error)
         < 0)
         return fail_at (at, value->line, key->name);
     refer (at, key, value->text, value->line);
@@ -124,7 +150,8 @@ static int set_names (const struct cursor *at, const schema_key_t *key,
         if (check_shape (at, key, pool, TREE_TEXT) < 0)
             return -1;
         if (value_add_share (share_field (at, key), pool->text, NULL,
-                             at->loader->error) < 0)
+                             at->loader->error)
+            < 0)
             return fail_at (at, pool->line, key->name);
         refer (at, key, pool->text, pool->line);
     }
@@ -143,7 +170,8 @@ static int set_shares (const struct cursor *at, const schema_key_t *key,
         if (check_shape (at, key, share, TREE_TEXT) < 0)
             return -1;
         if (value_add_share (share_field (at, key), name->text, share->text,
-                             at->loader->error) < 0)
+                             at->loader->error)
+            < 0)
             return fail_at (at, share->line, key->name);
         refer (at, key, name->text, name->line);
     }
@@ -159,7 +187,8 @@ static int set_funding (const struct cursor *at, const schema_key_t *key,
     if (check_shape (at, key, value, TREE_TEXT) < 0)
         return -1;
     if (value_add_share (share_field (at, key), value->text, "100%",
-                         at->loader->error) < 0)
+                         at->loader->error)
+        < 0)
         return fail_at (at, value->line, key->name);
     refer (at, key, value->text, value->line);
     return 0;
@@ -387,10 +416,10 @@ static int read_entries (const struct cursor *at, const schema_key_t *key,
     for (size_t i = 0; i < list->count; i++) {
         const tree_t *mapping = list->item[i];
         if (mapping->type != TREE_MAPPING)
-            return gl_error (at->loader->error,
-                             "%s:%d: an entry of `%s` must be a mapping, not %s",
-                             at->file, mapping->line, key->name,
-                             tree_type_name (mapping->type));
+            return gl_error (
+                at->loader->error,
+                "%s:%d: an entry of `%s` must be a mapping, not %s", at->file,
+                mapping->line, key->name, tree_type_name (mapping->type));
         inner.entry = new_entry (at->entry, inner.kind);
         *(place_t *)field (inner.entry, inner.kind->place)
             = (place_t){at->file, mapping->line};
@@ -427,8 +456,8 @@ static int check_set_once (const struct cursor *at, const tree_t *mapping)
         other = other ? tree_get (other, at->kind->name, NULL) : NULL;
         for (size_t i = 0; other && i + 1 < mapping->count; i += 2) {
             const tree_t *key = mapping->item[i], *first;
-            if (other->type == TREE_MAPPING &&
-                tree_get (other, key->text, &first))
+            if (other->type == TREE_MAPPING
+                && tree_get (other, key->text, &first))
                 return gl_error (loader->error,
                                  "%s:%d: `%s` of `%s` is already set in "
                                  "%s:%d; remove one",
@@ -485,10 +514,12 @@ static int read_kind (struct loader *loader, const schema_kind_t *kind)
     for (size_t i = 0; i < loader->document_count; i++) {
         const struct document *document = &loader->document[i];
         struct cursor at = {loader, document->file, kind, NULL, false};
-        const tree_t *value =
-            document->tree ? tree_get (document->tree, kind->name, NULL) : NULL;
-        if (value && (kind->size ? read_list (&at, value)
-                                 : read_single (&at, value)) < 0)
+        const tree_t *value = document->tree
+                                  ? tree_get (document->tree, kind->name, NULL)
+                                  : NULL;
+        if (value
+            && (kind->size ? read_list (&at, value) : read_single (&at, value))
+                   < 0)
             return -1;
     }
     return 0;
@@ -511,6 +542,7 @@ static int read_documents (struct loader *loader)
         || check_site (loader->site, &loader->list, loader->error) < 0)
         return -1;
     team_names_apply (loader->site);
+    rates_apply (loader->site);
     return 0;
 }
 
@@ -574,10 +606,11 @@ static int check_suffix (const char *file, gl_error_t *error)
 {
     if (!strcmp (strrchr (file, '.'), ".yaml"))
         return 0;
-    return gl_error (error,
-                     "%s: files of conf.d are read if their names end in '.yaml'; "
-                     "rename it",
-                     file);
+    return gl_error (
+        error,
+        "%s: files of conf.d are read if their names end in '.yaml'; "
+        "rename it",
+        file);
 }
 
 static int by_bytes (const struct dirent **a, const struct dirent **b)
@@ -588,8 +621,8 @@ static int by_bytes (const struct dirent **a, const struct dirent **b)
 static int add_directory (struct loader *loader, const char *path)
 {
     const char *slash = strrchr (path, '/');
-    GL_AUTOFREE char *dir =
-        xasprintf ("%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
+    GL_AUTOFREE char *dir
+        = xasprintf ("%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
     struct dirent **entries;
     int count = scandir (dir, &entries, is_yaml, by_bytes), rc = 0;
 
@@ -614,7 +647,8 @@ static int add_directory (struct loader *loader, const char *path)
 
 static char *book_of (const struct loader *loader)
 {
-    const tree_t **trees = xcalloc (loader->document_count + 1, sizeof (*trees));
+    const tree_t **trees
+        = xcalloc (loader->document_count + 1, sizeof (*trees));
     buffer_t text = BUFFER_INIT;
 
     for (size_t i = 0; i < loader->document_count; i++)

@@ -79,6 +79,17 @@ const schema_key_t *schema_key (const schema_kind_t *kind, const char *name)
                     strcmp (it->name, name) == 0);
 }
 
+bool schema_is_figure (const schema_key_t *key)
+{
+    static const value_type_t types[]
+        = {VALUE_DECIMAL, VALUE_RATIO, VALUE_SALVAGE, VALUE_DATE, VALUE_SPAN};
+
+    if (!key->example || key->refers || (key->flags & SCHEMA_IDENTITY))
+        return false;
+    return GL_ANY (types, GL_ARRAY_SIZE (types), it, *it == key->type)
+           || (key->type == VALUE_TEXT && !strchr ("\"[{", key->example[0]));
+}
+
 const char *schema_type_text (value_type_t type)
 {
     static const char *const texts[] = {

@@ -106,6 +106,10 @@ const schema_kind_t *schema_entries (const schema_key_t *key);
 /* The keys of a layout (site/export_layout.h), which are none of gpuledger.yaml. */
 const schema_kind_t *schema_layout_kind (void);
 
+/* The key takes a figure, for which a file may say SITE_TODO: an amount, a share, a day, a
+ * span or a plain text, such as the model of a GPU, that has an example. */
+bool schema_is_figure (const schema_key_t *key);
+
 /* What a value of the type looks like: "a date (2024-03-01)". */
 const char *schema_type_text (value_type_t type);
 

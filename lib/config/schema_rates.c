@@ -13,6 +13,10 @@ static const schema_word_t round_words[] = {{"job", ROUND_BY_JOB},
                                             {"account", ROUND_BY_ACCOUNT},
                                             {"month", ROUND_BY_MONTH},
                                             {NULL, 0}};
+static const schema_word_t after_end_words[]
+    = {{"other_rates", AFTER_END_OTHER_RATES},
+       {"not_billed", AFTER_END_NOT_BILLED},
+       {NULL, 0}};
 static const schema_word_t period_words[] = {{"month", BUDGET_MONTH},
                                              {"quarter", BUDGET_QUARTER},
                                              {"year", BUDGET_YEAR},
@@ -149,6 +153,11 @@ static const schema_key_t rate_keys[] = {
      "Who approved this version of the rate, and when; an audit asks for it."},
     {"note", VALUE_TEXT, 0, offsetof (site_rate_t, note), NULL, NULL, NULL,
      NULL, "Why the rate is what it is."},
+    {"after_end", VALUE_WORD, 0, offsetof (site_rate_t, after_end),
+     after_end_words, NULL, "other_rates", NULL,
+     "Price after `to`, until a rate for the same begins: that of the other "
+     "rates of the pool, else full cost (other_rates), or nothing "
+     "(not_billed). Default other_rates."},
     FROM_TO (site_rate_t),
 };
 
@@ -181,8 +190,9 @@ const schema_kind_t schema_qos
                   qos_count, site_qos_t);
 
 static const schema_key_t entitlement_keys[] = {
-    {"team", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, team), NULL,
-     "teams", NULL, "vision", "Team that uses it without paying again."},
+    {"team", VALUE_TEXT, IDENTITY | SCHEMA_ALIASES,
+     offsetof (site_entitlement_t, team), NULL, "teams", NULL, "vision",
+     "Team that uses it without paying again."},
     {"pool", VALUE_TEXT, IDENTITY, offsetof (site_entitlement_t, pool), NULL,
      "pools", NULL, "h100", "The pool; other hours are at the rate."},
     {"gpus", VALUE_DECIMAL, POSITIVE, offsetof (site_entitlement_t, gpus), NULL,
@@ -225,8 +235,8 @@ static const schema_key_t tax_keys[] = {
      offsetof (site_tax_t, percent), NULL, NULL, NULL, "\"25%\"",
      "Share of what a team has to pay in a month, credits and corrections "
      "included; a row of its own, rounded once."},
-    {"teams", VALUE_LIST, 0, offsetof (site_tax_t, teams), NULL, "teams", NULL,
-     NULL, "Teams that pay it. Default every team."},
+    {"teams", VALUE_LIST, SCHEMA_ALIASES, offsetof (site_tax_t, teams), NULL,
+     "teams", NULL, NULL, "Teams that pay it. Default every team."},
     FROM_TO (site_tax_t),
 };
 

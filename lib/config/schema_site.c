@@ -26,6 +26,10 @@ static const schema_key_t ledger_keys[] = {
      "UTC."},
     {"currency", VALUE_CURRENCY, 0, offsetof (site_t, currency), NULL, NULL,
      NULL, "EUR", "Three letters of ISO 4217; default USD."},
+    {"store", VALUE_TEXT, 0, offsetof (site_t, store), NULL, NULL, NULL, NULL,
+     "Where the ledger is: the URL of --store, for all commands and the "
+     "collector. Default: SQLite files in " LOCALSTATEDIR
+     "/lib/gpuledger and gpuledger-ledger."},
     {"go_live", VALUE_DATE, 0, offsetof (site_t, go_live), NULL, NULL, NULL,
      "2026-01-01",
      "First day that is billed, the first of a month. Months are closed from "
@@ -92,6 +96,10 @@ static const schema_key_t policy_keys[] = {
      offsetof (site_t, policy.runaway_grace), NULL, NULL, "1h", "1h",
      "How long after its time limit an open job may still be running. Later "
      "time is quarantined and not counted. Default 1h."},
+    {"labels", VALUE_LIST, 0, offsetof (site_t, policy.labels), NULL, NULL,
+     NULL, "[cost-center]",
+     "Labels that every job should have: report tags shows GPU hours without "
+     "them. Jobs without them run and are charged as any other."},
     {"minimum", VALUE_DURATION, 0, offsetof (site_t, policy.minimum), NULL,
      NULL, "0s", "0s",
      "Shortest time for which an ended job is billed. Default 0s."},
@@ -210,8 +218,13 @@ static const schema_key_t publish_keys[] = {
      "Directory of the site, for gpuledger publish without DIR. Default none."},
     {"at_close", VALUE_WORD, 0, offsetof (site_t, publish.at_close),
      schema_truth_words, NULL, "no", "yes",
-     "Whether gpuledger close writes the site after it has closed a month, into "
+     "Whether gpuledger close writes the site after it has closed a month, "
+     "into "
      "publish.directory. Default no."},
+    {"pdf", VALUE_WORD, 0, offsetof (site_t, publish.pdf), schema_truth_words,
+     NULL, "no", "yes",
+     "Whether each month and each statement is written as a PDF, too. Needs "
+     "WeasyPrint. Default no."},
     {"jobs", VALUE_COUNT, 0, offsetof (site_t, publish.jobs), NULL, NULL, "10",
      "20",
      "Jobs of each month, the most expensive ones, that get a page which "
@@ -229,10 +242,12 @@ static const schema_key_t publish_keys[] = {
      "File with the secret key of the pseudonyms, of 16 bytes or more, which "
      "nobody else can read. Default none."},
     {"logo", VALUE_PATH, 0, offsetof (site_t, publish.logo), NULL, NULL, NULL,
-     NULL, "PNG or SVG file of at most 64 KiB on top of each page. Default "
+     NULL,
+     "PNG or SVG file of at most 64 KiB on top of each page. Default "
      "none."},
     {"colour", VALUE_TEXT, 0, offsetof (site_t, publish.colour), NULL, NULL,
-     NULL, "\"#1f5fa8\"", "Colour of the line on top of each page. Default "
+     NULL, "\"#1f5fa8\"",
+     "Colour of the line on top of each page. Default "
      "none."},
     {"access", VALUE_WORD, 0, offsetof (site_t, publish.access), publish_access,
      NULL, "open", "nginx",

@@ -341,8 +341,9 @@ static void take_amounts (const pool_month_t *pm, bill_entitlement_t *to)
     const charge_line_t *line = charge_lines (pm->charge, &count);
 
     for (size_t i = 0; i < count; i++) {
-        const char *team = line[i].path[CHARGE_TEAM];
-        if (!team || strcmp (team, to->team) != 0)
+        const char *team
+            = charge_payer_name (pm->charge, line[i].path[CHARGE_TEAM]);
+        if (!text_same (team, to->team))
             continue;
         mpz_sub (to->amount_units, to->amount_units,
                  line[i].adjustment_units[ADJUSTMENT_ENTITLEMENT]);

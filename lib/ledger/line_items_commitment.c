@@ -15,17 +15,6 @@
 #include "base/memory.h"
 #include "ledger/line_items_private.h"
 
-static const charge_payer_t *payer_of (const pool_month_t *pm, const char *team)
-{
-    size_t count;
-    const charge_payer_t *payers = charge_payers (pm->charge, &count);
-
-    for (size_t i = 0; team && i < count; i++)
-        if (payers[i].team && !strcmp (payers[i].team, team))
-            return &payers[i];
-    return NULL;
-}
-
 char *line_items_commitment (const char *team, const char *pool)
 {
     return xasprintf ("%s/%s", team, pool);
@@ -174,7 +163,8 @@ void line_items_line_init (line_items_t *d, struct line_items_line *line,
                            const billing_line_t *from, const char *team)
 {
     const charge_line_t *charge = from->line;
-    const charge_payer_t *payer = payer_of (from->pool_month, team);
+    const charge_payer_t *payer
+        = charge_payer_of (from->pool_month->charge, team);
     struct line_items_value *value = value_of (d, payer);
     mpq_t committed, amount;
 
@@ -184,7 +174,8 @@ void line_items_line_init (line_items_t *d, struct line_items_line *line,
     if (!payer || mpq_sgn (charge->drawn) <= 0)
         return;
     mpq_inits (committed, amount, NULL);
-    line->commitment = line_items_commitment (team, from->pool_month->pool);
+    line->commitment
+        = line_items_commitment (payer->team, from->pool_month->pool);
     committed_seconds (charge, payer, committed);
     to_hours (line->committed, committed);
     mpq_neg (amount, charge->adjustment[ADJUSTMENT_ENTITLEMENT]);
@@ -256,14 +247,17 @@ static const charge_payer_t *payer_of_row (const line_items_t *d,
 {
     for (size_t i = 0; pool && i < d->pool_count; i++)
         if (!strcmp (d->pool_months[i].pool, pool))
-            return payer_of (&d->pool_months[i], team);
+            return charge_payer_of (d->pool_months[i].charge, team);
     return NULL;
 }
 
 static void name_commitment (line_items_t *d, const posting_t *from)
 {
+    const charge_payer_t *payer = payer_of_row (d, from->pool, from->team);
+
     free (d->commitment);
-    d->commitment = line_items_commitment (from->team, from->pool);
+    d->commitment
+        = line_items_commitment (payer ? payer->team : from->team, from->pool);
     d->row.commitment = d->commitment;
 }
 

@@ -80,12 +80,10 @@ static void count_held (line_items_t *d, const posting_t *from,
 static void count_entitled (const pool_month_t *pm, const posting_t *from,
                             mpq_t ret_seconds)
 {
-    size_t count;
-    const charge_payer_t *payers = charge_payers (pm->charge, &count);
+    const charge_payer_t *payer = charge_payer_of (pm->charge, from->team);
 
-    for (size_t i = 0; i < count; i++)
-        if (payers[i].team && text_same (payers[i].team, from->team))
-            mpq_set (ret_seconds, payers[i].entitled);
+    if (payer)
+        mpq_set (ret_seconds, payer->entitled);
 }
 
 /* --- a row ---------------------------------------------------------------- */

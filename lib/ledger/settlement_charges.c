@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "ledger/settlement_private.h"
 
@@ -234,6 +235,14 @@ void settlement_begin (struct settling *s)
     list_teams (s);
 }
 
+static void parts_clear (struct settling *s)
+{
+    for (size_t i = 0; i < s->part_count; i++)
+        for (size_t k = 0; k < SETTLE_OF_FEES; k++)
+            cube_free (s->parts[i].cubes[k]);
+    free (s->parts);
+}
+
 void settlement_clear (struct settling *s)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -244,6 +253,7 @@ void settlement_clear (struct settling *s)
             posting_clear (c->own);
         free (c->own);
     }
+    parts_clear (s);
     free (s->cell);
     free (s->team);
     free (s->same);
@@ -329,19 +339,38 @@ static void clip_cell (struct cell *c, cube_t *const *cubes, bool to_end)
     settlement_least (c->due_seconds, posting_seconds (in));
 }
 
+static bool is_part (const struct settlement_part *part, period_t period)
+{
+    return part->period.start == period.start && part->period.end == period.end;
+}
+
+/* The charges of a part of the month, computed once. NULL with an error. */
+static cube_t *const *part_of (struct settling *s, period_t period,
+                               gl_error_t *error)
+{
+    struct settlement_part *part
+        = GL_FIND (s->parts, s->part_count, it, is_part (it, period));
+    bill_t *bill;
+
+    if (part)
+        return part->cubes;
+    if (s->how->part (period, &bill, s->how->arg, error) < 0)
+        return NULL;
+    part = GL_APPEND (s->parts, s->part_count);
+    part->period = period;
+    group (bill, s->how->month, part->cubes);
+    bill_free (bill);
+    return part->cubes;
+}
+
 static int clip_cells (struct settling *s, gl_error_t *error)
 {
-    bill_t *part;
-    cube_t *cubes[SETTLE_OF_FEES];
+    cube_t *const *cubes = part_of (s, s->part, error);
 
-    if (s->how->part (s->part, &part, s->how->arg, error) < 0)
+    if (!cubes)
         return -1;
-    group (part, s->how->month, cubes);
     for (size_t i = 0; i < s->count; i++)
         clip_cell (&s->cell[i], cubes, s->part.end >= s->how->period.end);
-    for (size_t i = 0; i < SETTLE_OF_FEES; i++)
-        cube_free (cubes[i]);
-    bill_free (part);
     return 0;
 }
 
@@ -383,12 +412,10 @@ static int take_part (struct settling *s, struct clip *clip, period_t period,
                       gl_error_t *error)
 {
     bool to_end = period.end >= s->how->period.end;
-    bill_t *part;
-    cube_t *cubes[SETTLE_OF_FEES];
+    cube_t *const *cubes = part_of (s, period, error);
 
-    if (s->how->part (period, &part, s->how->arg, error) < 0)
+    if (!cubes)
         return -1;
-    group (part, s->how->month, cubes);
     for (size_t i = 0; i < s->count; i++) {
         const struct cell *c = &s->cell[i];
         const posting_t *in
@@ -401,9 +428,6 @@ static int take_part (struct settling *s, struct clip *clip, period_t period,
             mpq_add (clip->seconds[i], clip->seconds[i], posting_seconds (in));
         }
     }
-    for (size_t i = 0; i < SETTLE_OF_FEES; i++)
-        cube_free (cubes[i]);
-    bill_free (part);
     return 0;
 }
 

@@ -44,6 +44,12 @@ struct last {
     size_t at; /* in the list of how->before */
 };
 
+/* The charges of a part of the month, which several rules may ask for. */
+struct settlement_part {
+    period_t period;
+    cube_t *cubes[SETTLE_OF_FEES];
+};
+
 struct settling {
     bill_t *bill;
     const settlement_t *how;
@@ -60,6 +66,8 @@ struct settling {
     size_t team_count;
     const site_settlement_t *rule; /* at work */
     period_t part;                 /* of the month, in which it is in force */
+    struct settlement_part *parts; /* those that were computed */
+    size_t part_count;
     /* The cells that it is for, in the order in which it pays them: those of team
      * i from first[i] on; where teams are taken together, of all from first[0]. */
     size_t *member;

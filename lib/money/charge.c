@@ -287,9 +287,8 @@ void charge_carry (charge_t *charge, const charge_payer_t *last)
     if (mpq_sgn (last->rollover_out) <= 0)
         return;
     payer = charge_payer (charge, last->team, last->account);
-    mpq_set (payer->rollover_in, last->rollover_out);
-    if (mpq_sgn (last->value_out) > 0)
-        mpq_set (payer->value_in, last->value_out);
+    mpq_add (payer->rollover_in, payer->rollover_in, last->rollover_out);
+    mpq_add (payer->value_in, payer->value_in, last->value_out);
 }
 
 /* seconds x weight */

@@ -403,6 +403,11 @@ typedef struct {
     mpq_t others_before;
     mpq_t spent; /* due before surcharges, for billed - drawn */
 } charge_payer_t;
+/* A team that was renamed is one payer, by the name that it has last in the month. */
+const char *charge_payer_name (const charge_t *charge, const char *team);
+/* NULL: the team used and has nothing. */
+const charge_payer_t *charge_payer_of (const charge_t *charge,
+                                       const char *team);
 /* By team, then account, absent first. */
 const charge_payer_t *charge_payers (const charge_t *charge, size_t *ret_count);
 /* Before charge_compute(): when the first fact of the pool is. Without ledger.go_live the

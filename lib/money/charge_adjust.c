@@ -6,6 +6,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "money/charge_private.h"
+#include "site/project.h"
 
 /* --- payers ------------------------------------------------------------- */
 
@@ -33,21 +34,33 @@ static size_t payer_place (const charge_t *charge, const char *team,
     return low;
 }
 
+const char *charge_payer_name (const charge_t *charge, const char *team)
+{
+    return team ? team_last_name (charge->site, team, charge->month) : NULL;
+}
+
 static charge_payer_t *find_payer (const charge_t *charge, const char *team,
                                    const char *account)
 {
-    size_t at = payer_place (charge, team, account);
+    const char *name = charge_payer_name (charge, team);
+    size_t at = payer_place (charge, name, account);
 
     return at < charge->payer_count
-                   && compare_payer (&charge->payers[at], team, account) == 0
+                   && compare_payer (&charge->payers[at], name, account) == 0
                ? &charge->payers[at]
                : NULL;
+}
+
+const charge_payer_t *charge_payer_of (const charge_t *charge, const char *team)
+{
+    return team ? find_payer (charge, team, NULL) : NULL;
 }
 
 charge_payer_t *charge_payer (charge_t *charge, const char *team,
                               const char *account)
 {
-    size_t at = payer_place (charge, team, account);
+    const char *name = charge_payer_name (charge, team);
+    size_t at = payer_place (charge, name, account);
     charge_payer_t *payer = find_payer (charge, team, account);
 
     if (payer)
@@ -57,7 +70,7 @@ charge_payer_t *charge_payer (charge_t *charge, const char *team,
     payer = &charge->payers[at];
     memmove (payer + 1, payer, (charge->payer_count - at) * sizeof (*payer));
     charge->payer_count++;
-    payer->team = xstrdup (team);
+    payer->team = xstrdup (name);
     payer->account = team ? NULL : xstrdup (account);
     mpq_inits (payer->billed, payer->reserved, payer->entitled,
                payer->rollover_in, payer->drawn, payer->consumed_reserved,
@@ -136,6 +149,7 @@ static struct rounded *find_rounded (const charge_t *charge,
                                      const site_rate_t *rate, const char *team,
                                      const char *account)
 {
+    team = charge_payer_name (charge, team);
     if (team && rate->round_hours_by == ROUND_BY_MONTH)
         account = NULL;
     for (size_t i = 0; i < charge->rounded_count; i++) {
@@ -150,7 +164,8 @@ static struct rounded *find_rounded (const charge_t *charge,
 static void add_rounded (charge_t *charge, const struct entry *entry)
 {
     const site_rate_t *rate = entry->price.rate;
-    const char *team = charge_path_team (charge, entry->line.path);
+    const char *team = charge_payer_name (
+        charge, charge_path_team (charge, entry->line.path));
     const char *account = entry->line.path[0];
     struct rounded *r = find_rounded (charge, rate, team, account);
 

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "money/charge_private.h"
+#include "site/project.h"
 
 /* --- what is bought ----------------------------------------------------- */
 
@@ -46,13 +48,6 @@ static void bought_seconds (const charge_t *charge, const site_entitlement_t *e,
     charge_add_bought (charge, e, part, ret_seconds);
 }
 
-static bool is_of (const site_entitlement_t *e, const charge_t *charge,
-                   const char *team)
-{
-    return !strcmp (e->pool, charge->pool)
-           && (!team || !strcmp (e->team, team));
-}
-
 void charge_find_entitled (charge_t *charge)
 {
     const site_t *site = charge->site;
@@ -62,7 +57,7 @@ void charge_find_entitled (charge_t *charge)
     for (size_t i = 0; i < site->entitlement_count; i++) {
         const site_entitlement_t *e = &site->entitlements[i];
         charge_payer_t *payer;
-        if (!is_of (e, charge, NULL))
+        if (strcmp (e->pool, charge->pool) != 0)
             continue;
         bought_seconds (charge, e, seconds);
         if (mpq_sgn (seconds) > 0) {
@@ -115,13 +110,13 @@ bool charge_consumed_part (const charge_payer_t *payer, mpq_t ret_part)
 static const site_entitlement_t *entry_at (const charge_t *charge,
                                            const char *team, int64_t instant)
 {
-    for (size_t i = 0; i < charge->site->entitlement_count; i++) {
-        const site_entitlement_t *e = &charge->site->entitlements[i];
-        if (is_of (e, charge, team) && e->valid.start <= instant
-            && instant < e->valid.end)
-            return e;
-    }
-    return NULL;
+    const char *name
+        = team_last_name (charge->site, team, (period_t){instant, instant + 1});
+
+    return GL_FIND (charge->site->entitlements, charge->site->entitlement_count,
+                    it,
+                    !strcmp (it->pool, charge->pool) && !strcmp (it->team, name)
+                        && period_has (it->valid, instant));
 }
 
 bool charge_is_over (const charge_t *charge)

@@ -59,7 +59,8 @@ static void give_stretch (charge_t *charge, const struct purchase *p,
     entry = charge_new_entry (charge, CHARGE_PURCHASE, path,
                               CHARGE_ENTITLEMENT);
     entry->bought = p->entry;
-    entry->reference = xasprintf ("%s/%s", p->entry->team, charge->pool);
+    entry->reference = xasprintf (
+        "%s/%s", charge_payer_name (charge, p->entry->team), charge->pool);
     entry->line.reference = entry->reference;
     entry->at_cost = true; /* under no rate */
     entry->price.team

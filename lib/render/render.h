@@ -60,6 +60,10 @@ typedef struct {
 void render_report (const report_t *report, render_format_t format,
                     const render_options_t *options, buffer_t *out);
 
+/* An HTML page of render_report() as WeasyPrint can make a PDF of it: with a style sheet for what
+ * that does not know, and rules of their own in all drawings. The same page gives the same text. */
+void render_paper (const char *page, buffer_t *out);
+
 /* The JSON Schema of RENDER_JSON and of explanations: the text of
  * docs/formats/report.schema.json, from which the build makes it. */
 extern const char render_json_schema[];

@@ -168,7 +168,11 @@ void render_explain_html (const explain_t *explain, const char *title,
     render_page_begin (out, title,
                        "<style>.facts th{width:45%;overflow-wrap:anywhere}"
                        "h3{font-size:1rem;margin:1.4rem 0 .3rem}"
-                       ".facts td{overflow-wrap:anywhere}</style>\n",
+                       ".facts td{overflow-wrap:anywhere}"
+                       "@media(max-width:40rem){.facts th,.facts td{"
+                       "display:block;width:auto;padding:.1rem 0}"
+                       ".facts th{border:0;padding-top:.4rem;"
+                       "color:var(--soft)}}</style>\n",
                        frame);
     render_page_near (out, frame);
     buffer_add_text (out, "</header>\n");

@@ -11,8 +11,15 @@
 /* No line breaks within a date. */
 #define NO_BREAK_SPACE "\xc2\xa0"
 
-/* A table with more columns than this is a list of cards on a telephone. */
-#define CARD_COLUMNS 3
+/* So many columns of numbers have room on a telephone, on a tablet and on a desk or paper; a
+ * column of text takes the room of two. Where they have none, rows are cards. */
+#define TELEPHONE_ROOM 4
+#define TABLET_ROOM 9
+#define DESK_ROOM 20
+
+/* Bytes of a word, and of a text, that a column has room for. */
+#define LONG_WORD 24
+#define LONG_TEXT 30
 
 void render_page_text (buffer_t *out, const char *text)
 {
@@ -63,16 +70,28 @@ static void add_style_string (buffer_t *out, const char *text)
     buffer_add_char (out, '"');
 }
 
-/* On a telephone a row is a card, with the title of a column in front of each
- * value. */
+/* "": at all widths a table. */
+static const char *cards_class (const report_t *report,
+                                const render_rows_t *rows)
+{
+    size_t room = rows->order_count;
+
+    for (size_t i = 0; i < rows->order_count; i++)
+        room += !report_is_number (report->column[rows->order[i]].type);
+    return room > DESK_ROOM        ? "cards many most "
+           : room > TABLET_ROOM    ? "cards many "
+           : room > TELEPHONE_ROOM ? "cards "
+                                   : "";
+}
+
+/* On a card, each value is next to the title of its column. */
 static void add_card_labels (buffer_t *out, const report_t *report)
 {
-    buffer_add_text (out, "<style media=\"screen and (max-width:40rem)\">\n");
+    buffer_add_text (out, "<style id=\"labels\">\n");
     for (size_t i = 0; i < render_tables (report); i++) {
         render_rows_t rows = render_rows (report, i);
-        for (size_t k = 1; k < rows.order_count; k++) {
-            if (rows.order_count <= CARD_COLUMNS)
-                break;
+        size_t labels = *cards_class (report, &rows) ? rows.order_count : 0;
+        for (size_t k = 1; k < labels; k++) {
             buffer_printf (out, ".k%zu td:nth-child(%zu)::before{content:", i,
                            k + 1);
             add_style_string (out, report->column[rows.order[k]].title);
@@ -254,6 +273,24 @@ static void add_charts (buffer_t *out, const report_t *report)
     }
 }
 
+/* A column is not as wide as its longest name or hash: that is broken anywhere. */
+static bool is_long (const char *text)
+{
+    size_t word = 0, i;
+
+    for (i = 0; text[i] && word <= LONG_WORD; i++)
+        word = text[i] == ' ' ? 0 : word + 1;
+    return word > LONG_WORD || i > LONG_TEXT;
+}
+
+static const char *cell_class (column_type_t type, const char *text)
+{
+    return report_is_number (type)  ? " class=\"n\""
+           : type == COLUMN_DATE    ? " class=\"d\""
+           : text && is_long (text) ? " class=\"w\""
+                                    : "";
+}
+
 static void add_cell (buffer_t *out, const report_t *report, size_t column,
                       const char *text, bool heads_row, const char *href)
 {
@@ -261,11 +298,10 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
     const char *tag = heads_row ? "th" : "td";
 
     buffer_printf (out, "<%s%s%s", tag, heads_row ? " scope=\"row\"" : "",
-                   report_is_number (c->type) ? " class=\"n\""
-                   : c->type == COLUMN_DATE   ? " class=\"d\""
-                                              : "");
-    if (text && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY
-                 || c->type == COLUMN_MASS))
+                   cell_class (c->type, text));
+    if (text
+        && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY
+            || c->type == COLUMN_MASS))
         buffer_printf (out, " title=\"%s\"", text);
     buffer_add_char (out, '>');
     if (!text)
@@ -351,15 +387,12 @@ static void add_table (buffer_t *out, const report_t *report,
                        const render_rows_t *rows, size_t id,
                        const render_frame_t *frame)
 {
-    /* A few columns fit next to each other. */
-    const char *cards = rows->order_count > CARD_COLUMNS ? "cards " : "";
-
     buffer_printf (out,
                    "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
                    "aria-labelledby=\"t%zu\">"
                    "<table class=\"%sk%zu\" "
                    "aria-labelledby=\"t%zu\">\n<thead><tr>",
-                   id, cards, id, id);
+                   id, cards_class (report, rows), id, id);
     for (size_t i = 0; i < rows->order_count; i++) {
         const report_column_t *column = &report->column[rows->order[i]];
         buffer_printf (out, "<th scope=\"col\"%s>",

@@ -48,6 +48,9 @@ extern const char render_style[];
 extern const char
     render_frame_style[]; /* of the pages of a site, in addition */
 extern const char render_svg_patterns[];
+/* What render_paper() adds to the head of a page, and to each drawing. */
+extern const char render_paper_style[];
+extern const char render_paper_drawing[];
 bool render_shade_is_hatched (int shade);
 
 /* One table for people: all rows, or those of a section, with the columns that say

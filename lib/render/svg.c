@@ -370,7 +370,7 @@ static void add_point_labels (buffer_t *out, const report_chart_t *chart)
     for (size_t i = 0; i < chart->point_count; i += wide) {
         add_axis_text (out, i % narrow ? "point wide" : "point",
                        point_middle (chart, i), CHART_WHOLE);
-        buffer_add_text (out, " dy=\"18\">");
+        buffer_add_text (out, " dy=\"20\">");
         add_point_label (out, item_at (chart, 0, i)->label);
         buffer_add_text (out, "</text>");
     }
@@ -383,11 +383,11 @@ static void begin_plot (buffer_t *out, const report_chart_t *chart,
     if (chart->unit)
         escape_html (out, chart->unit);
     buffer_printf (out,
-                   "</p>\n<div class=\"%s\"><svg class=\"plot\" role=\"img\" "
-                   "aria-label=\"",
+                   "</p>\n<div class=\"%s\"><svg class=\"plot\" role=\"img\">"
+                   "<title>",
                    class);
     escape_html (out, chart->title);
-    buffer_add_text (out, "\">\n");
+    buffer_add_text (out, "</title>\n");
 }
 
 static void end_plot (buffer_t *out)

@@ -169,26 +169,6 @@ static const site_team_t *last_within (const site_t *site, const char *name,
     return last;
 }
 
-const site_team_t *team_within (const site_t *site, const char *name,
-                                period_t period)
-{
-    const site_team_t *team = last_within (site, name, false, period);
-
-    return team ? team : last_within (site, name, true, period);
-}
-
-const site_team_t *team_in_month (const site_t *site, const char *name,
-                                  const char *month)
-{
-    civil_t civil;
-
-    if (!month || calendar_parse_month (month, strlen (month), &civil) < 0)
-        return NULL;
-    return team_within (site, name,
-                        zone_unit (site->zone, CALENDAR_MONTH,
-                                   zone_instant (site->zone, &civil)));
-}
-
 bool team_is_called (const site_team_t *team, const char *name)
 {
     return strcmp (team->name, name) == 0 || texts_have (&team->aliases, name);
@@ -205,18 +185,89 @@ const char *team_current_name (const site_t *site, const char *name)
     return last ? last->name : NULL;
 }
 
+/* Names that the teams so called had before: their aliases, and those of these. */
+static void add_earlier (const site_t *site, text_list_t *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        for (size_t k = 0; k < site->team_count; k++) {
+            const site_team_t *team = &site->teams[k];
+            if (strcmp (team->name, names->item[i]) != 0)
+                continue;
+            for (size_t a = 0; a < team->aliases.count; a++)
+                texts_add_new (names, team->aliases.item[a]);
+        }
+}
+
+/* Names that they had later: of entries that have one of these as an alias. */
+static void add_later (const site_t *site, text_list_t *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        for (size_t k = 0; k < site->team_count; k++)
+            if (texts_have (&site->teams[k].aliases, names->item[i]))
+                texts_add_new (names, site->teams[k].name);
+}
+
+static const site_team_t *last_called (const site_t *site, const char *name,
+                                       period_t period)
+{
+    const site_team_t *last = NULL;
+
+    for (size_t i = 0; i < site->team_count; i++) {
+        const site_team_t *team = &site->teams[i];
+        if (period_overlaps (team->valid, period) && team_is_called (team, name)
+            && (!last || team->valid.start > last->valid.start))
+            last = team;
+    }
+    return last;
+}
+
+/* The team gets its name only after the period: its entry with an earlier name. */
+static const site_team_t *earlier_within (const site_t *site, const char *name,
+                                          period_t period)
+{
+    text_list_t names = {NULL, 0};
+    const site_team_t *team = NULL;
+
+    texts_add (&names, name);
+    add_earlier (site, &names);
+    for (size_t i = 1; i < names.count && !team; i++)
+        team = last_called (site, names.item[i], period);
+    texts_clear (&names);
+    return team;
+}
+
+const site_team_t *team_within (const site_t *site, const char *name,
+                                period_t period)
+{
+    const site_team_t *team = last_within (site, name, false, period);
+
+    if (!team)
+        team = last_within (site, name, true, period);
+    return team || !name ? team : earlier_within (site, name, period);
+}
+
+const site_team_t *team_in_month (const site_t *site, const char *name,
+                                  const char *month)
+{
+    civil_t civil;
+
+    if (!month || calendar_parse_month (month, strlen (month), &civil) < 0)
+        return NULL;
+    return team_within (site, name,
+                        zone_unit (site->zone, CALENDAR_MONTH,
+                                   zone_instant (site->zone, &civil)));
+}
+
 const char *team_last_name (const site_t *site, const char *name,
                             period_t period)
 {
+    const site_team_t *last = last_called (site, name, period);
+
+    if (!last)
+        last = earlier_within (site, name, period);
+    name = last ? last->name : name;
     for (size_t i = 0; i < site->team_count; i++) {
-        const site_team_t *last = NULL;
-        for (size_t k = 0; k < site->team_count; k++) {
-            const site_team_t *team = &site->teams[k];
-            if (period_overlaps (team->valid, period)
-                && team_is_called (team, name)
-                && (!last || team->valid.start > last->valid.start))
-                last = team;
-        }
+        last = last_called (site, name, period);
         if (!last || !strcmp (last->name, name))
             break;
         name = last->name;
@@ -226,17 +277,15 @@ const char *team_last_name (const site_t *site, const char *name,
 
 void team_add_names (const site_t *site, text_list_t *names)
 {
-    for (size_t i = 0; i < names->count; i++) {
-        for (size_t k = 0; k < site->team_count; k++) {
-            const site_team_t *team = &site->teams[k];
-            if (team->aliases.count == 0
-                || !team_is_called (team, names->item[i]))
-                continue;
-            texts_add_new (names, team->name);
-            for (size_t a = 0; a < team->aliases.count; a++)
-                texts_add_new (names, team->aliases.item[a]);
-        }
-    }
+    text_list_t earlier = {NULL, 0};
+
+    for (size_t i = 0; i < names->count; i++)
+        texts_add (&earlier, names->item[i]);
+    add_earlier (site, &earlier);
+    add_later (site, names);
+    for (size_t i = 0; i < earlier.count; i++)
+        texts_add_new (names, earlier.item[i]);
+    texts_clear (&earlier);
 }
 
 const site_team_t *team_of_account (const site_t *site,

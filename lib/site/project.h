@@ -53,9 +53,10 @@ const site_team_t *team_of_account (const site_t *site,
                                     const char *cluster, const char *account,
                                     int64_t instant);
 
-/* The entry of a team in a period, by its name, else by an alias: of several, whose
- * dates follow one another, the last. `name` NULL, or no entry: NULL. Its
- * institution, class and cost center are those of the period's bill. */
+/* The entry of a team in a period, by its name, else by an alias, else by a name that
+ * it gets only later: of several, whose dates follow one another, the last. `name`
+ * NULL, or no entry: NULL. Its institution, class and cost center are those of the
+ * period's bill. */
 const site_team_t *team_within (const site_t *site, const char *name,
                                 period_t period);
 
@@ -67,13 +68,14 @@ bool team_is_called (const site_team_t *team, const char *name);
 /* The name that the team so called has last; NULL: there is none. */
 const char *team_current_name (const site_t *site, const char *name);
 
-/* The same in a period, also of one that was renamed several times; the name itself
- * if there is none. */
+/* The same in a period, also of one that was renamed several times or gets this name
+ * only later; the name itself if there is none. */
 const char *team_last_name (const site_t *site, const char *name,
                             period_t period);
 
-/* Adds all other names that the teams so called have at any time: a team that is
- * renamed stays the same. */
+/* Adds the earlier and later names of the teams so called: a team that is renamed
+ * stays the same. Of teams that became one, each has the names of the one, and not
+ * those of the others. */
 void team_add_names (const site_t *site, text_list_t *names);
 
 /* One label's value, copied to buf; false if the list has no such key. */

@@ -262,14 +262,14 @@ static bool same_series (const site_rate_t *a, const site_rate_t *b)
            && rate_fits (b, a) == RATE_FITS_ALWAYS;
 }
 
-/* When the next rate of that pool for the same begins; 0: none does. */
-static int64_t rate_after (const site_t *site, const site_rate_t *rate)
+int64_t rate_next_start (const site_t *site, const site_rate_t *rate)
 {
     int64_t next = 0;
 
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *r = &site->rates[i];
-        if (same_series (r, rate) && r->valid.start >= rate->valid.end
+        if (!r->ended && same_series (r, rate)
+            && r->valid.start >= rate->valid.end
             && (!next || r->valid.start < next))
             next = r->valid.start;
     }
@@ -284,9 +284,10 @@ size_t rate_card_gaps (const site_t *site, period_t period,
 
     for (size_t i = 0; i < site->rate_count; i++) {
         const site_rate_t *rate = &site->rates[i];
-        int64_t ended = rate->valid.end, next = rate_after (site, rate);
+        int64_t ended = rate->valid.end, next = rate_next_start (site, rate);
         int64_t begin = ended > period.start ? ended : period.start;
-        if (begin < period.end && next != ended && (!next || next > begin)
+        if (!rate->ended && begin < period.end && next != ended
+            && (!next || next > begin)
             && site_pool_at (site, rate->pool, begin))
             gaps[count++] = (rate_gap_t){rate, ended, next};
     }
@@ -294,26 +295,33 @@ size_t rate_card_gaps (const site_t *site, period_t period,
     return count;
 }
 
+bool rate_gap_is_free (const rate_gap_t *gap)
+{
+    return gap->rate->after_end == AFTER_END_NOT_BILLED;
+}
+
 char *rate_gap_text (const site_t *site, const rate_gap_t *gap)
 {
     GL_AUTOFREE char *of = rate_conditions (site, gap->rate);
-    const char *instead = !*of             ? "at full cost"
-                          : gap->rate->qos ? "as other QOS"
-                                           : "by other rates";
+    const char *instead = rate_gap_is_free (gap) ? "not billed"
+                          : !*of                 ? "charged at full cost"
+                          : gap->rate->qos       ? "charged as other QOS"
+                                                 : "charged by other rates";
     char ended[ZONE_STAMP_SIZE], next[ZONE_STAMP_SIZE];
     GL_AUTOFREE char *whose = xasprintf (
         "The rate of pool %s%s%s", gap->rate->pool, *of ? " for " : "", of);
 
     zone_stamp (site->zone, gap->ended, ended);
     if (!gap->next)
-        return xasprintf ("%s ended at %s, and none follows in `rates`: GPU time "
-                          "since is charged %s.",
-                          whose, ended, instead);
-    return xasprintf ("%s ended at %s, and the next one in `rates` begins at %s: "
-                      "GPU time between is charged %s. `to` is the first day on "
-                      "which a rate no longer holds.",
-                      whose, ended, zone_stamp (site->zone, gap->next, next),
-                      instead);
+        return xasprintf (
+            "%s ended at %s, and none follows in `rates`: GPU time "
+            "since is %s.",
+            whose, ended, instead);
+    return xasprintf (
+        "%s ended at %s, and the next one in `rates` begins at %s: "
+        "GPU time between is %s. `to` is the first day on "
+        "which a rate no longer holds.",
+        whose, ended, zone_stamp (site->zone, gap->next, next), instead);
 }
 
 /* --- idle policies ------------------------------------------------------ */

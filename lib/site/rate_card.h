@@ -86,6 +86,10 @@ int rate_card_weight (const site_t *site, const device_kind_t *kind,
  * many. */
 size_t rate_card_cuts (const site_t *site, period_t period, int64_t **ret_cuts);
 
+/* When the next rate of that pool for the same begins, at or after the end of
+ * `rate`; 0: none does. */
+int64_t rate_next_start (const site_t *site, const site_rate_t *rate);
+
 /* A time in which a rate is not followed by one for the same, although it ended: often a `to` that was meant to be the last day. */
 typedef struct {
     const site_rate_t *rate;
@@ -97,6 +101,8 @@ typedef struct {
  * *ret_gaps is yours to free; returns how many. */
 size_t rate_card_gaps (const site_t *site, period_t period,
                        rate_gap_t **ret_gaps);
+/* It is meant so: the rate has `after_end: not_billed`. */
+bool rate_gap_is_free (const rate_gap_t *gap);
 /* A sentence about one, yours to free. */
 char *rate_gap_text (const site_t *site, const rate_gap_t *gap);
 

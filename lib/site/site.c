@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -186,8 +187,8 @@ static void free_tariff (site_tariff_t *tariff)
                   mpq_clear (it->per_kwh));
     zone_close (tariff->zone);
     free_shares (&tariff->funding);
-    mpq_clears (tariff->per_kwh, tariff->demand_per_kw,
-                tariff->fixed_per_month, tariff->recoverable, NULL);
+    mpq_clears (tariff->per_kwh, tariff->demand_per_kw, tariff->fixed_per_month,
+                tariff->recoverable, NULL);
 }
 
 static void free_meter (site_meter_t *meter)
@@ -254,7 +255,7 @@ static void free_qos (site_qos_t *qos)
     mpq_clears (qos->multiplier, qos->subsidy, NULL);
 }
 
-static void free_entitlement (site_entitlement_t *entitlement)
+void site_entitlement_free (site_entitlement_t *entitlement)
 {
     free (entitlement->team);
     free (entitlement->pool);
@@ -427,7 +428,8 @@ void site_free (site_t *site)
     FREE_ALL (site->embodied, site->embodied_count, free_embodied);
     FREE_ALL (site->rates, site->rate_count, free_rate);
     FREE_ALL (site->qos, site->qos_count, free_qos);
-    FREE_ALL (site->entitlements, site->entitlement_count, free_entitlement);
+    FREE_ALL (site->entitlements, site->entitlement_count,
+              site_entitlement_free);
     FREE_ALL (site->clouds, site->cloud_count, free_cloud);
     FREE_ALL (site->analyses, site->analysis_count, free_analysis);
     FREE_ALL (site->taxes, site->tax_count, free_tax);
@@ -438,6 +440,7 @@ void site_free (site_t *site)
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);
     mpq_clear (site->policy.utilization);
+    texts_clear (&site->policy.labels);
     free_issuer (&site->issuer);
     mpq_clears (site->close.untagged, site->close.coverage, NULL);
     free (site->close.anchor);
@@ -449,6 +452,8 @@ void site_free (site_t *site)
     texts_clear (&site->mail.sendmail);
     texts_clear (&site->mail.monthly);
     free (site->book);
+    free (site->store);
+    GL_FREE_EACH (site->figures, site->figure_count, it, free (it->key));
     free_collector (&site->collector);
     free_agent (&site->agent);
     texts_clear (&site->files);
@@ -489,6 +494,24 @@ bool site_pool_of_cpus (const site_t *site, const char *pool)
         if (!strcmp (site->pools[i].name, pool))
             return site->pools[i].resource == RESOURCE_CPU;
     return false;
+}
+
+int site_check_figures (const site_t *site, gl_error_t *error)
+{
+    const site_figure_t *first = site->figures;
+    size_t more = site->figure_count ? site->figure_count - 1 : 0;
+    char others[80] = "";
+
+    if (site->figure_count == 0)
+        return 0;
+    if (more)
+        snprintf (others, sizeof (others),
+                  "; gpuledger doctor lists it and %zu more", more);
+    return gl_error (error,
+                     "%s:%d: `%s` of `%s` is still to be filled in: write the "
+                     "figure in place of " SITE_TODO " (%s)%s",
+                     first->place.file, first->place.line, first->key,
+                     first->kind, first->help, others);
 }
 
 void site_add_invoice (const site_t *site, const char *month, const char *team,

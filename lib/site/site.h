@@ -50,10 +50,10 @@ typedef enum {
 
 /* What happens to the cost of GPU time that no job held. */
 typedef enum {
-    IDLE_AS_POLICY, /* of a pool: as the policy of the site */
-    IDLE_EXPLICIT,  /* stated beside the charges; the platform pays */
-    IDLE_IN_RATE,   /* in the rate: the billed hours carry the whole cost */
-    IDLE_PRACTICAL, /* in the rate as far as it was planned: cost / (capacity
+    IDLE_AS_POLICY,    /* of a pool: as the policy of the site */
+    IDLE_EXPLICIT,     /* stated beside the charges; the platform pays */
+    IDLE_IN_RATE,      /* in the rate: the billed hours carry the whole cost */
+    IDLE_PRACTICAL,    /* in the rate as far as it was planned: cost / (capacity
                        x policy.utilization); the rest is stated */
     IDLE_PROPORTIONAL, /* lines of accounts, by the GPU time that they held */
     IDLE_UNIFORM,      /* lines of teams, equal parts */
@@ -94,10 +94,10 @@ typedef struct {
     int64_t cpus_per_node;   /* of a whole node, as Slurm counts; 0: not told */
     int64_t memory_per_node; /* of a whole node, MB; 0: not told */
     int bill; /* bill_basis_t: what is billed of a job (money/billed.h) */
-    int64_t cpus_per_gpu;   /* of dominant: so many stand for a GPU; 0: no CPUs */
+    int64_t cpus_per_gpu; /* of dominant: so many stand for a GPU; 0: no CPUs */
     int64_t memory_per_gpu; /* the same, MB; 0: no memory */
     mpq_t gpu_weight; /* of max and sum: as TRESBillingWeights has them, of a */
-    mpq_t cpu_weight;       /* GPU, a CPU and a GiB of memory */
+    mpq_t cpu_weight; /* GPU, a CPU and a GiB of memory */
     mpq_t memory_weight;
     idle_policy_t idle;
     period_t valid;
@@ -115,10 +115,11 @@ typedef struct {
     char *plan;  /* the same, as the team has chosen it */
     char *pi;    /* who answers for it; NULL here and below: not given */
     char *email;
-    text_list_t mail; /* to whom its mail goes; empty: `email` */
+    text_list_t mail;  /* to whom its mail goes; empty: `email` */
     char *institution; /* that it belongs to */
     char *billing_address;
-    text_list_t readers; /* groups of the web server that see its pages; empty: the one
+    text_list_t
+        readers; /* groups of the web server that see its pages; empty: the one
                             with its name */
     /* The team pays internal x (1 + surcharge) x (1 + overhead). */
     mpq_t surcharge;
@@ -185,8 +186,8 @@ typedef enum {
 /* What is otherwise of an asset from a day on; what came before stays. */
 typedef struct {
     civil_t from;
-    char *pool;             /* it moves there; NULL: stays */
-    int life_months;        /* in all, from the day in service; 0: as before */
+    char *pool;      /* it moves there; NULL: stays */
+    int life_months; /* in all, from the day in service; 0: as before */
     salvage_t salvage_is;
     mpq_t salvage;
     mpq_t expected_gpu_hours; /* in all; 0: as before */
@@ -204,9 +205,10 @@ typedef struct {
     mpq_t proceeds;  /* of one unit, when it was retired */
     int life_months;
     depreciation_t method;
-    mpq_t expected_gpu_hours; /* of units of use: of all units, in all; else 0 */
-    share_list_t funding; /* by fund, 1 in all; empty: not told */
-    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    mpq_t
+        expected_gpu_hours; /* of units of use: of all units, in all; else 0 */
+    share_list_t funding;   /* by fund, 1 in all; empty: not told */
+    mpq_t recoverable;      /* the share that rates may recover, 0..1 */
     site_asset_change_t *changes; /* by date */
     size_t change_count;
     place_t place;
@@ -215,8 +217,8 @@ typedef struct {
 typedef struct {
     char *name;
     mpq_t fte;
-    mpq_t loaded_salary; /* of one full-time equivalent and year */
-    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    mpq_t loaded_salary;  /* of one full-time equivalent and year */
+    mpq_t recoverable;    /* the share that rates may recover, 0..1 */
     share_list_t funding; /* as of an asset */
     share_list_t pools;
     period_t valid;
@@ -231,7 +233,7 @@ typedef struct {
     mpq_t idle_watts;    /* of a GPU that no job holds; 0: as any other */
     mpq_t node_watts;    /* of the rest of a node */
     int measured; /* held GPUs by their own counters, as far as they tell */
-    mpq_t pue;           /* facility energy / IT energy, >= 1 */
+    mpq_t pue;    /* facility energy / IT energy, >= 1 */
     char *tariff;
     period_t valid;
     place_t place;
@@ -240,7 +242,7 @@ typedef struct {
 /* Hours of some days at another price. */
 typedef struct {
     unsigned days; /* bit 0: Monday; on which it begins */
-    int hours[2];  /* minutes of the local day, [from, to); to <= from: until the
+    int hours[2]; /* minutes of the local day, [from, to); to <= from: until the
                       next day */
     mpq_t per_kwh;
     place_t place;
@@ -342,7 +344,7 @@ typedef struct {
     char *evidence; /* an invoice, a contract, an estimate */
     cost_status_t status;
     share_list_t funding; /* as of an asset */
-    mpq_t recoverable; /* the share that rates may recover, 0..1 */
+    mpq_t recoverable;    /* the share that rates may recover, 0..1 */
     period_t valid;
     place_t place;
 } site_cost_t;
@@ -378,6 +380,12 @@ typedef enum {
     STEPS_BY_UNIT, /* for each GPU, or CPU of a pool of CPUs */
     STEPS_BY_JOB,  /* of the job, beyond what is included */
 } steps_by_t;
+
+/* What GPU time costs once a rate has ended and none for the same follows. */
+typedef enum {
+    AFTER_END_OTHER_RATES, /* what other rates of the pool say, else full cost */
+    AFTER_END_NOT_BILLED,  /* nothing */
+} after_end_t;
 
 /* A published price. A pool without a rate in force is charged at full cost. Of
  * several that hold the one applies that rate_card_price() finds. */
@@ -416,9 +424,12 @@ typedef struct {
     site_tier_t *tiers;
     size_t tier_count;
     tiers_by_t tiers_by;
-    text_list_t tiers_pools; /* whose use counts for the thresholds; empty: pool's */
+    text_list_t
+        tiers_pools;   /* whose use counts for the thresholds; empty: pool's */
     char *approved_by; /* of this version; NULL: not told */
     char *note;
+    int after_end; /* after_end_t */
+    bool ended; /* a price of 0, added by the configuration for `after_end` */
     period_t valid;
     place_t place;
 } site_rate_t;
@@ -450,8 +461,9 @@ typedef struct {
     mpq_t gpu_hours; /* in each calendar month */
     unused_policy_t unused;
     mpq_t carry_cap; /* GPU-hours that are carried at most; 0: no cap */
-    mpq_t per_gpu_hour; /* paid for each GPU-hour, drawn or not; 0: not by hours */
-    mpq_t per_month;    /* paid for a calendar month; 0: not by months */
+    mpq_t
+        per_gpu_hour; /* paid for each GPU-hour, drawn or not; 0: not by hours */
+    mpq_t per_month;  /* paid for a calendar month; 0: not by months */
     period_t valid;
     place_t place;
 } site_entitlement_t;
@@ -492,10 +504,10 @@ typedef enum {
 
 typedef struct {
     char *name;
-    int kind;        /* analysis_kind_t */
-    char *price;     /* a number, a cloud or a pool; NULL: none */
-    char *against;   /* the same */
-    int overhead_of; /* overhead_of_t */
+    int kind;                      /* analysis_kind_t */
+    char *price;                   /* a number, a cloud or a pool; NULL: none */
+    char *against;                 /* the same */
+    int overhead_of;               /* overhead_of_t */
     mpq_t input[ANALYSIS_NUMBERS]; /* 0: not given */
     char *as_of;  /* of prices that are numbers; NULL: not told */
     char *source; /* the same */
@@ -650,9 +662,9 @@ typedef struct {
     mpq_t amount;
     mpq_t gpu_hours;
     budget_period_t period;
-    mpq_t soft;     /* share of it from which a submission is warned; 0: never */
-    mpq_t hard;     /* ... refused; 0: never */
-    char *owner;    /* whom mail is addressed to; NULL: nobody */
+    mpq_t soft;  /* share of it from which a submission is warned; 0: never */
+    mpq_t hard;  /* ... refused; 0: never */
+    char *owner; /* whom mail is addressed to; NULL: nobody */
     int carry_over; /* what the period before left is added */
     period_t valid;
     place_t place;
@@ -666,8 +678,8 @@ typedef enum {
 
 /* Who pays for reserved time that no job used. */
 typedef enum {
-    RESERVED_STATED, /* as other idle time that nobody is charged */
-    RESERVED_HOLDER, /* the accounts of the reservation, in equal parts */
+    RESERVED_STATED,      /* as other idle time that nobody is charged */
+    RESERVED_HOLDER,      /* the accounts of the reservation, in equal parts */
     RESERVED_ENTITLEMENT, /* they too, from what their team is entitled to */
 } reserved_policy_t;
 
@@ -697,6 +709,7 @@ typedef struct {
     int64_t minimum;       /* seconds that a segment is billed at least */
     int64_t increment;     /* and in multiples of which; 1: as held */
     int64_t grace;         /* one that held for less is free; 0: none */
+    text_list_t labels;    /* that every job should have */
     uint32_t credits;      /* segment_state_bit () of the ends that give back */
     int64_t credit_cap;    /* seconds, at most the last ones; 0: all */
 } site_policy_t;
@@ -708,8 +721,8 @@ typedef struct {
     char *operator; /* who runs the cluster; NULL: the issuer */
     char *owner;    /* of the hardware; NULL: the operator */
     char *service;
-    int category;   /* issuer_category_t */
-    char *region;   /* id of the site */
+    int category;      /* issuer_category_t */
+    char *region;      /* id of the site */
     char *region_name; /* NULL: the id */
     char *invoice_prefix;
     char *contact; /* for questions and objections; NULL: none is given */
@@ -764,10 +777,10 @@ typedef struct {
 /* What has to be looked at before a month is closed, and how long a closed one
  * is reviewed. */
 typedef struct {
-    int64_t review;  /* seconds before it is handed over */
-    int64_t fresh;   /* seconds that the facts may lie back at most */
-    mpq_t untagged;  /* share of GPU time without a project, at most */
-    mpq_t coverage;  /* share of GPU time that the nodes saw, at least */
+    int64_t review; /* seconds before it is handed over */
+    int64_t fresh;  /* seconds that the facts may lie back at most */
+    mpq_t untagged; /* share of GPU time without a project, at most */
+    mpq_t coverage; /* share of GPU time that the nodes saw, at least */
     /* where the latest hash is kept outside the store */
     char *anchor;               /* a file; NULL: none */
     text_list_t anchor_command; /* a program and its arguments; empty: none */
@@ -777,8 +790,8 @@ typedef struct {
 /* How mail is sent, and what is sent to no team. Addresses as address_parse() takes
  * them (base/address.h). */
 typedef struct {
-    char *from;     /* NULL: none is given */
-    char *reply_to; /* NULL: the sender */
+    char *from;           /* NULL: none is given */
+    char *reply_to;       /* NULL: the sender */
     text_list_t sendmail; /* a program and its arguments */
     text_list_t monthly;  /* to whom the summary of a month goes */
 } site_mail_t;
@@ -806,23 +819,34 @@ typedef enum {
 typedef struct {
     char *directory;     /* in which it is; NULL: whoever publishes says it */
     int at_close;        /* it is written after each closing */
-    int64_t jobs;     /* of a month that have a page of their own */
-    int64_t job_rows; /* of a user or project that are listed */
-    char *logo;       /* a PNG or SVG file; NULL: none */
-    char *colour;     /* "#1f5fa8"; NULL: none */
-    int users;        /* publish_users_t */
-    char *key_file;   /* of the pseudonyms; NULL: none */
-    int access;       /* publish_access_t */
-    char *access_file; /* where the rule is written; NULL: nowhere */
-    char *access_rule; /* of Apache: "Require claim groups:%s" */
+    int pdf;             /* months and statements have a PDF */
+    int64_t jobs;        /* of a month that have a page of their own */
+    int64_t job_rows;    /* of a user or project that are listed */
+    char *logo;          /* a PNG or SVG file; NULL: none */
+    char *colour;        /* "#1f5fa8"; NULL: none */
+    int users;           /* publish_users_t */
+    char *key_file;      /* of the pseudonyms; NULL: none */
+    int access;          /* publish_access_t */
+    char *access_file;   /* where the rule is written; NULL: nowhere */
+    char *access_rule;   /* of Apache: "Require claim groups:%s" */
     text_list_t readers; /* groups that see all pages */
 } site_publish_t;
+
+/* A figure for which the file says SITE_TODO: until it is filled in nothing can be
+ * charged. `kind` and `help` are the schema's. */
+#define SITE_TODO "TODO"
+typedef struct {
+    place_t place;
+    const char *kind; /* "assets" */
+    char *key;        /* "price" */
+    const char *help; /* a sentence */
+} site_figure_t;
 
 typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
     int currency_digits; /* of its smallest unit: 2 for USD, 0 for JPY */
-    int fiscal_month;    /* with whose first day the fiscal year begins, 1..12 */
+    int fiscal_month; /* with whose first day the fiscal year begins, 1..12 */
     site_policy_t policy;
     site_issuer_t issuer;
     site_collector_t collector;
@@ -833,7 +857,10 @@ typedef struct site {
     civil_t go_live; /* the first day of which the ledger bills; year 0: none */
     int before_go_live; /* BEFORE_GO_LIVE_... */
     char *book; /* what prices a month, as canonical text; NULL: no file */
-    text_list_t files; /* read, in order; what place_t.file points into */
+    text_list_t files;      /* read, in order; what place_t.file points into */
+    char *store;            /* URL of the ledger's store; NULL: the default */
+    site_figure_t *figures; /* to be filled in, in the order of the files */
+    size_t figure_count;
 
     site_cluster_t *clusters;
     size_t cluster_count;
@@ -893,6 +920,11 @@ typedef struct site {
  * file. Never fails but for memory. Free with site_free(). */
 site_t *site_default (void);
 void site_free (site_t *site);
+void site_entitlement_free (site_entitlement_t *entitlement);
+
+/* All figures are filled in. -1: the error names the first that is not, by file and
+ * line, and how many more there are. */
+int site_check_figures (const site_t *site, gl_error_t *error);
 
 /* The cluster; the pool of that name that holds at the instant. NULL: none; no
  * name has none. */

@@ -307,7 +307,9 @@ static void note_rates (struct chargeback *c)
 
     for (size_t i = 0; i < count; i++) {
         GL_AUTOFREE char *text = rate_gap_text (c->query->site, &gaps[i]);
-        bool known = !gaps[i].next && gaps[i].ended < c->query->period.start;
+        bool known
+            = rate_gap_is_free (&gaps[i])
+              || (!gaps[i].next && gaps[i].ended < c->query->period.start);
         report_note (c->report, known ? NOTE_INFORMATION : NOTE_WARNING, "%s",
                      text);
     }

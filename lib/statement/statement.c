@@ -1,6 +1,8 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/bill_idle.h"
 #include "report/heading.h"
 #include "site/project.h"
@@ -315,11 +317,41 @@ static void note_objections (page_t *page)
                      issuer->payment);
 }
 
+/* The rate was the team's, which has rows in its pool. */
+static bool is_of_team (const statement_t *s, const site_rate_t *rate)
+{
+    const site_team_t *team = team_within (s->site, s->team, s->query->period);
+    size_t count;
+    const posting_t *rows = postings (s->bill, &count);
+
+    return (!rate->class || (team && text_same (rate->class, team->class)))
+           && (!rate->plan || (team && text_same (rate->plan, team->plan)))
+           && GL_ANY (rows, count, it,
+                      text_same (it->team, s->team)
+                          && text_same (it->pool, rate->pool));
+}
+
+/* Time of the team after a rate has ended that is meant to cost nothing. */
+static void note_ended_rates (page_t *page)
+{
+    const statement_t *s = page->s;
+    rate_gap_t *gaps;
+    size_t count = rate_card_gaps (s->site, s->query->period, &gaps);
+
+    for (size_t i = 0; i < count; i++) {
+        GL_AUTOFREE char *text = rate_gap_text (s->site, &gaps[i]);
+        if (rate_gap_is_free (&gaps[i]) && is_of_team (s, gaps[i].rate))
+            report_note (page->report, NOTE_INFORMATION, "%s", text);
+    }
+    free (gaps);
+}
+
 static void add_notes (page_t *page)
 {
     add_go_live (page);
     note_objections (page);
     note_disputes (page);
+    note_ended_rates (page);
     if (!page->priced)
         report_note (page->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "

@@ -14,31 +14,29 @@ static const waste_info_t idle_as_one
     = {"idle_in_jobs", "Idle GPUs in jobs", WASTE_OF_JOBS,
        "Ask for fewer GPUs, feed data faster, end jobs with their work."};
 static const waste_info_t idle_causes[IDLE_CAUSES] = {
-    [IDLE_SPARE] = {"idle_spare", "GPUs never busy, in jobs that used others",
-                    WASTE_OF_JOBS, "Ask for fewer GPUs."},
-    [IDLE_AFTER]
-    = {"idle_after", "GPUs allocated after their last work", WASTE_OF_JOBS,
-       "End the job or session when its work is done."},
+    [IDLE_SPARE]
+    = {"idle_spare", "GPUs never busy", WASTE_OF_JOBS, "Ask for fewer GPUs."},
+    [IDLE_AFTER] = {"idle_after", "GPUs after last work", WASTE_OF_JOBS,
+                    "End the job or session when its work is done."},
     [IDLE_NO_PROCESS]
-    = {"idle_no_process", "GPUs allocated without a process", WASTE_OF_JOBS,
+    = {"idle_no_process", "GPUs without a process", WASTE_OF_JOBS,
        "Ask for GPUs when the work that needs them begins."},
-    [IDLE_OTHER] = {"idle_other", "Other idle GPUs in jobs", WASTE_OF_JOBS,
+    [IDLE_OTHER] = {"idle_other", "GPUs otherwise idle", WASTE_OF_JOBS,
                     "Feed data faster, or run several jobs on one GPU."},
 };
 static const waste_info_t losses[LOSS_COUNT] = {
     [LOSS_FAILED] = {"failed", "Jobs that failed", WASTE_OF_JOBS,
                      "Test with a short job first; write checkpoints."},
-    [LOSS_TIMEOUT] = {"timeout", "Jobs that reached their time limit",
-                      WASTE_OF_JOBS, "Ask for enough time; write checkpoints."},
-    [LOSS_OUT_OF_MEMORY] = {"out_of_memory", "Jobs that ran out of memory",
+    [LOSS_TIMEOUT] = {"timeout", "Jobs out of time", WASTE_OF_JOBS,
+                      "Ask for enough time; write checkpoints."},
+    [LOSS_OUT_OF_MEMORY] = {"out_of_memory", "Jobs out of memory",
                             WASTE_OF_JOBS, "Ask for more memory."},
-    [LOSS_NODE_FAIL] = {"node_fail", "Jobs whose node failed", WASTE_OF_JOBS,
+    [LOSS_NODE_FAIL] = {"node_fail", "Jobs on failed nodes", WASTE_OF_JOBS,
                         "Repair or drain the node; write checkpoints."},
-    [LOSS_REQUEUED] = {"requeued", "Work that was preempted or requeued",
-                       WASTE_OF_JOBS, "Write checkpoints."},
-    [LOSS_CANCELLED]
-    = {"cancelled", "Jobs that were cancelled", WASTE_NOT_COUNTED,
-       "Perhaps nothing: interactive sessions end so."},
+    [LOSS_REQUEUED]
+    = {"requeued", "Jobs requeued", WASTE_OF_JOBS, "Write checkpoints."},
+    [LOSS_CANCELLED] = {"cancelled", "Jobs cancelled", WASTE_NOT_COUNTED,
+                        "Perhaps nothing: interactive sessions end so."},
 };
 /* The classes of time of money/charge.h: their words. */
 static const waste_info_t capacity[] = {

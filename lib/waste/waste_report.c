@@ -435,7 +435,11 @@ static void put_total (struct page *page, cube_t *causes, waste_group_t group)
     }
     if (count > 0) {
         report_section_totals (page->report);
-        put_sums (page, &sum, group == WASTE_OF_JOBS ? &page->allocated : NULL);
+        put_sums (page, &sum, NULL);
+        if (group == WASTE_OF_JOBS)
+            put_made (
+                page->report, at (page, AT_SHARE),
+                report_percent_text (sum.seconds, page->allocated.seconds));
     }
     fields_clear (&waste_rows, &sum);
 }
@@ -584,6 +588,15 @@ static void chart_months (struct page *page, cube_t *causes)
     cube_free (by_month);
 }
 
+static void put_hours_figure (struct page *page, const char *known)
+{
+    GL_AUTOFREE char *hours = report_hours_text (page->allocated.seconds);
+    GL_AUTOFREE char *hint = xasprintf (
+        "that jobs had; agents measured %s %% of them", known ? known : "0.00");
+
+    report_figure (page->report, "GPU hours", hours, hint, COLUMN_HOURS);
+}
+
 static void add_figures (struct page *page, cube_t *causes)
 {
     GL_AUTOFREE char *amount = NULL, *share = NULL, *known = NULL, *hint = NULL;
@@ -600,6 +613,7 @@ static void add_figures (struct page *page, cube_t *causes)
     hint = xasprintf ("%s, %s %% of the GPU hours that jobs had",
                       page->w->query->site->currency, share ? share : "0.00");
     report_figure (page->report, "Wasted in jobs", amount, hint, COLUMN_MONEY);
+    put_hours_figure (page, known);
     report_coverage (page->report, "idle time", known ? known : "0.00");
     report_note (page->report, NOTE_INFORMATION,
                  "Agents measured %s %% of the GPU hours that jobs had. Time "

@@ -48,8 +48,8 @@ const cli_option_t cli_common_options[] = {
      "/gpuledger/gpuledger.yaml)",
      .take = take_config},
     {0, "store", "URL",
-     "the store (default: SQLite files in " LOCALSTATEDIR
-     "/lib/gpuledger\nand gpuledger-ledger)",
+     "the store (default: ledger.store of the configuration, else\nSQLite "
+     "files in " LOCALSTATEDIR "/lib/gpuledger and gpuledger-ledger)",
      CLI_AT (cli_t, store_url)},
     {0, "strict", NULL, "exit with 3 if there was a warning",
      CLI_AT (cli_t, strict)},

@@ -76,7 +76,10 @@ typedef struct {
     const char *summary;         /* one line, for the list of verbs */
     const char *help;            /* a paragraph; NULL: the summary will do */
     const cli_option_t *options; /* NULL: common ones only */
-    const char *example;         /* whole command lines, separated by \n */
+    bool
+        without_prices; /* works while figures of the cost book are to be filled in:
+                            it prints no amount of money */
+    const char *example; /* whole command lines, separated by \n */
 } verb_t;
 
 typedef struct cli {
@@ -84,6 +87,8 @@ typedef struct cli {
     /* common options */
     const char *config; /* --config, else $GPULEDGER_CONF, else the default */
     bool config_given;  /* by option or environment: then it must exist */
+    bool
+        without_prices; /* as verb_t's, of a part of a verb; before cli_site() */
     const char *store_url; /* --store; NULL: by the configuration, else the
                               default */
     bool strict;
@@ -131,7 +136,9 @@ void cli_detail (cli_t *cli, const char *fmt, ...)
 /*
  * The site's configuration and the store, opened when first asked for and
  * closed by the command. NULL: the reason has been reported, return CLI_FAILED.
- * The store is found by --store, then by the default URL. Without --config and
+ * The store is found by --store, then by `store` of the configuration, then by the
+ * default URL. A configuration with figures that are still to be filled in
+ * (site_check_figures()) is refused, unless the verb works without prices. Without --config and
  * $GPULEDGER_CONF, a missing default file is not an error: the ledger then uses
  * UTC and USD.
  */
@@ -139,7 +146,8 @@ struct site *cli_site (cli_t *cli);
 struct store *cli_store (cli_t *cli, unsigned flags);
 /* Closes both; main.c does so after the verb. */
 void cli_close (cli_t *cli);
-/* The URL that cli_store() would open, e.g. to make it (init). */
+/* The URL that cli_store() would open, e.g. to make it (init). NULL: the configuration
+ * does not load; the reason has been reported. */
 const char *cli_store_url (cli_t *cli);
 
 #endif /* !GL_CLI_H */

@@ -9,7 +9,7 @@
 #include "site/site.h"
 #include "store/store.h"
 
-struct site *cli_site (cli_t *cli)
+static struct site *load_site (cli_t *cli)
 {
     gl_error_t error;
 
@@ -27,18 +27,40 @@ struct site *cli_site (cli_t *cli)
     return cli->site;
 }
 
+/* An amount that is made of a figure that nobody has filled in would look like any
+ * other. */
+struct site *cli_site (cli_t *cli)
+{
+    struct site *site = load_site (cli);
+    gl_error_t error;
+
+    if (!site || cli->without_prices || cli->verb->without_prices
+        || site_check_figures (site, &error) == 0)
+        return site;
+    cli_fail (cli, &error);
+    return NULL;
+}
+
 const char *cli_store_url (cli_t *cli)
 {
-    return cli->store_url ? cli->store_url : STORE_DEFAULT_URL;
+    if (cli->store_url)
+        return cli->store_url;
+    if (!load_site (cli))
+        return NULL;
+    return cli->site->store ? cli->site->store : STORE_DEFAULT_URL;
 }
 
 struct store *cli_store (cli_t *cli, unsigned flags)
 {
     gl_error_t error;
 
+    const char *url = cli_store_url (cli);
+
+    if (!url)
+        return NULL;
     progress_begin (cli);
     if (!cli->store)
-        cli->store = store_open (cli_store_url (cli), flags, &error);
+        cli->store = store_open (url, flags, &error);
     if (!cli->store)
         cli_fail (cli, &error);
     return cli->store;

@@ -242,7 +242,9 @@ static int start (collector_t *c, struct options *o, gl_error_t *error)
 {
     if (read_site (c, o, error) < 0 || read_node_users (c, error) < 0)
         return -1;
-    c->store_url = o->store ? o->store : STORE_DEFAULT_URL;
+    c->store_url = o->store         ? o->store
+                   : c->site->store ? c->site->store
+                                    : STORE_DEFAULT_URL;
     if (store_check_url (c->store_url, error) < 0)
         return -1;
     c->patience_seconds = (int)o->patience;

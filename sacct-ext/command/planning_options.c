@@ -103,6 +103,8 @@ static int facts_end (cli_t *cli, int64_t *ret_known)
     size_t count;
 
     *ret_known = BREAKEVEN_UNDATED;
+    if (!url)
+        return CLI_FAILED;
     if (!cli->store && no_store_yet (url))
         return CLI_OK;
     if (!cli->store)

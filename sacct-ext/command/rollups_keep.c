@@ -4,6 +4,7 @@
 #include "command/rollups_keep.h"
 #include "facts/rollups.h"
 #include "month/corrections.h"
+#include "site/site.h"
 
 static double seconds_since (const struct timespec *then)
 {
@@ -34,7 +35,7 @@ void rollups_keep (cli_t *cli)
         return;
     clock_gettime (CLOCK_MONOTONIC, &began);
     rc = rollups_refresh (store, site, show, NULL, &result, &error);
-    if (rc == 0)
+    if (rc == 0 && site_check_figures (site, NULL) == 0)
         rc = corrections_keep (store, site, &error);
     progress_clear ();
     if (rc < 0)

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "command/user_verb.h"
+#include "site/site.h"
 #include "store/store.h"
 #include "users/ask.h"
 
@@ -12,7 +13,9 @@ bool user_verb_here (const cli_t *cli)
     GL_AUTOFREE char *file = store_file (STORE_DEFAULT_URL);
 
     return cli->store_url
-           || (geteuid () == 0 && file && access (file, F_OK) == 0);
+           || (geteuid () == 0
+               && ((cli->site && cli->site->store)
+                   || (file && access (file, F_OK) == 0)));
 }
 
 const char *user_verb_person (cli_t *cli, const char *name, uid_t *ret_uid)

@@ -21,7 +21,8 @@
             CLI_AT (type, member)                               \
     }
 
-/* The store is at hand: --store was given, or root has the default one. */
+/* The store is at hand: --store was given, or root has that of the configuration, which
+ * is looked at if it is loaded, or the default one. */
 bool user_verb_here (const cli_t *cli);
 
 /* Whoever runs this, or `name`. NULL with the reason told. The text is

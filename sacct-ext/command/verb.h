@@ -26,6 +26,7 @@ extern const verb_t verb_rates;
 extern const verb_t verb_reopen;
 extern const verb_t verb_report;
 extern const verb_t verb_restore;
+extern const verb_t verb_setup;
 extern const verb_t verb_statement;
 extern const verb_t verb_sync;
 extern const verb_t verb_tag;

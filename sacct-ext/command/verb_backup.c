@@ -15,8 +15,11 @@
 
 static bool is_sqlite (cli_t *cli)
 {
-    GL_AUTOFREE char *file = store_file (cli_store_url (cli));
+    const char *url = cli_store_url (cli);
+    GL_AUTOFREE char *file = url ? store_file (url) : NULL;
 
+    if (!url)
+        return false;
     if (file)
         return true;
     cli_failf (cli,

@@ -40,13 +40,15 @@ static void open_site (doctor_t *d)
 
 static void open_store (doctor_t *d)
 {
+    cli_t *cli = d->cli;
     gl_error_t error;
 
     d->here = user_verb_here (d->cli);
     if (!d->here)
         return;
     d->cli->store
-        = store_open (cli_store_url (d->cli), STORE_READ_ONLY, &error);
+        = store_open (cli->site ? cli_store_url (cli) : STORE_DEFAULT_URL,
+                      STORE_READ_ONLY, &error);
     if (!d->cli->store)
         d->store_problem = xstrdup (error.text);
 }
@@ -59,35 +61,59 @@ static void close_all (doctor_t *d)
         free ((char *)d->slurm_problem);
     free (d->slurm);
     free (d->nodes);
+    if (d->setup)
+        setup_done (d->setup);
+    free (d->setup);
 }
 
 /* --- the table --------------------------------------------------------- */
 
-enum { AT_CHECK, AT_STATE, AT_FINDING, AT_WHAT, AT_MEND };
+enum { AT_NAME, AT_STATE, AT_MESSAGE, AT_EXPECTED, AT_REMEDY };
 
 static const column_info_t columns[] = {
-    {"check", "Check", COLUMN_TEXT, true, false, ""},
+    {"name", "Check", COLUMN_TEXT, true, false, ""},
     {"state", "State", COLUMN_TEXT, false, false,
      "ok; warn: works, but check it; fail; unknown: cannot be determined; "
      "skipped: does not apply here."},
-    {"finding", "Finding", COLUMN_TEXT, false, false, ""},
-    {"what", "Expected", COLUMN_TEXT, false, true, ""},
-    {"mend", "How to fix it", COLUMN_TEXT, false, false, ""},
+    {"message", "Finding", COLUMN_TEXT, false, false, ""},
+    {"expected", "Expected", COLUMN_TEXT, false, true, ""},
+    {"remedy", "How to fix it", COLUMN_TEXT, false, false, ""},
 };
 
-static doctor_state_t add_row (doctor_t *d, report_t *report,
-                               const doctor_check_t *check)
+static void put_row (report_t *report, const doctor_check_t *check,
+                     doctor_state_t state, const char *finding)
+{
+    report_row (report);
+    report_put_text (report, AT_NAME, check->name);
+    report_put_text (report, AT_STATE, doctor_state_name (state));
+    report_put_text (report, AT_MESSAGE, finding);
+    report_put_text (report, AT_EXPECTED, check->what);
+    if (state == DOCTOR_WARN || state == DOCTOR_FAIL)
+        report_put_text (report, AT_REMEDY, check->mend);
+}
+
+static doctor_state_t add_check (doctor_t *d, report_t *report,
+                                 const doctor_check_t *check)
 {
     BUFFER_AUTO finding = BUFFER_INIT;
     doctor_state_t state = check->look (d, &finding);
 
-    report_row (report);
-    report_put_text (report, AT_CHECK, check->name);
-    report_put_text (report, AT_STATE, doctor_state_name (state));
-    report_put_text (report, AT_FINDING, buffer_text (&finding));
-    report_put_text (report, AT_WHAT, check->what);
-    if (state == DOCTOR_WARN || state == DOCTOR_FAIL)
-        report_put_text (report, AT_MEND, check->mend);
+    put_row (report, check, state, buffer_text (&finding));
+    return state;
+}
+
+/* A step of setup that no other check proves. */
+static doctor_state_t add_step (doctor_t *d, report_t *report,
+                                const setup_step_t *step)
+{
+    BUFFER_AUTO finding = BUFFER_INIT;
+    GL_AUTOFREE char *name = xasprintf ("setup.%s", step->name);
+    doctor_state_t state = doctor_look_step (d, step, &finding);
+
+    put_row (report,
+             &(doctor_check_t){
+                 .name = name, .what = step->sentence, .mend = step->remedy},
+             state, buffer_text (&finding));
     return state;
 }
 
@@ -97,9 +123,12 @@ static size_t fill (doctor_t *d, report_t *report)
     size_t count[DOCTOR_SKIPPED + 1] = {0}, wrong;
 
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
+    for (const setup_step_t *step = setup_host_steps; step->name; step++)
+        if (!step->check)
+            count[add_step (d, report, step)]++;
     for (size_t i = 0; i < GL_ARRAY_SIZE (tables); i++) {
         for (const doctor_check_t *check = tables[i]; check->name; check++)
-            count[add_row (d, report, check)]++;
+            count[add_check (d, report, check)]++;
     }
     wrong = count[DOCTOR_WARN] + count[DOCTOR_FAIL] + count[DOCTOR_UNKNOWN];
     report_note (report, NOTE_INFORMATION,
@@ -154,6 +183,7 @@ static const cli_option_t options[] = {
 const verb_t verb_doctor = {
     .name = "doctor",
     .run = run,
+    .without_prices = true,
     .synopsis = "[OPTION]...",
     .summary = "checks of this host, and how to fix what they find",
     .help = "Checks the node, Slurm's settings and the store, as far as they "

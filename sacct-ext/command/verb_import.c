@@ -1011,6 +1011,7 @@ static int run (cli_t *cli, int argc, char **argv)
 const verb_t verb_import = {
     .name = "import",
     .run = run,
+    .without_prices = true,
     .synopsis
     = "[--cluster NAME] [--tz ZONE] [--as-of TIME] [--force] [--dry-run] "
       "[--trust-text] "

@@ -123,6 +123,7 @@ static const cli_option_t options[] = {
 const verb_t verb_ingest = {
     .name = "ingest",
     .run = run,
+    .without_prices = true,
     .synopsis = "[--cluster NAME] DIR...",
     .summary = "store the records of a node's spool",
     .help

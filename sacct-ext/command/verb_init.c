@@ -23,6 +23,8 @@ static int run (cli_t *cli, int argc, char **argv)
     if (optind < argc)
         return cli_usage (cli, "unexpected argument '%s'", argv[optind]);
     url = cli_store_url (cli);
+    if (!url)
+        return CLI_FAILED;
     if (store_init (url, &made, &error) < 0)
         return cli_fail (cli, &error);
     cli_say (cli,
@@ -49,6 +51,7 @@ static const cli_option_t options[] = {
 const verb_t verb_init = {
     .name = "init",
     .run = run,
+    .without_prices = true,
     .synopsis = "[OPTION]...",
     .summary = "create the store",
     .help = "Creates the store that --store names. An existing store is not "

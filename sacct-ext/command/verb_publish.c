@@ -7,6 +7,7 @@
 
 struct request {
     bool fresh;
+    bool pdf;
 };
 
 static int run (cli_t *cli, int argc, char **argv)
@@ -22,6 +23,7 @@ static int run (cli_t *cli, int argc, char **argv)
         return CLI_FAILED;
     publish.dir = optind < argc ? argv[optind] : cli->site->publish.directory;
     publish.fresh = request.fresh;
+    publish.pdf = request.pdf;
     if (!publish.dir)
         return cli_usage (cli, "give the directory of the site, or set "
                                "publish.directory");
@@ -33,6 +35,10 @@ static const cli_option_t options[] = {
      "make all pages again; without it closed months whose pages are there\n"
      "are left as they are",
      CLI_AT (struct request, fresh)},
+    {0, "pdf", NULL,
+     "write each month and each statement as a PDF, too, with WeasyPrint; as\n"
+     "publish.pdf",
+     CLI_AT (struct request, pdf)},
     {0},
 };
 

@@ -1,6 +1,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/nearest.h"
@@ -220,6 +221,17 @@ static int report_of_waste (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+static int report_of_tags (cli_t *cli, const report_query_t *query,
+                           report_t **ret_report)
+{
+    gl_error_t error;
+    int rc = check_full_months (cli, query, "tags");
+
+    if (rc == CLI_OK && tags_make (cli->store, query, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
+}
+
 static int report_of_rightsize (cli_t *cli, const report_query_t *query,
                                 report_t **ret_report)
 {
@@ -366,9 +378,8 @@ static int make_plan (cli_t *cli, struct request *request,
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 "pool", &query);
-    return rc == CLI_OK ? report_of_plan (cli, &query,
-                                          &request->decision.breakeven,
-                                          ret_report)
+    return rc == CLI_OK ? report_of_plan (
+               cli, &query, &request->decision.breakeven, ret_report)
                         : rc;
 }
 
@@ -381,8 +392,7 @@ int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
     char *label = NULL;
     gl_error_t error;
 
-    if (report_keys_parse (plan ? "pool" : "pool,month", &by.by, &label,
-                           &error)
+    if (report_keys_parse (plan ? "pool" : "pool,month", &by.by, &label, &error)
         < 0)
         return cli_fail (cli, &error);
     return plan ? report_of_plan (cli, &by, &all, ret_report)
@@ -476,6 +486,12 @@ static const char *default_user (const site_t *site)
     return "user";
 }
 
+static const char *default_tags (const site_t *site)
+{
+    (void)site;
+    return "account,user";
+}
+
 static const char *default_teams (const site_t *site)
 {
     return site->team_count ? "team" : "account";
@@ -535,6 +551,7 @@ static const struct {
     {"idle", report_of_idle, default_user, NULL},
     {"waste", report_of_waste, default_teams, NULL},
     {"rightsize", report_of_rightsize, default_user, NULL},
+    {"tags", report_of_tags, default_tags, NULL},
     {"breakeven", NULL, NULL, make_breakeven},
     {"decide", NULL, NULL, make_decide},
     {"plan", NULL, NULL, make_plan},
@@ -542,6 +559,15 @@ static const struct {
     {"entitlements", NULL, NULL, make_entitlements},
     {"reconcile", NULL, NULL, make_reconcile},
 };
+
+/* They print no amount of money, and work before the cost book is complete. */
+static bool is_without_prices (const char *name)
+{
+    static const char *const names[]
+        = {"usage", "utilization", "idle", "reconcile"};
+
+    return GL_ANY (names, GL_ARRAY_SIZE (names), it, !strcmp (*it, name));
+}
 
 /* "usage chargeback ...", after what is wrong. */
 static int refuse_name (cli_t *cli, const char *what)
@@ -636,6 +662,7 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
     if (at == GL_ARRAY_SIZE (reports)) {
         return unknown_report (cli, name);
     }
+    cli->without_prices = is_without_prices (name);
     if (!cli_site (cli))
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)
@@ -702,7 +729,9 @@ const verb_t verb_report = {
       "measured and modelled, and its CO2e\n  idle         allocated GPUs that "
       "agents found idle\n  waste        GPU time that did no useful work, by "
       "cause, in money, and the\n               jobs that wasted most\n  rightsize    which jobs would do with "
-      "fewer or smaller GPUs, and what that\n               saves\n  breakeven    what a GPU hour costs, owned and "
+      "fewer or smaller GPUs, and what that\n               saves\n  tags         "
+      "GPU time without a project, by account and user, and tags that "
+      "were\n               changed\n  breakeven    what a GPU hour costs, owned and "
       "rented\n  decide       the questions of the configuration: what a run "
       "costs, whether\n               interruptible capacity pays, cash over "
       "the years and others\n  plan         measured use, the cost of owning "

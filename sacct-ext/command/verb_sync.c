@@ -220,7 +220,8 @@ static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
     if (how.force && find_closed (cli, store, &how.closed_until) != CLI_OK)
         return CLI_FAILED;
     clock_gettime (CLOCK_MONOTONIC, &began);
-    how.progress = progress_is_shown () ? show_progress : NULL; /* counts rows */
+    how.progress
+        = progress_is_shown () ? show_progress : NULL; /* counts rows */
     how.progress_arg = &began;
     rc = sync_cluster (store, dbd, cluster, &how, &result, &error);
     progress_clear ();
@@ -229,8 +230,7 @@ static int sync_one (cli_t *cli, slurmdbd_t *dbd, const char *cluster,
     warn (cli, cluster, &result);
     warn_ahead (cli, cluster, &result, slurmdbd_clock (dbd), site->zone);
     say (cli, cluster, &result, site->zone);
-    cli_detail (cli, "%s: %.1f seconds", cluster,
-                seconds_since (&began));
+    cli_detail (cli, "%s: %.1f seconds", cluster, seconds_since (&began));
     return CLI_OK;
 }
 
@@ -367,6 +367,7 @@ static int run (cli_t *cli, int argc, char **argv)
 const verb_t verb_sync = {
     .name = "sync",
     .run = run,
+    .without_prices = true,
     .synopsis = "[--cluster NAME] [--slurmdb URL] [--full] [--as-of TIME] "
                 "[--force]",
     .summary = "read jobs, outages and reservations from slurmdbd's database",

@@ -124,6 +124,7 @@ static const cli_option_t options[] = {
 const verb_t verb_tag = {
     .name = "tag",
     .run = run,
+    .without_prices = true,
     .synopsis = "JOBID[_TASK|+OFFSET] PROJECT [OPTION]...",
     .summary = "change the project of a job that has been recorded",
     .help = "Gives one of your jobs another project, if you or the job's "

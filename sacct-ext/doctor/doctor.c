@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/program.h"
@@ -42,28 +41,13 @@ char *doctor_run (const char *const *argv, gl_error_t *error)
 
 /* --- Slurm ------------------------------------------------------------- */
 
-static bool in_path (const char *program)
-{
-    const char *path = getenv ("PATH");
-
-    for (const char *at = path ? path : ""; *at;) {
-        size_t length = strcspn (at, ":");
-        GL_AUTOFREE char *file
-            = xasprintf ("%.*s/%s", (int)length, at, program);
-        if (access (file, X_OK) == 0)
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
 static void ask_slurm (doctor_t *d)
 {
     static const char *const config[] = {"scontrol", "show", "config", NULL};
     static const char *const nodes[] = {"scontrol", "show", "node", NULL};
     gl_error_t error = {""};
 
-    if (!in_path ("scontrol")) {
+    if (!program_exists ("scontrol")) {
         d->slurm_missing = true;
         d->slurm_problem = "scontrol is not on this host";
         return;

@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "cli/cli.h"
+#include "setup/setup.h"
 
 typedef enum {
     DOCTOR_OK,
@@ -35,6 +36,7 @@ typedef struct doctor {
     char *nodes;                /* of `scontrol show node` */
     const char *slurm_problem;  /* why there is no answer; NULL: there is */
     bool slurm_missing;         /* no scontrol on this host */
+    setup_t *setup;             /* of doctor_look_step(); NULL: not read */
 } doctor_t;
 
 typedef doctor_state_t (*doctor_look_f) (doctor_t *doctor, buffer_t *finding);
@@ -59,6 +61,10 @@ doctor_state_t doctor_say (buffer_t *finding, doctor_state_t state,
                            const char *fmt, ...)
     __attribute__ ((format (printf, 3, 4)));
 
+/* Whether a step of the accounting host is done. */
+doctor_state_t doctor_look_step (doctor_t *doctor, const setup_step_t *step,
+                                 buffer_t *finding);
+
 /* program_run() (program.h) without input. */
 char *doctor_run (const char *const *argv, gl_error_t *error);
 
@@ -69,7 +75,5 @@ bool doctor_ask_slurm (doctor_t *doctor, buffer_t *finding,
 /* The value of a line "KEY = VALUE" of the configuration, yours; NULL: no such
  * line. */
 char *doctor_slurm_value (const doctor_t *doctor, const char *key);
-/* `word` is one of a list with commas, whatever its case; NULL is empty. */
-bool doctor_list_has (const char *list, const char *word);
 
 #endif /* !GL_DOCTOR_H */

@@ -39,7 +39,8 @@ bool doctor_no_store (doctor_t *d, buffer_t *finding, doctor_state_t *ret)
         return false;
     if (!d->here)
         *ret = doctor_say (finding, DOCTOR_SKIPPED,
-                           "no store on this host: not the accounting host");
+                           "no store on this host: not the accounting host, or "
+                           "gpuledger setup has not run");
     else
         *ret = doctor_say (finding, DOCTOR_SKIPPED, "the store does not open");
     return true;
@@ -108,8 +109,7 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
     }
     store_clusters_free (clusters, count);
     return count ? state
-                 : doctor_say (finding, DOCTOR_WARN,
-                               "the store has no jobs");
+                 : doctor_say (finding, DOCTOR_WARN, "the store has no jobs");
 }
 
 /* When sync last read all rows: what was purged or edited long after a job ended
@@ -234,10 +234,11 @@ static doctor_state_t look_nodes (doctor_t *d, buffer_t *finding)
         state = doctor_say (finding, DOCTOR_WARN,
                             "no node has sent anything in 30 days");
     else if (r.silent.count)
-        state = doctor_say (
-            finding, DOCTOR_WARN, "%zu of %zu nodes have sent nothing for a "
-                                  "day: %s",
-            r.silent.count, r.nodes, buffer_text (&r.silent.text));
+        state = doctor_say (finding, DOCTOR_WARN,
+                            "%zu of %zu nodes have sent nothing for a "
+                            "day: %s",
+                            r.silent.count, r.nodes,
+                            buffer_text (&r.silent.text));
     else
         state = doctor_say (finding, DOCTOR_OK, "%zu node%s", r.nodes,
                             r.nodes == 1 ? "" : "s");
@@ -466,16 +467,17 @@ const doctor_check_t doctor_host_checks[] = {
     {"host.config", "the configuration loads", look_config,
      "correct the line that the finding names; gpuledger.yaml(5)"},
     {"host.store", "the store opens, with the newest schema", look_store,
-     "gpuledger init"},
+     "gpuledger setup"},
     {"host.ledger", "the owner of facts cannot write closed months",
      look_ledger,
      "give closed months an owner of their own; docs/decisions/least-power.md"},
     {"host.anchor", "closed months match the anchored hashes",
      doctor_look_anchor, "gpuledger verify; docs/guides/closing.md"},
     {"host.as_of", "the facts are less than a day old", look_as_of,
-     "run gpuledger sync from a timer, or gpuledger import"},
+     "gpuledger setup, which enables the timer of gpuledger sync, or "
+     "gpuledger import"},
     {"host.full_sync", "every week a full sync reads all rows of slurmdbd",
-     look_full_sync, "systemctl enable --now gpuledger-sync-full.timer"},
+     look_full_sync, "gpuledger setup"},
     {"host.nodes", "every node has reported within a day", look_nodes,
      "run gpuledger doctor on that node"},
     {"host.clocks", "the nodes' clocks agree with ours", look_skew,

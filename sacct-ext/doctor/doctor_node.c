@@ -13,18 +13,17 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "doctor/doctor.h"
 #include "record/spool.h"
 #include "record/spool_read.h"
+#include "setup/plugstack.h"
 #include "site/site.h"
 #include "users/ask.h"
 #include "wire/credential.h"
 
-#define DEFAULT_PLUGSTACK "/etc/slurm/plugstack.conf"
-#define PLUGIN "gpuledger.so"
-#define POLICY "policy="
+#define PLUGIN PLUGSTACK_PLUGIN
 #define SEGMENT_ROOM (INT64_C (4) * SPOOL_SEGMENT_MAX)
-#define INCLUDES_MAX 8
 /* What is nobody's fault: frames travel, and credentials carry seconds. */
 #define SKEW_SECONDS 2
 
@@ -50,80 +49,6 @@ static bool is_node (const doctor_t *d)
 
 /* --- plugstack.conf ---------------------------------------------------- */
 
-struct stack {
-    size_t lines;  /* plugins so far */
-    size_t at;     /* which of them is ours, from 1; 0: none */
-    size_t listed; /* how often */
-    char kind[16]; /* "optional" */
-    char path[PATH_MAX];
-    char policy[16]; /* of policy=; "": not given */
-    int depth;
-};
-
-static void read_stack (const char *file, struct stack *stack);
-
-static void read_included (const char *pattern, const char *file,
-                           struct stack *stack)
-{
-    const char *slash = strrchr (file, '/');
-    GL_AUTOFREE char *path
-        = pattern[0] == '/' || !slash
-              ? xstrdup (pattern)
-              : xasprintf ("%.*s/%s", (int)(slash - file), file, pattern);
-    glob_t found = {0};
-
-    if (stack->depth == INCLUDES_MAX)
-        return;
-    stack->depth++;
-    if (glob (path, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            read_stack (found.gl_pathv[i], stack);
-    }
-    globfree (&found);
-    stack->depth--;
-}
-
-static void read_stack_line (char *line, const char *file, struct stack *stack)
-{
-    char *rest, *kind, *path, *word;
-    const char *name;
-
-    line[strcspn (line, "#\n")] = '\0';
-    kind = strtok_r (line, " \t", &rest);
-    path = kind ? strtok_r (NULL, " \t", &rest) : NULL;
-    if (!path)
-        return;
-    if (strcmp (kind, "include") == 0) {
-        read_included (path, file, stack);
-        return;
-    }
-    stack->lines++;
-    name = strrchr (path, '/');
-    if (strcmp (name ? name + 1 : path, PLUGIN) != 0)
-        return;
-    if (stack->listed++ > 0)
-        return;
-    stack->at = stack->lines;
-    snprintf (stack->kind, sizeof (stack->kind), "%s", kind);
-    snprintf (stack->path, sizeof (stack->path), "%s", path);
-    while ((word = strtok_r (NULL, " \t", &rest))) {
-        if (strncmp (word, POLICY, strlen (POLICY)) == 0)
-            snprintf (stack->policy, sizeof (stack->policy), "%s",
-                      word + strlen (POLICY));
-    }
-}
-
-static void read_stack (const char *file, struct stack *stack)
-{
-    FILE *stream = fopen (file, "re");
-    char line[4096];
-
-    while (stream && fgets (line, sizeof (line), stream))
-        read_stack_line (line, file, stack);
-    if (stream)
-        fclose (stream);
-}
-
 static char *plugstack_path (doctor_t *d)
 {
     BUFFER_AUTO ignored = BUFFER_INIT;
@@ -137,18 +62,18 @@ static char *plugstack_path (doctor_t *d)
     if (path && path[0] == '/')
         return path;
     free (path);
-    return xstrdup (DEFAULT_PLUGSTACK);
+    return xstrdup (PLUGSTACK_DEFAULT);
 }
 
 static doctor_state_t look_plugin (doctor_t *d, buffer_t *finding)
 {
     GL_AUTOFREE char *file = plugstack_path (d);
-    struct stack stack = {0};
+    plugstack_t stack;
 
     if (!exists (file))
         return doctor_say (finding, is_node (d) ? DOCTOR_FAIL : DOCTOR_SKIPPED,
                            "there is no %s", file);
-    read_stack (file, &stack);
+    plugstack_read (file, &stack);
     if (stack.listed == 0)
         return doctor_say (finding, DOCTOR_FAIL, "%s does not list " PLUGIN,
                            file);
@@ -178,10 +103,10 @@ static doctor_state_t look_policy (doctor_t *d, buffer_t *finding)
 {
     GL_AUTOFREE char *file = plugstack_path (d);
     GL_AUTOFREE char *plugins = NULL;
-    struct stack stack = {0};
+    plugstack_t stack;
     doctor_state_t state;
 
-    read_stack (file, &stack);
+    plugstack_read (file, &stack);
     if (stack.listed == 0)
         return doctor_say (finding, DOCTOR_SKIPPED, "no plugin in %s", file);
     if (stack.policy[0] == '\0' || strcmp (stack.policy, "off") == 0)
@@ -189,8 +114,8 @@ static doctor_state_t look_policy (doctor_t *d, buffer_t *finding)
     if (!doctor_ask_slurm (d, finding, &state))
         return state;
     plugins = doctor_slurm_value (d, "JobSubmitPlugins");
-    if (!doctor_list_has (plugins, "lua")
-        && !doctor_list_has (plugins, "job_submit/lua"))
+    if (!text_in_list (plugins, "lua")
+        && !text_in_list (plugins, "job_submit/lua"))
         return doctor_say (finding, DOCTOR_WARN,
                            "policy=%s in %s, but JobSubmitPlugins=%s has no "
                            "lua: --exclusive, scripts from standard input and "
@@ -204,7 +129,7 @@ static doctor_state_t look_policy (doctor_t *d, buffer_t *finding)
 static doctor_state_t look_restart (doctor_t *d, buffer_t *finding)
 {
     GL_AUTOFREE char *file = NULL;
-    struct stack stack = {0};
+    plugstack_t stack;
     struct tm started = {.tm_isdst = -1};
     struct stat st;
     char host[256] = "";
@@ -229,7 +154,7 @@ static doctor_state_t look_restart (doctor_t *d, buffer_t *finding)
                            "slurmctld does not say when slurmd of %s started",
                            name);
     file = plugstack_path (d);
-    read_stack (file, &stack);
+    plugstack_read (file, &stack);
     if (stat (stack.path, &st) < 0)
         return doctor_say (finding, DOCTOR_SKIPPED, "no plugin to check");
     if (st.st_mtime > mktime (&started))
@@ -492,7 +417,9 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
 
 const doctor_check_t doctor_node_checks[] = {
     {"node.plugin", "plugstack.conf lists the plugin first, as optional",
-     look_plugin, "plugstack.conf, first line: optional .../gpuledger.so"},
+     look_plugin,
+     "gpuledger setup node, on a login host gpuledger setup login; "
+     "plugstack.conf, first line: optional .../gpuledger.so"},
     {"node.policy", "if the plugin has a policy, slurmctld has one too",
      look_policy,
      "copy contrib/job_submit.lua next to slurm.conf and set "
@@ -500,11 +427,11 @@ const doctor_check_t doctor_node_checks[] = {
     {"node.slurmd", "slurmd was started after the plugin was installed",
      look_restart, "systemctl restart slurmd"},
     {"node.spool", "only root can write to the spool", look_spool,
-     "install -d -m 700 -o root -g root /var/spool/gpuledger"},
+     "gpuledger setup node"},
     {"node.room", "the spool has room", look_room,
      "find out why no records are sent: node.agent, node.collector"},
     {"node.agent", "gpuledger-agent runs", look_agent,
-     "systemctl enable --now gpuledger-agent"},
+     "gpuledger setup node, or systemctl restart gpuledger-agent"},
     {"node.refused", "the collector accepts all records", look_refused,
      "see the collector's log; then on the accounting host: gpuledger ingest "
      "SPOOL/refused"},
@@ -512,7 +439,7 @@ const doctor_check_t doctor_node_checks[] = {
      "set File= and Type= of each GPU and slice in gres.conf; restart slurmd"},
     {"node.munge", "munge works", look_munge, "systemctl restart munge"},
     {"node.collector", "a collector answers", look_collector,
-     "gpuledger.yaml: collector.hosts; the accounting host's firewall"},
+     "gpuledger setup node --collector HOST; the accounting host's firewall"},
     {"node.clock", "the clock agrees with the collector's", look_skew,
      "run chrony or ntpd on both hosts"},
     {0},

@@ -3,28 +3,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "doctor/doctor.h"
 #include "site/site.h"
 
 /* --- words ------------------------------------------------------------- */
 
-bool doctor_list_has (const char *list, const char *word)
-{
-    size_t length = strlen (word);
-
-    for (const char *at = list ? list : ""; *at;) {
-        size_t n = strcspn (at, ",");
-        if (n == length && strncasecmp (at, word, n) == 0)
-            return true;
-        at += n + (at[n] == ',');
-    }
-    return false;
-}
-
 static bool list_has_any (const char *list, const char *const *words)
 {
     for (; *words; words++) {
-        if (doctor_list_has (list, *words))
+        if (text_in_list (list, *words))
             return true;
     }
     return false;
@@ -104,7 +92,7 @@ static doctor_state_t look_prolog (doctor_t *d, buffer_t *finding)
                            "PrologFlags=%s: a node without a step never runs "
                            "the prolog",
                            flags ? flags : "");
-    if (doctor_list_has (flags, "NoHold"))
+    if (text_in_list (flags, "NoHold"))
         return doctor_say (
             finding, DOCTOR_WARN,
             "PrologFlags=%s: salloc does not wait for the prolog", flags);
@@ -117,7 +105,7 @@ static doctor_state_t look_run_in_job (doctor_t *d, buffer_t *finding)
 
     ASK_SLURM (d, finding);
     flags = doctor_slurm_value (d, "PrologFlags");
-    if (doctor_list_has (flags, "RunInJob"))
+    if (text_in_list (flags, "RunInJob"))
         return doctor_say (finding, DOCTOR_FAIL,
                            "PrologFlags=%s: prolog and epilog of plugins do "
                            "not run",
@@ -133,8 +121,7 @@ static doctor_state_t look_prep (doctor_t *d, buffer_t *finding)
     value = doctor_slurm_value (d, "PrEpPlugins");
     if (!value)
         return doctor_say (finding, DOCTOR_OK, "the default");
-    if (!doctor_list_has (value, "prep/script")
-        && !doctor_list_has (value, "script"))
+    if (!text_in_list (value, "prep/script") && !text_in_list (value, "script"))
         return doctor_say (finding, DOCTOR_FAIL,
                            "PrEpPlugins=%s: nothing calls the plugin's prolog",
                            value);
@@ -168,8 +155,8 @@ static void see_type (const char *type, const char *node, void *arg)
     if (!type[0])
         return;
     tres->types++;
-    if (doctor_list_has (tres->tracked, word)
-        || doctor_list_has (buffer_text (&tres->missing), word))
+    if (text_in_list (tres->tracked, word)
+        || text_in_list (buffer_text (&tres->missing), word))
         return;
     buffer_printf (&tres->missing, "%s%s", tres->missing.length ? "," : "",
                    word);
@@ -185,15 +172,15 @@ static doctor_state_t look_tres (doctor_t *d, buffer_t *finding)
     value = doctor_slurm_value (d, "AccountingStorageTRES");
     tres.tracked = value;
     each_type (d, see_type, &tres);
-    if (!doctor_list_has (value, "gres/gpu"))
+    if (!text_in_list (value, "gres/gpu"))
         state = doctor_say (finding, DOCTOR_FAIL,
                             "gres/gpu is missing: no GPU is accounted");
     else if (tres.missing.length)
         state = doctor_say (finding, DOCTOR_WARN, "without %s",
                             buffer_text (&tres.missing));
     else
-        state = doctor_say (finding, DOCTOR_OK,
-                            "gres/gpu and the nodes' types");
+        state
+            = doctor_say (finding, DOCTOR_OK, "gres/gpu and the nodes' types");
     buffer_done (&tres.missing);
     return state;
 }

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,21 +50,6 @@ static int make_arguments (const text_list_t *command, const char *sender,
     return 0;
 }
 
-/* A file without a name that holds the message, so that a program that reads none of
- * it does not stop us. -1 with errno. */
-static int open_message (const buffer_t *message)
-{
-    int fd = memfd_create ("message", MFD_CLOEXEC);
-
-    if (fd >= 0
-        && (file_write_all (fd, message->data, message->length) < 0
-            || lseek (fd, 0, SEEK_SET) < 0)) {
-        close (fd);
-        return -1;
-    }
-    return fd;
-}
-
 static int run (const text_list_t *list, int input, gl_error_t *error)
 {
     const char **argv = xcalloc (list->count + 1, sizeof (*argv));
@@ -90,7 +74,7 @@ int deliver_sendmail (const text_list_t *command, const char *sender,
     text_list_t argv = {.count = 0};
     int fd, rc = make_arguments (command, sender, recipients, &argv, error);
 
-    if (rc == 0 && (fd = open_message (message)) < 0)
+    if (rc == 0 && (fd = program_input (message->data, message->length)) < 0)
         rc = gl_error (error, "cannot hold the message: %s", strerror (errno));
     else if (rc == 0) {
         rc = run (&argv, fd, error);

@@ -349,7 +349,8 @@ static void check_rates (struct checking *c)
     size_t count = rate_card_gaps (c->site, c->period, &gaps);
 
     for (size_t i = 0; i < count; i++)
-        if (gaps[i].next || gaps[i].ended >= c->period.start)
+        if (!rate_gap_is_free (&gaps[i])
+            && (gaps[i].next || gaps[i].ended >= c->period.start))
             found (c->checks, CHECK_LOOK, "rates",
                    rate_gap_text (c->site, &gaps[i]));
     if (c->checks->count == before)

@@ -1,15 +1,17 @@
 #include "facts/facts.h"
 #include "month/month.h"
 #include "month/wastes.h"
+#include "report/tags_report.h"
 #include "waste/rightsize.h"
 #include "waste/waste_report.h"
 
-/* Of the two reports one. */
+/* Of the reports one. */
 struct making {
     store_t *store;
     const report_query_t *query;
     waste_report_t *waste;
     rightsize_t *rightsize;
+    tags_report_t *tags;
 };
 
 static const month_how_t as_it_is = {.days = false};
@@ -18,6 +20,8 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {
     struct making *m = arg;
 
+    if (m->tags)
+        return tags_report_add (m->tags, fact->segment, fact->project, error);
     if (m->rightsize)
         return rightsize_add (m->rightsize, fact->segment, fact->project,
                               fact->evidence, error);
@@ -35,6 +39,27 @@ static int add_facts (struct making *m, period_t period, gl_error_t *error)
                        error);
 }
 
+static void begin_month (struct making *m, const report_query_t *query,
+                         const month_t *month)
+{
+    if (m->tags)
+        tags_report_begin_month (m->tags, query, month->bill);
+    else if (m->rightsize)
+        rightsize_begin_month (m->rightsize, query, month->bill);
+    else
+        waste_report_begin_month (m->waste, query, month->name, month->bill);
+}
+
+static void end_month (struct making *m)
+{
+    if (m->tags)
+        tags_report_end_month (m->tags);
+    else if (m->rightsize)
+        rightsize_end_month (m->rightsize);
+    else
+        waste_report_end_month (m->waste);
+}
+
 static int take_month (month_t *month, void *arg, gl_error_t *error)
 {
     struct making *m = arg;
@@ -42,15 +67,9 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
     int rc;
 
     query.period = period_clip (month->period, query.period);
-    if (m->rightsize)
-        rightsize_begin_month (m->rightsize, &query, month->bill);
-    else
-        waste_report_begin_month (m->waste, &query, month->name, month->bill);
+    begin_month (m, &query, month);
     rc = add_facts (m, query.period, error);
-    if (m->rightsize)
-        rightsize_end_month (m->rightsize);
-    else
-        waste_report_end_month (m->waste);
+    end_month (m);
     return rc;
 }
 
@@ -87,5 +106,37 @@ int rightsizes_make (store_t *store, const report_query_t *query,
     if (rc == 0)
         *ret_report = rightsize_make (m.rightsize);
     rightsize_free (m.rightsize);
+    return rc;
+}
+
+/* Those of the period, if the query is of all jobs. */
+static int add_retags (struct making *m, gl_error_t *error)
+{
+    store_iter_t *iter = store_iter_open (m->store, STORE_RETAGS, NULL, error);
+    retag_t retag;
+    int more = -1;
+
+    while (iter && (more = store_iter_next (iter, &retag, error)) > 0)
+        if (period_has (m->query->period, retag.stamp))
+            tags_report_retag (m->tags, &retag);
+    store_iter_close (iter);
+    return more;
+}
+
+int tags_make (store_t *store, const report_query_t *query,
+               report_t **ret_report, gl_error_t *error)
+{
+    struct making m = {.store = store, .query = query};
+    int rc = tags_report_check (query, error);
+
+    if (rc < 0)
+        return -1;
+    m.tags = tags_report_new (query);
+    rc = each_month (&m, error);
+    if (rc == 0 && query->filter_count == 0)
+        rc = add_retags (&m, error);
+    if (rc == 0)
+        *ret_report = tags_report_make (m.tags);
+    tags_report_free (m.tags);
     return rc;
 }

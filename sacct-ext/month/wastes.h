@@ -1,6 +1,6 @@
 /*
- * wastes.h: report waste (waste/waste_report.h) and report rightsize
- * (waste/rightsize.h) from the store: jobs as accounting and agents have them now,
+ * wastes.h: report waste (waste/waste_report.h), report rightsize
+ * (waste/rightsize.h) and report tags (report/tags_report.h) from the store: jobs as accounting and agents have them now,
  * prices and capacity of each month as it is billed.
  */
 #ifndef GL_MONTH_WASTES_H
@@ -17,5 +17,8 @@ int wastes_make (store_t *store, const report_query_t *query,
 
 int rightsizes_make (store_t *store, const report_query_t *query,
                      report_t **ret_report, gl_error_t *error);
+
+int tags_make (store_t *store, const report_query_t *query,
+               report_t **ret_report, gl_error_t *error);
 
 #endif /* !GL_MONTH_WASTES_H */

@@ -216,7 +216,11 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
     render_link_t near[3];
     page_t page
-        = {.path = path, .title = of->month, .month = of->month, .near = near};
+        = {.path = path,
+           .title = of->month,
+           .month = of->month,
+           .near = near,
+           .printed = true};
     summaries_how_t how = {.now = w->month,
                            .before = statements_before (w->statements),
                            .earlier = of->earlier,
@@ -266,7 +270,8 @@ static int write_statement (struct writing *w, const char *team,
                          .up = &up,
                          .up_count = 1,
                          .near = near,
-                         .near_count = near_months (w, before, after, near)};
+                         .near_count = near_months (w, before, after, near),
+                         .printed = true};
     report_t *report;
 
     return w->of->owner (w->of->arg, team, error) < 0

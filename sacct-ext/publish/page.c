@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "month/periods.h"
 #include "publish/page.h"
+#include "publish/pdf.h"
 #include "render/render_explain.h"
 
 struct page_names {
@@ -376,13 +377,13 @@ static void add_trail (struct framed *f, const char *text, char *to)
     f->trail[f->frame.trail_count++] = (render_link_t){text, to};
 }
 
-/* The pages next to it, and its data. */
-static void add_near (struct framed *f, const page_t *page, bool csv)
+/* The pages next to it, and its files: so many of the formats. */
+static void add_near (struct framed *f, const page_t *page, size_t formats)
 {
     static const struct {
         const char *text, *ending;
-    } data[] = {{"JSON", ".json"}, {"CSV", ".csv"}};
-    size_t formats = csv ? 2 : 1, count = page->near_count + formats;
+    } data[] = {{"JSON", ".json"}, {"CSV", ".csv"}, {"PDF", ".pdf"}};
+    size_t count = page->near_count + formats;
     const char *name = strrchr (page->path, '/');
 
     f->near = xcalloc (count, sizeof (*f->near));
@@ -399,6 +400,11 @@ static void add_near (struct framed *f, const page_t *page, bool csv)
     }
     f->frame.near = f->near;
     f->frame.near_count = count;
+}
+
+static bool has_pdf (const page_site_t *site, const page_t *page)
+{
+    return site->pdf && page->printed;
 }
 
 static void frame_page (struct framed *f, const page_site_t *site,
@@ -423,7 +429,7 @@ static void frame_page (struct framed *f, const page_site_t *site,
         add_trail (f, page->up[i].text,
                    href_to (page, page->up[i].href, ".html"));
     add_trail (f, page->title, NULL);
-    add_near (f, page, csv);
+    add_near (f, page, has_pdf (site, page) ? 3 : csv ? 2 : 1);
 }
 
 static void frame_done (struct framed *f)
@@ -435,6 +441,24 @@ static void frame_done (struct framed *f)
     free (f->near_href);
     free (f->near);
     free (f->definitions);
+}
+
+/* Before the page itself: if it is there, its PDF is. */
+static int write_pdf (const page_site_t *site, const page_t *page,
+                      const buffer_t *html, gl_error_t *error)
+{
+    GL_AUTOFREE char *path = xasprintf ("%s.html", page->path);
+    GL_AUTOFREE char *pdf = xasprintf ("%s.pdf", page->path);
+    BUFFER_AUTO bytes = BUFFER_INIT;
+    int kept = 0;
+
+    if (!site->fresh && tree_has (site->tree, path, html->data, html->length))
+        kept = tree_keep (site->tree, pdf, error);
+    if (kept)
+        return kept < 0 ? -1 : 0;
+    return pdf_make (html, pdf, &bytes, error) < 0
+               ? -1
+               : write_as (site, page, ".pdf", &bytes, error);
 }
 
 int page_write (const page_site_t *site, const page_t *page, report_t *report,
@@ -458,7 +482,10 @@ int page_write (const page_site_t *site, const page_t *page, report_t *report,
         if (formats[i].format == RENDER_HTML) /* data has all columns */
             report_select_brief (report);
         render_report (report, formats[i].format, &options, &bytes);
-        rc = write_as (site, page, formats[i].ending, &bytes, error);
+        if (formats[i].format == RENDER_HTML && has_pdf (site, page))
+            rc = write_pdf (site, page, &bytes, error);
+        if (rc == 0)
+            rc = write_as (site, page, formats[i].ending, &bytes, error);
     }
     frame_done (&framed);
     return rc;

@@ -27,6 +27,8 @@ typedef struct {
     const char *logo;    /* a data: URI; NULL: none */
     pseudonyms_t *users; /* NULL: users have their names */
     bool restricted;     /* who reads a team's pages may not see the others */
+    bool pdf;            /* pages that are printed have a PDF, too */
+    bool fresh;          /* all files are made again */
     struct page_names *known; /* pages of the month that is written */
 } page_site_t;
 
@@ -41,6 +43,7 @@ typedef struct {
     size_t up_count;
     const render_link_t *near; /* other pages, by path */
     size_t near_count;
+    bool printed; /* it goes to people who want it on paper */
 } page_t;
 
 /* Adds a name as a part of a path. */
@@ -63,7 +66,8 @@ const char *page_user (const page_site_t *site, const char *user,
 void page_know (page_site_t *site, const char *path, const char *to);
 void page_forget (page_site_t *site);
 
-/* Writes PATH.html, PATH.csv and PATH.json. The report is changed to what the site shows. */
+/* Writes PATH.html, PATH.csv, PATH.json and, if the site has PDFs and the page is printed, PATH.pdf.
+ * That is made where the bytes of PATH.html differ. The report is changed to what the site shows. */
 int page_write (const page_site_t *site, const page_t *page, report_t *report,
                 gl_error_t *error);
 /* Writes PATH.html and PATH.json. */

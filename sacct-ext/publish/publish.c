@@ -19,6 +19,7 @@
 #include "month/month.h"
 #include "publish/access.h"
 #include "publish/month_pages.h"
+#include "publish/pdf.h"
 #include "publish/publish.h"
 #include "render/render.h"
 #include "report/glossary.h"
@@ -297,11 +298,11 @@ static int add_configuration (const struct publishing *p, buffer_t *out,
 
     if (!user)
         return -1;
-    buffer_printf (out, "%s\n%s\n%s\n%s\n%s\n%lld %lld %d\n", PACKAGE_VERSION,
+    buffer_printf (out, "%s\n%s\n%s\n%s\n%s\n%lld %lld %d %d\n", PACKAGE_VERSION,
                    p->site->issuer.name, p->logo ? p->logo : "",
                    publish->colour ? publish->colour : "", user,
                    (long long)publish->jobs, (long long)publish->job_rows,
-                   publish->access);
+                   publish->access, p->pages.pdf);
     return 0;
 }
 
@@ -615,9 +616,12 @@ int publish_site (cli_t *cli, const publish_t *of)
     if (!(p.site = cli_site (cli))
         || !(p.store = cli_store (cli, STORE_READ_ONLY)))
         return CLI_FAILED;
-    if (tree_open (of->dir, &p.pages.tree, &error) < 0)
+    p.pages.pdf = of->pdf || p.site->publish.pdf;
+    if ((p.pages.pdf && pdf_check (&error) < 0)
+        || tree_open (of->dir, &p.pages.tree, &error) < 0)
         return cli_fail (cli, &error);
     p.pages.site = p.site;
+    p.pages.fresh = of->fresh;
     p.pages.restricted = p.site->publish.access != PUBLISH_OPEN;
     rc = publish (&p);
     progress_clear ();

@@ -3,7 +3,8 @@
  * or a file share, which need no program and no script to be read.
  *
  *   index                    the site: its months, teams and pools
- *   month/2026-10            the month on one page; month/2026-10-chargeback
+ *   month/2026-10            the month on one page, which may have a PDF next to it, as statements
+ *                            have; month/2026-10-chargeback
  *   team/TEAM/index          what the team had to pay, month by month
  *   team/TEAM/2026-10        its statement; 2026-10-users, 2026-10-projects: their jobs;
  *                            2026-10-job-CLUSTER/JOBID: how the charge of a job is computed
@@ -31,6 +32,7 @@ typedef int (*publish_report_f) (cli_t *cli, const char *name,
 typedef struct {
     const char *dir;
     bool fresh; /* all pages are made again */
+    bool pdf;   /* as publish.pdf */
     publish_report_f report;
 } publish_t;
 

@@ -369,8 +369,8 @@ static int make_dirs (const tree_t *tree, const char *path, gl_error_t *error)
     return 0;
 }
 
-static bool is_same (const tree_t *tree, const char *path, const void *data,
-                     size_t size)
+bool tree_has (const tree_t *tree, const char *path, const void *data,
+               size_t size)
 {
     struct stat status;
     GL_AUTOFREE char *had = NULL;
@@ -382,6 +382,18 @@ static bool is_same (const tree_t *tree, const char *path, const void *data,
         return false;
     had = file_read (tree->fd, path, path, size, &length, &ignored);
     return had && length == size && memcmp (had, data, size) == 0;
+}
+
+int tree_keep (tree_t *tree, const char *path, gl_error_t *error)
+{
+    struct stat status;
+
+    if (fstatat (tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0
+        || !S_ISREG (status.st_mode))
+        return 0;
+    entry_at (tree, path, tree->current)->is = true;
+    tree->counts.same++;
+    return give (tree, path, 0640, error) < 0 ? -1 : 1;
 }
 
 /* Before it is there. */
@@ -412,7 +424,7 @@ int tree_write (tree_t *tree, const char *path, const void *data, size_t size,
     struct entry *entry = entry_at (tree, path, tree->current);
 
     entry->is = true;
-    if (is_same (tree, path, data, size)) {
+    if (tree_has (tree, path, data, size)) {
         tree->counts.same++;
         return give (tree, path, 0640, error);
     }

@@ -35,6 +35,13 @@ bool tree_part (tree_t *tree, const char *part, const char *key, bool fresh);
  * it. Their directory is theirs alone, too. */
 void tree_group (tree_t *tree, gid_t group);
 
+/* The file is there with these bytes. */
+bool tree_has (const tree_t *tree, const char *path, const void *data,
+               size_t size);
+
+/* 1: the file is there, and stays as it is; 0: it is not there. */
+int tree_keep (tree_t *tree, const char *path, gl_error_t *error);
+
 /* Directories are made. */
 int tree_write (tree_t *tree, const char *path, const void *data, size_t size,
                 gl_error_t *error);

@@ -156,7 +156,7 @@ is "$(awk -F'|' '$2 > 0 { n++ } END { print n + 0 }' "$dir/active")" 2 "with act
 gl explain 2 >"$dir/explain"
 is "$(grep -c "slice's part of the GPU's counter" "$dir/explain")" 2 \
     "explain: why the energy of its two partitions is that"
-is "$(gl doctor -n -P -o check,state | sed -n 's/^host.devices|//p; s/^host.layout|//p')" \
+is "$(gl doctor -n -P -o name,state | sed -n 's/^host.devices|//p; s/^host.layout|//p')" \
     "ok
 ok" "doctor: every device has a name, and partitions are as the layout says"
 is "$(gl report chargeback "${period[@]}" --by user -o user,charge -P -n)" \

@@ -41,6 +41,7 @@ for shell in bash zsh fish; do
     is "$(offers report usage --acc)" "--accounts " "$shell: options of a verb"
     is "$(offers --store x report usage --st)" "--starttime --state --store --strict " "$shell: common options"
     is "$(offers --store x dispute u)" "uphold " "$shell: actions of a verb"
+    is "$(offers setup no)" "node " "$shell: kinds of hosts"
     is "$(offers report usage --month l)" "last " "$shell: the last month"
 done
 shell=bash

@@ -115,7 +115,7 @@ cut ()
         --replay "$dir/replay" --through >>"$dir/err" 2>&1
     gl --quiet ingest "$dir/$node"
 }
-layout () { gl doctor -n -P -o check,state,finding | sed -n 's/^host.layout|//p'; }
+layout () { gl doctor -n -P -o name,state,message | sed -n 's/^host.layout|//p'; }
 is "$(layout)" "skipped|no node of a pool with \`layout\` has sent an inventory" \
     "doctor: no inventory, no word about the layout"
 cut m1 0 1g.10gb 1g.10gb 3g.40gb 1g.10gb 1g.10gb
@@ -157,7 +157,7 @@ shards ()
         --replay "$dir/replay" --through >>"$dir/err" 2>&1
     gl --quiet ingest "$dir/$node"
 }
-checked () { gl doctor -n -P -o check,state,finding | sed -n 's/^host.shards|//p'; }
+checked () { gl doctor -n -P -o name,state,message | sed -n 's/^host.shards|//p'; }
 closing () { gl close --month "$(date -u -d "@$day" +%Y-%m)" --check | grep ' shards '; }
 is "$(checked)" "ok|as in accounting" \
     "doctor: no node tells of shards, none differs"
@@ -206,7 +206,7 @@ is "$(grep -c ^evidence "$dir/reconcile")" 1 "it has no other finding"
 is "$(gl report reconcile "${period[@]}" | grep -o '[0-9]*, [0-9]*, [0-9-]*$' |
     head -n 1)" "18972, 18972, 0" \
     "on both sides 3600 s of 4 GPUs, 2880 s of 4 shards and 1692 s of 47 units of MPS"
-is "$(gl doctor -n -P -o check,state,finding | sed -n 's/^host.energy|//p')" \
+is "$(gl doctor -n -P -o name,state,message | sed -n 's/^host.energy|//p')" \
     "warn|more than a GPU can draw, shown as unknown (1 times in 31 days): g4, 772 W of at most 700 W" \
     "doctor names the node"
 echo "1..$cases"

@@ -38,5 +38,10 @@ for site in "$sites"/*/; do
         esac
     done <"$site/expected"
 done
+# The guide has each example, and no other.
+guide=$abs_top_srcdir/docs/guides/site-rates.md
+sed -n 's/^|.*| \([a-z-][a-z-]*\) |$/\1/p' "$guide" | sort -u >"$work/named"
+ls "$sites" | diff - "$work/named" >"$work/err"
+result $? "docs/guides/site-rates.md names each example"
 echo "1..$tests"
 exit $failed

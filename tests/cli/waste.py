@@ -15,15 +15,15 @@ START = 1756684800  # 2025-09-01
 STEP = 600
 PRICES = {"h100": decimal.Decimal("4.00"), "l40s": decimal.Decimal("1.20")}
 ENDS = {"COMPLETED": None, "FAILED": "Jobs that failed",
-        "TIMEOUT": "Jobs that reached their time limit",
-        "OUT_OF_MEMORY": "Jobs that ran out of memory",
-        "NODE_FAIL": "Jobs whose node failed",
-        "PREEMPTED": "Work that was preempted or requeued",
-        "CANCELLED": "Jobs that were cancelled"}
-SPARE = "GPUs never busy, in jobs that used others"
-AFTER = "GPUs allocated after their last work"
-NONE = "GPUs allocated without a process"
-OTHER = "Other idle GPUs in jobs"
+        "TIMEOUT": "Jobs out of time",
+        "OUT_OF_MEMORY": "Jobs out of memory",
+        "NODE_FAIL": "Jobs on failed nodes",
+        "PREEMPTED": "Jobs requeued",
+        "CANCELLED": "Jobs cancelled"}
+SPARE = "GPUs never busy"
+AFTER = "GPUs after last work"
+NONE = "GPUs without a process"
+OTHER = "GPUs otherwise idle"
 
 
 def jobs(seed):

@@ -18,7 +18,7 @@ empty "$url"
 has () { grep -qF -e "$1" "$work/out" "$work/err"; }
 hasnt () { ! has "$1"; }
 # doctor's line: CHECK|STATE|FINDING
-doctor () { gl "$url" doctor -n -P -o check,state,finding; grep "^host.$1|" "$work/out" >"$work/line"; mv "$work/line" "$work/out"; }
+doctor () { gl "$url" doctor -n -P -o name,state,message; grep "^host.$1|" "$work/out" >"$work/line"; mv "$work/line" "$work/out"; }
 
 # a typo in `accounts`: the account is nlp
 others=speech nlp=nlpp

@@ -21,7 +21,7 @@ hasnt () { ! has "$1"; }
 head_of () { gl "$1" verify >/dev/null; sed -n 's/^head //p' "$work/out"; }
 lines () { wc -l <"$anchor"; }
 last () { sed -n '$s/.* hash=\([0-9a-f]*\) .*/\1/p' "$anchor"; }
-doctor () { gl "$lab" doctor -n -P -o check,state,finding; grep '^host.anchor|' "$work/out" >"$work/line"; mv "$work/line" "$work/out"; }
+doctor () { gl "$lab" doctor -n -P -o name,state,message; grep '^host.anchor|' "$work/out" >"$work/line"; mv "$work/line" "$work/out"; }
 
 # configure KEYS: what `close` has in addition; plain: nothing
 configure ()

@@ -127,5 +127,55 @@ gl "$url" report entitlements --user ann
 [ $? -eq 2 ]
 result $? "no filters but team and pool"
 
+# named WORD: vision is perception from 16 October on, and all else names one of them. 31 hours a
+# month at 0.50; 20 % of tax; hours above 40 in the fiscal year at half the price
+named ()
+{
+    cat <<END
+ledger: {timezone: UTC, currency: USD, go_live: 2026-10-01}
+clusters: [{name: lab}]
+close: {fresh: 36500d}
+pools: [{name: h100, cluster: lab, nodes: g001, gpus_per_node: 8}]
+rates: [{pool: h100, per_gpu_hour: 1.00, tiers: [{above: 40, per_gpu_hour: 0.50}]}]
+teams:
+  - {name: vision, accounts: [vision], to: 2026-10-16}
+  - {name: perception, accounts: [vision], aliases: [vision], from: 2026-10-16}
+entitlements: [{team: $1, pool: h100, gpu_hours: 31, unused: carry, per_gpu_hour: 0.50}]
+taxes: [{name: VAT, percent: 20%, teams: [$1]}]
+END
+}
+url=$(url_of names)
+empty "$url"
+{
+    row 41 2026-10-05T00:00:00 2026-10-05T10:00:00 COMPLETED 1 ann vision
+    row 42 2026-10-20T00:00:00 2026-10-20T10:00:00 COMPLETED 1 ann vision
+    row 43 2026-11-20T00:00:00 2026-11-22T12:00:00 COMPLETED 2 ann vision
+} >"$work/rows"
+named vision >"$work/site.yaml"
+gl "$url" init && import "$url" 2026-12-01T00:00:00
+result $? "facts of a team that is renamed"
+for name in vision perception; do
+    named $name >"$work/site.yaml"
+    rows --month 2026-10..2026-11
+    is <<'END'
+perception|2026-10|31|0|20|11|11|0|20.00|5.50
+perception|2026-11|31|11|42|0|0|0|42.00|0.00
+END
+    result $? "$name: what vision used is used, and what is left rolls over to perception"
+    gl "$url" report chargeback --month 2026-10..2026-11 --by month,team -P -n -o month,team,charge &&
+        cp "$work/out" "$work/rows_out" && is <<'END'
+2026-10|perception|8.00
+2026-10|vision|7.50
+2026-11|perception|74.50
+END
+    result $? "$name: each name pays for its days; of 78 hours in November 40 are below the tier"
+    for due in vision/2026-10/9.00 perception/2026-10/9.60 perception/2026-11/89.40; do
+        gl "$url" statement "${due%%/*}" --month "$(echo $due | cut -d/ -f2)" --json &&
+            jq -r .totals.due "$work/out"
+    done | tr '\n' ' ' >"$work/rows_out"
+    [ "$(cat "$work/rows_out")" = '9.00 9.60 89.40 ' ]
+    result $? "$name: the tax is for both names"
+done
+
 echo "1..$tests"
 exit $failed

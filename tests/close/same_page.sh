@@ -83,7 +83,8 @@ rate ()
 }
 
 # What says that a month is closed: its state, hashes, the numbers of rows by which
-# they are disputed, until when, and the name of an invoice that is not provisional any more.
+# they are disputed, whose column leaves less room on a tablet, until when, and the name of an invoice
+# that is not provisional any more.
 plain ()
 {
     sed -E '/(2026-10|October.{1,2}2026) is closed: version 1, hash [0-9a-f]*/d; /Provisional: the month is not closed/d; /You can object before/d
@@ -92,7 +93,7 @@ plain ()
         s@"?2026-10/[0-9]+([-,][0-9]+)*"?@@g; s/"row": [^,]*//; s/"hash": [^,}]*//; s/-provisional//g; s/EUR, (provisional|closed)/EUR/
         s/ · (latest|period) hash [^<·]*//g; s/(<td( class="d")?><\/td>)*<\/tr>//g; s/<th scope="col">Row<\/th>//
         /^<div><dt>(latest hash|payable from)<\/dt>/d; /^ *"payable from":/d; s/payable from: [^,]*, //
-        /^\.k[0-9]+ td.*content:"Row"}$/d
+        /^\.k[0-9]+ td.*content:"Row"}$/d; s/<table class="cards many k/<table class="cards k/
         s/,$//' "$1"
 }
 

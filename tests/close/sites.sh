@@ -2,7 +2,10 @@
 # Random sites (tests/property/sites.h) by the programs of others: in hledger the accounts
 # of customers, sponsors and prepaid money are what statements and balances say, in each
 # month and over all of them; FOCUS files keep their rules, add up to the statements, and
-# have each charge in its category. $GPULEDGER_SITES (3) of them, from $GPULEDGER_FROM on.
+# have each charge in its category; what rules of settlement give and take is the same on
+# statements, in the journal and in FOCUS. Four that have every kind of rule, teams with two
+# names and an entitlement with a price; or $GPULEDGER_SITES of them (3) from $GPULEDGER_FROM on.
+# shellcheck disable=SC2016 # $team is a variable of jq
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
@@ -20,7 +23,7 @@ check=$abs_top_builddir/tests/focus/check
 data=$abs_top_srcdir/tests/data/focus
 
 # units: amounts of any number of decimals, as thousandths
-units () { awk '{ $NF = sprintf ("%d", $NF * 1000 + ($NF < 0 ? -0.5 : 0.5)) } 1' "$@" | sort; }
+units () { awk '{ $NF = sprintf ("%d", $NF * 1000 + ($NF < 0 ? -0.5 : 0.5)) } 1' | sort; }
 
 # booked JOURNAL ACCOUNT DEPTH: "ACCOUNT AMOUNT", without what is 0
 booked ()
@@ -32,11 +35,26 @@ booked ()
 # rules STAGE: of the settlement, "NAME KIND"
 rules () { sed -n 's/.*{name: \(r[0-9]*\), rule: \([a-z]*\).*/\1 \2/p' "$site/gpuledger.yaml.$1" | sort -u; }
 
+# pages SECTION FILTER: of the rows of a section on each team's statement, with $team
+pages ()
+{
+    find "$site/statements" -name '*.json' | while read -r file; do
+        [ "$(jq -r .report "$file")" = statement ] || continue
+        jq -r --arg team "$(basename "$file" .json | sed 's/%28none%29/(none)/')" \
+            ".rows[] | select (.section == \"$1\") | $2" "$file"
+    done
+}
+
 statements ()
 {
     rm -rf "$site/statements"
     gl "$url" statement --all "$site/statements" --json --month "$month" || return 1
     # with institutions: those of teams are in folders, beside a page of each
+    for section in settlement corrections; do
+        pages $section '"\($team) \(.reference) \(.charge)"' >"$site/rows"
+        rules "$stage" | awk 'NR == FNR { kind[$1] = $2; next } $2 in kind { print $1, $2, kind[$2], $3 }' \
+            - "$site/rows" >"$site/$section"
+    done
     find "$site/statements" -name '*.json' | while read -r file; do
         [ "$(jq -r .report "$file")" = statement ] || continue
         echo "$(basename "$file" .json | sed 's/%28none%29/(none)/') $(jq -r .totals.due "$file")"
@@ -97,9 +115,54 @@ categories ()
         tr -d '"\r' | sort | diff "$site/wanted" - >"$work/out"
 }
 
-from=${GPULEDGER_FROM:-2}
-seed=$from
-while [ "$seed" -lt $((from + ${GPULEDGER_SITES:-3})) ]; do
+# sums: of lines that differ in the last field alone, without those of 0
+sums ()
+{
+    awk '{ amount = $NF; $NF = ""; sum[$0] += amount }
+        END { for (key in sum) print key sum[key] }' | units | grep -v ' 0$'
+}
+
+# The other side of settlement and of its corrections: fees by rule, and by class what the
+# site does not bill or pays; what teams pay for each other, and divide, is nothing in all.
+sides ()
+{
+    # a rule that is of another kind now: a correction does not say of which
+    [ "$(rules 0)" = "$(rules "$stage")" ] || return 0
+    awk 'BEGIN { class["waiver"] = "waived"; class["cap"] = "capped"; class["grant"] = "granted" }
+        $3 == "fee" || $3 == "minimum" { print "fees:" $2, -$4 }
+        $3 in class { print class[$3], -$4 }
+        $3 == "sponsor" { print $2, $4 }
+        $3 == "split" { print $1, $2, $4 }' "$site/settlement" "$site/corrections" | sums >"$site/wanted"
+    {
+        booked "$site/$month.journal" '^income:fees:' 3 | awk '{ print "fees:" $1, $2 / 1000 }'
+        hledger -f "$site/$month.journal" bal '^unrecovered:.*:(waived|capped|granted)$' --flat -N -O csv |
+            tail -n +2 | sed 's/^"[^"]*:\([a-z]*\)","\([-0-9.]*\).*/\1 \2/'
+    } | sums | diff "$site/wanted" - >"$work/out"
+}
+
+# Of the rows of settlement by team and rule; and the teams that pay for entitlements.
+settled ()
+{
+    awk '{ print $1, $2, $3 ~ /^(waiver|cap|grant)$/ ? "Credit" : "Adjustment", $4 }' "$site/settlement" |
+        sums >"$site/wanted"
+    sqlite3 -csv :memory: ".import $site/focus.csv focus" \
+        "SELECT json_extract (Tags, '\$.team'), x_Reference, ChargeCategory, sum (BilledCost)
+         FROM focus WHERE x_RowKind = 'settlement' GROUP BY 1, 2, 3" |
+        tr -d '"\r' | tr , ' ' | sums | diff "$site/wanted" - >"$work/out" || return 1
+    pages purchases '$team + " Purchase"' | sort -u >"$site/wanted"
+    sqlite3 -csv :memory: ".import $site/focus.csv focus" \
+        "SELECT DISTINCT json_extract (Tags, '\$.team'), ChargeCategory
+         FROM focus WHERE x_RowKind = 'entitlement'" |
+        tr -d '"\r' | tr , ' ' | sort | diff "$site/wanted" - >"$work/out"
+}
+
+seeds='2 3 6 9'
+if [ "${GPULEDGER_FROM:-}" ]; then
+    seeds=$(seq "$GPULEDGER_FROM" $((GPULEDGER_FROM + ${GPULEDGER_SITES:-3} - 1)))
+fi
+amounts=0
+kinds=
+for seed in $seeds; do
     site=$work/$seed url=sqlite:$work/$seed/store.db
     mkdir "$site" && "$make" --write "$site" "$seed" || exit 1
     zone=$(sed -n 's/.*timezone: \([^,]*\),.*/\1/p' "$site/gpuledger.yaml.0")
@@ -119,11 +182,23 @@ while [ "$seed" -lt $((from + ${GPULEDGER_SITES:-3})) ]; do
         result $? "site $seed, $month: FOCUS is the statements"
         categories
         result $? "site $seed, $month: categories of other services"
+        sides
+        result $? "site $seed, $month: the site's side of settlement in the journal"
+        settled
+        result $? "site $seed, $month: settlement and entitlements in FOCUS"
+        amounts=$((amounts + $(wc -l <"$site/settlement")))
         close_it "$url" "$month"
         result $? "site $seed, $month: closed"
     done
+    kinds="$kinds $(rules 2 | cut -d' ' -f2 | tr '\n' ' ')"
     rm -rf "$site"
-    seed=$((seed + 1))
 done
+[ "$amounts" -gt 0 ]
+result $? "rules paid on $amounts lines of statements"
+if [ ! "${GPULEDGER_FROM:-}" ]; then
+    echo "$kinds" | tr ' ' '\n' | sort -u | grep -c . >"$work/out"
+    [ "$(cat "$work/out")" -eq 8 ]
+    result $? "all kinds of rules are in these sites"
+fi
 echo "1..$tests"
 exit $failed

@@ -105,4 +105,16 @@ check 'is no warning in later ones'
 has 'Note: The rate of pool h100 ended at 10 Sep 2026 00:00 UTC'
 check 'but a note'
 
+# 10 of 34 GPU-hours are before
+published '{pool: h100, per_gpu_hour: 2, to: 2026-09-29, after_end: not_billed}, {pool: h100, per_gpu_hour: 3, from: 2026-10-01}' >site.yaml
+gl --strict report chargeback --month 2026-09 -n -P -o charge
+[ $? -eq 0 ] && [ "$(cat out)" = 20.00 ] && hasnt 'warning: The rate'
+check 'with after_end: not_billed, time between two rates costs nothing'
+gl report chargeback --month 2026-09
+has 'Note: The rate of pool h100 ended at 29 Sep 2026 00:00 UTC, and the next one in `rates` begins at 1 Oct 2026 00:00 UTC: GPU time between is not billed.'
+check 'and the page says so'
+gl close --month 2026-09
+hasnt 'look     rates'
+check 'and closing does not ask about it'
+
 echo "1..$number"

@@ -39,12 +39,12 @@ README.md|contrib/check|is this test suite
 README.md|sbatch|a cluster: tests/live
 docs/guides/researcher.md|sbatch|the same
 README.md|export|changes the reader's shell
+README.md|sudo gpuledger setup|root's files and slurmdbd's database: tests/setup/host.sh
 README.md|autoreconf|builds the tree that runs this
 docs/guides/admin.md|contrib/package|builds and installs packages: tests/package/smoke.sh
 docs/guides/admin.md|apt install|the same
-docs/guides/admin.md|gpuledger init|root's directories: tests/package/smoke.sh
-docs/guides/admin.md|gpuledger sync|the same
-docs/guides/admin.md|gpuledger doctor|the state of this host: tests/users/doctor.sh
+docs/guides/admin.md|gpuledger setup|root's files and slurmdbd's database: tests/setup/host.sh and node.sh
+docs/guides/admin.md|gpuledger --store mysql:|the same: tests/setup/server.sh
 docs/guides/admin.md|systemctl|root and systemd
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh

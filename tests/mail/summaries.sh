@@ -121,7 +121,7 @@ result $? "mail statement: says how"
 
 # --- doctor
 # health CONFIGURATION
-health () { "$program" --config "$1" --store sqlite:lab.db doctor -n -P -o check,state,finding 2>err | sed -n 's/^host.mail|//p'; }
+health () { "$program" --config "$1" --store sqlite:lab.db doctor -n -P -o name,state,message 2>err | sed -n 's/^host.mail|//p'; }
 printf '#!/bin/sh\ncat >/dev/null\n' >agent && chmod +x agent
 sed "s|^mail: {|&sendmail: $work/agent, |" money.yaml >sends.yaml
 is "$(health sends.yaml)" "ok|$work/agent; 2 of 2 teams have an address; mail.monthly has 2" "doctor: mail can be sent"

@@ -43,11 +43,15 @@ files () { deb_files "$work/one" | diff "$abs_top_srcdir/tests/package/files" -;
 try "they have the files of tests/package/files" files
 try "lintian finds nothing" lintian --fail-on error,warning "$work"/one/*.changes
 try "apt installs them" install_debs "$tree" "$work/one"
+grep -q "'gpuledger setup' sets up the accounting host" "$work/log"
+result $? "which names gpuledger setup"
 try "owners and modes" right_modes "$tree"
 try "no unit is enabled" nothing_enabled "$tree"
 try "all libraries are there" links "$tree"
 try "srun has --gpu-project" has_option "$tree"
-try "init, import, a report and a closed month" use_it "$tree"
+try "gpuledger setup, to the first report of usage" set_up "$tree"
+try "its figures filled in, there are charges" fill_figures "$tree"
+try "the example site: import, a report and a closed month" use_it "$tree"
 try "the charge of the example month" right_money "$tree"
 try "services cannot write closed months" least_power "$tree"
 try "the daily backup" back_up "$tree"

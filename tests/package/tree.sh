@@ -114,12 +114,49 @@ END
 # Nothing is enabled, and nothing runs, before the site says so.
 nothing_enabled () { ! find "$1/etc/systemd/system" -name '*gpuledger*' | grep .; }
 
+# From the installed packages to charges, with no file written but Slurm's. There is no
+# server of databases in the tree: the facts are the example's. tests/setup has one.
+set_up ()
+{
+    cat >"$1/etc/slurm/slurm.conf" <<'END'
+ClusterName=lab
+SlurmctldHost=localhost
+GresTypes=gpu
+AccountingStorageTRES=gres/gpu,gres/gpu:h100,gres/gpu:1g.10gb,gres/gpu:3g.40gb
+NodeName=g[001-002] Gres=gpu:h100:8
+NodeName=m001 Gres=gpu:1g.10gb:7,gpu:3g.40gb:2
+PartitionName=gpu Nodes=ALL
+END
+    echo StorageHost=127.0.0.1 >"$1/etc/slurm/slurmdbd.conf"
+    within "$1" gpuledger setup --yes --timezone America/New_York --currency USD
+    [ $? -eq 3 ] || return # no database, no systemd
+    right_modes "$1" && within "$1" test -s /etc/gpuledger/setup-reader.sql &&
+        as_gpuledger "$1" gpuledger import --cluster lab --as-of 2026-11-05T05:00:00Z \
+            /usr/share/gpuledger/examples/month/jobs.json &&
+        as_gpuledger "$1" gpuledger report usage --month 2026-10 --by pool | grep -w slices
+}
+
+# The figure to fill is named by file and line; once all are filled in, there are charges.
+fill_figures ()
+{
+    local wrong
+    wrong=$(as_gpuledger "$1" gpuledger report chargeback --month 2026-10 2>&1)
+    [ $? -eq 1 ] && grep -q '/etc/gpuledger/gpuledger.yaml:[0-9]*: `gpu` of `pools`' <<<"$wrong" || {
+        echo "$wrong"
+        return 1
+    }
+    within "$1" sed -i 's/price: TODO/price: 100000/; s/in_service: TODO/in_service: 2026-01-01/
+        s/fte: TODO/fte: 0.5/; s/loaded_salary: TODO/loaded_salary: 100000/
+        s/watts_per_gpu: TODO/watts_per_gpu: 560/; s/pue: TODO/pue: 1.3/
+        s/^ *gpu: TODO/    gpu: H100-SXM5-80GB/; s/per_kwh: TODO/per_kwh: 0.20/' /etc/gpuledger/gpuledger.yaml &&
+        as_gpuledger "$1" gpuledger report chargeback --month 2026-10 --by pool
+}
+
 # The example month on the store that the packages make room for.
 use_it ()
 {
     within "$1" gpuledger --version &&
         within "$1" cp /usr/share/gpuledger/examples/month/site.yaml /etc/gpuledger/gpuledger.yaml &&
-        within "$1" gpuledger init &&
         as_gpuledger "$1" gpuledger import --cluster lab --as-of 2026-11-05T05:00:00Z \
             /usr/share/gpuledger/examples/month/jobs.json &&
         as_gpuledger "$1" gpuledger report chargeback --month 2026-10 --by team --csv &&

@@ -60,7 +60,7 @@ host ()
 {
     directory=sacct-ext/$1
     allowed=$(printf '%s|' "$@" | sed 's/|$//')
-    rooms='cli|collector|command|doctor|facts|import|mail|month|publish|slurmdbd|sync|users'
+    rooms='cli|collector|command|doctor|facts|import|mail|month|publish|setup|slurmdbd|sync|users'
     check "$directory includes only: $*" \
         "$(includes "$directory" | grep -E ":($rooms)\$" |
             grep -vE ":($allowed)\$")"
@@ -73,10 +73,11 @@ host month facts slurmdbd sync
 host users facts month
 host cli facts month
 host mail cli facts month
-host doctor cli facts mail month sync users
+host setup cli slurmdbd
+host doctor cli facts mail month setup sync users
 host collector users
 host publish cli facts month
-host command cli collector doctor facts import mail month publish slurmdbd sync users
+host command cli collector doctor facts import mail month publish setup slurmdbd sync users
 
 # no room is a hall
 check "a room has at most 48 files" "$(

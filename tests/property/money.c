@@ -741,6 +741,66 @@ static bool rule_in_two_holds (const struct stage *s)
     return true;
 }
 
+/* --- a team with two names ------------------------------------------------------------ */
+
+/* Lines of all lists, sorted, under one name. */
+static void one_name (const bill_t *bill, const char *month, buffer_t *out)
+{
+    static const bill_list_t lists[]
+        = {BILL_BALANCES, BILL_POSTINGS, BILL_ENTITLEMENTS};
+    BUFFER_AUTO text = BUFFER_INIT;
+    const char *at, *next;
+    size_t count = 0;
+    char **lines;
+
+    for (size_t i = 0; i < sizeof (lists) / sizeof (*lists); i++)
+        list_text (bill, lists[i], false, month, &text);
+    for (at = buffer_text (&text); (next = strstr (at, MADE_RENAMED));
+         at = next + strlen (MADE_RENAMED))
+        buffer_add (out, at, (size_t)(next - at));
+    buffer_add_text (out, at);
+    lines = xcalloc (out->length + 1, sizeof (*lines));
+    for (char *line = strtok (out->data, "\n"); line;
+         line = strtok (NULL, "\n"))
+        lines[count++] = xstrdup (line);
+    qsort (lines, count, sizeof (*lines), by_text);
+    buffer_clear (out);
+    for (size_t i = 0; i < count; i++) {
+        buffer_printf (out, "%s\n", lines[i]);
+        free (lines[i]);
+    }
+    free (lines);
+}
+
+/* At the end all months are known: with another name from some month on, a team has
+ * the entitlements, tiers, balances, caps and taxes that it has under one name. */
+static bool names_hold (const struct stage *s)
+{
+    chance_t chance = chance_new (s->made->seed ^ 0x4e);
+    gl_error_t error = {""};
+    char name[16];
+    site_t *site = made_with_names (s->made, &chance, name, &error);
+    bool holds
+        = site || !error.text[0] || say ("configuration: %s", error.text);
+
+    for (int i = 0; site && i <= s->number && holds; i++) {
+        month_t *m = read_month (s->fresh, site, s->made->month[i]);
+        GL_AUTOFREE char *what
+            = xasprintf ("team %s renamed, %s", name, s->made->month[i]);
+        BUFFER_AUTO one = BUFFER_INIT;
+        BUFFER_AUTO two = BUFFER_INIT;
+        holds = m != NULL;
+        if (m) {
+            one_name (s->known[i]->bill, m->name, &one);
+            one_name (m->bill, m->name, &two);
+            holds = same_text (buffer_text (&one), buffer_text (&two), what);
+        }
+        month_free (m);
+    }
+    site_free (site);
+    return holds;
+}
+
 static bool closing_holds (const struct stage *s, const month_t *open)
 {
     month_t *closed;
@@ -774,7 +834,8 @@ static bool stage_holds (struct stage *s)
         return say ("caches: %s", error.text);
     open = read_month (s->store, s->site, m->month[s->number]);
     holds = open && open_holds (s, open) && closing_holds (s, open)
-            && (s->number + 1 < STAGES || rule_in_two_holds (s));
+            && (s->number + 1 < STAGES
+                || (rule_in_two_holds (s) && names_hold (s)));
     month_free (open);
     return holds;
 }

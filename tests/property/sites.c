@@ -212,6 +212,48 @@ static void make_teams (made_t *m, chance_t *c)
                          "South}"));
 }
 
+/* The two entries of a team that has another name from a day on, of the text of its
+ * only one: its name, or the one before, is what the rest of the site says. */
+static void in_two_names (const char *entry, const char *day, bool before,
+                          char *ret_entry[2])
+{
+    int name = (int)strcspn (entry + strlen ("{name: "), ",");
+    const char *is = entry + strlen ("{name: "), *rest = is + name;
+    int length = (int)strcspn (rest, "}");
+    const char *was = before ? MADE_RENAMED : "",
+               *then = before ? "" : MADE_RENAMED;
+
+    ret_entry[0] = xasprintf ("{name: %.*s%s%.*s, to: %s}", name, is, was,
+                              length, rest, day);
+    ret_entry[1] = xasprintf ("{name: %.*s%s%.*s, aliases: [%.*s%s], from: %s}",
+                              name, is, then, length, rest, name, is, was, day);
+}
+
+static bool is_undated (const part_t *part)
+{
+    return part->kind == PART_TEAM && !part->left_out
+           && !strstr (part->text, " to: ") && !strstr (part->text, " from: ");
+}
+
+/* One team may be renamed, on any day. Its chance is its own, so that the rest of
+ * the site is the same. */
+static void rename_team (made_t *m)
+{
+    chance_t chance = chance_new (m->seed ^ 0x7e), *c = &chance;
+    char day[11], *entry[2];
+
+    for (size_t i = 0; i < m->count; i++) {
+        if (!is_undated (&m->part[i]) || !chance_percent (c, 15))
+            continue;
+        in_two_names (m->part[i].text, some_day (m, c, 0, 2, day),
+                      chance_percent (c, 50), entry);
+        free (m->part[i].text);
+        m->part[i].text = entry[0];
+        add_text (m, PART_TEAM, entry[1]);
+        return;
+    }
+}
+
 /* What fits jobs of a pool otherwise; one each. */
 static char *other_rate (const made_t *m, chance_t *c, size_t pool,
                          unsigned which)
@@ -627,6 +669,7 @@ void made_new (made_t *m, uint64_t seed)
     make_head (m, c);
     make_pools (m, c, bill);
     make_teams (m, c);
+    rename_team (m);
     make_rates (m, c, bill);
     if (chance_percent (c, 30))
         make_outage (m, c);
@@ -726,6 +769,42 @@ site_t *made_in_two (const made_t *m, const char *rule, chance_t *chance,
     return config_load_text ("two.yaml", buffer_text (&text), text.length,
                              &site, error)
                    < 0
+               ? NULL
+               : site;
+}
+
+site_t *made_with_names (const made_t *m, chance_t *chance, char ret_name[16],
+                         gl_error_t *error)
+{
+    BUFFER_AUTO yaml = BUFFER_INIT;
+    BUFFER_AUTO text = BUFFER_INIT;
+    size_t first = below (chance, 8);
+    GL_AUTOFREE char *day
+        = xasprintf ("%s-01", m->month[1 + below (chance, STAGES - 1)]);
+    bool before = chance_percent (chance, 50);
+    site_t *site;
+
+    made_yaml (m, STAGES - 1, false, &yaml);
+    for (size_t i = 0; i < m->count; i++) {
+        const part_t *part = &m->part[(first + i) % m->count];
+        const char *at;
+        char *entry[2];
+        if (!is_undated (part))
+            continue;
+        at = strstr (buffer_text (&yaml), part->text);
+        in_two_names (part->text, day, before, entry);
+        buffer_printf (&text, "%.*s%s\n  - %s%s", (int)(at - yaml.data),
+                       yaml.data, entry[0], entry[1], at + strlen (part->text));
+        snprintf (ret_name, 16, "%.*s", (int)strcspn (part->text + 7, ","),
+                  part->text + 7);
+        free (entry[0]);
+        free (entry[1]);
+        break;
+    }
+    return text.length == 0
+                   || config_load_text ("names.yaml", buffer_text (&text),
+                                        text.length, &site, error)
+                          < 0
                ? NULL
                : site;
 }

@@ -81,6 +81,13 @@ site_t *made_site (const made_t *m, int stage, bool shuffled,
  * and from a random day; into ret_day. */
 site_t *made_in_two (const made_t *m, const char *rule, chance_t *chance,
                      char ret_day[11], gl_error_t *error);
+/* What the second name of a team that is renamed ends with. */
+#define MADE_RENAMED "-renamed"
+/* The site at the last stage, with one team that has another name from the first day
+ * of a month on, before or after the name that it has now, into ret_name. NULL without
+ * an error text: there is no team without dates. */
+site_t *made_with_names (const made_t *m, chance_t *chance, char ret_name[16],
+                         gl_error_t *error);
 /* What the store of a site at this stage has, into one that has what it had at the
  * stage before (first: that has nothing; jobs and charges are then put in some
  * order). */

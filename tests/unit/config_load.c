@@ -57,6 +57,40 @@ TEST_CASE (config_load_text__the_pinned_text__is_read_exactly)
     site_free (site);
 }
 
+TEST_CASE (config_load_text__figures_to_fill_in__are_listed_with_their_place)
+{
+    site_t *site = load_site ("pools:\n"
+                              "  - name: h100\n"
+                              "    nodes: g1\n"
+                              "    gpus_per_node: 8\n"
+                              "    gpu: TODO\n"
+                              "assets:\n"
+                              "  - name: TODO\n"
+                              "    pool: h100\n"
+                              "    price: TODO\n"
+                              "    in_service: TODO\n");
+    gl_error_t error;
+
+    assert_int_equal (site->figure_count, 3);
+    assert_string_equal (site->figures[0].key, "gpu");
+    assert_int_equal (site->figures[1].place.line, 9);
+    assert_string_equal (site->figures[1].kind, "assets");
+    assert_string_equal (site->assets[0].name, "TODO"); /* a name is none */
+    assert_int_equal (site_check_figures (site, &error), -1);
+    assert_non_null (
+        strstr (error.text, "t.yaml:5: `gpu` of `pools` is still"));
+    assert_non_null (strstr (error.text, "2 more"));
+    site_free (site);
+}
+
+TEST_CASE (site_check_figures__a_book_with_all_figures__is_complete)
+{
+    site_t *site = load_site (pinned_site);
+
+    assert_int_equal (site_check_figures (site, NULL), 0);
+    site_free (site);
+}
+
 /* The team's entry in a month of 2026. */
 static const site_team_t *entry_in (const site_t *site, const char *team,
                                     int month)
@@ -134,7 +168,36 @@ TEST_CASE (team_within__an_alias__finds_the_team_of_the_time)
     assert_string_equal (entry_in (site, "vision", 7)->name, "vision");
     assert_string_equal (entry_in (site, "vision", 8)->name, "sight");
     assert_string_equal (entry_in (site, "vision", 8)->institution, "X");
-    assert_null (entry_in (site, "sight", 7));
+    assert_string_equal (entry_in (site, "sight", 7)->name, "vision");
+    assert_null (entry_in (site, "hearing", 7));
+    site_free (site);
+}
+
+/* Before they do, what names one of them is not for the other. */
+TEST_CASE (team_names_apply__teams_that_become_one__go_on_under_its_name)
+{
+    site_t *site = load_site (
+        "pools: [{name: p, nodes: n1, gpus_per_node: 1}]\n"
+        "teams:\n"
+        "- {name: vision, accounts: [a], to: 2026-08-01}\n"
+        "- {name: hearing, accounts: [b], to: 2026-08-01}\n"
+        "- {name: senses, accounts: [a, b], from: 2026-08-01, aliases: "
+        "[vision, hearing]}\n"
+        "taxes: [{name: VAT, percent: 20%, teams: [vision]}]\n"
+        "entitlements: [{team: hearing, pool: p, gpus: 1, from: "
+        "2026-07-01}]\n");
+    const text_list_t *names = &site->taxes[0].teams;
+
+    assert_true (texts_have (names, "vision"));
+    assert_true (texts_have (names, "senses"));
+    assert_false (texts_have (names, "hearing"));
+    assert_int_equal (site->entitlement_count, 2);
+    assert_string_equal (site->entitlements[0].team, "hearing");
+    assert_string_equal (site->entitlements[1].team, "senses");
+    assert_int_equal (site->entitlements[0].valid.end,
+                      site->entitlements[1].valid.start);
+    assert_int_equal (site->entitlements[1].valid.start,
+                      site->teams[2].valid.start);
     site_free (site);
 }
 

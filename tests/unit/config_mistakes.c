@@ -129,6 +129,8 @@ static const mistake_t values_mistakes[] = {
     {"policy: {increment: 0s}", {"`increment`", "above 0"}},
     {CPUS "rates: [{pool: c, per_gpu_hour: 2}]",
      {"t.yaml:2: `per_gpu_hour`", "counts CPUs", "write `per_cpu_hour`"}},
+    {POOL "rates: [{pool: p, per_gpu_hour: 2, after_end: not_billed}]",
+     {"t.yaml:2", "`after_end` needs `to`"}},
     {POOL "rates: [{pool: p, cpu_hours: 2}]", {"t.yaml:2: unknown key"}},
     {CPUS "rates: [{pool: c}]", {"lacks `per_cpu_hour`"}},
     {CPUS "rates: [{pool: c, per_cpu_hour: 2, per_gb_hour: 1}]",

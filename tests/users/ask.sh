@@ -121,7 +121,7 @@ check "prices: the file of a node"
 
 # --- what doctor finds on the accounting host
 "$client" --munge "$dir/host/socket" "$port" batch lab g1 5 >"$dir/out" 2>&1
-"$gpuledger" --config "$dir/site.yaml" --store "$store" doctor -n -P -o check,state,finding \
+"$gpuledger" --config "$dir/site.yaml" --store "$store" doctor -n -P -o name,state,message \
     --spool "$dir/nospool" >"$dir/out" 2>&1
 grep -q '^host.nodes|ok|1 node' "$dir/out" &&
     grep -q '^host.clocks|ok|1 node' "$dir/out" &&
@@ -174,14 +174,14 @@ check "a collector of another user than configured"
 test "$(sqlite3 "$dir/ledger.db" "SELECT count(*) FROM retag")" = "$before"
 check "none of them changed anything"
 
-as daemon "$dir/login.yaml" doctor -n -P -o check,state --spool "$dir/nospool"
+as daemon "$dir/login.yaml" doctor -n -P -o name,state --spool "$dir/nospool"
 test "$rc" = 3 && grep -q '^node.collector|ok$' "$dir/out" &&
     grep -q '^node.clock|ok$' "$dir/out" && grep -q '^node.munge|ok$' "$dir/out"
 check "doctor: munge, the collector and its clock"
-as daemon "$dir/dead.yaml" doctor -n -P -o check,state --spool "$dir/nospool"
+as daemon "$dir/dead.yaml" doctor -n -P -o name,state --spool "$dir/nospool"
 grep -q '^node.collector|fail$' "$dir/out" && grep -q '^node.clock|unknown$' "$dir/out"
 check "doctor: no collector"
-as daemon "$dir/munge.yaml" doctor -n -P -o check,state --spool "$dir/nospool"
+as daemon "$dir/munge.yaml" doctor -n -P -o name,state --spool "$dir/nospool"
 grep -q '^node.munge|fail$' "$dir/out"
 check "doctor: no munge"
 echo "1..$n"

@@ -18,7 +18,7 @@ list "optional $plugin"
 examine ()
 {
     table=$("$abs_top_builddir/sacct-ext/gpuledger" --config "$conf" doctor \
-        -n -P -o check,state,finding --spool "$spool" \
+        -n -P -o name,state,message --spool "$spool" \
         --plugstack "$plugstack" "$@" 2>&1)
     status=$?
 }
@@ -166,7 +166,7 @@ chmod 711 "$scratch" "$scratch/open"
 mkdir -m 700 "$scratch/open/spool"
 table=$(setpriv --reuid games --regid games --clear-groups \
     "$abs_top_builddir/sacct-ext/gpuledger" doctor -n -P \
-    -o check,state,finding --spool "$scratch/open/spool" 2>&1)
+    -o name,state,message --spool "$scratch/open/spool" 2>&1)
 for what in room refused agent devices; do
     finds "node.$what" unknown '' "a spool that may not be read: node.$what"
 done

@@ -53,7 +53,8 @@ end
 complete -c gpuledger -f
 complete -c gpuledger -n 'test -z "$(__gpuledger_verb)"' -a '(__gpuledger_verbs)'
 complete -c gpuledger -n 'test "$(__gpuledger_last)" = report' -a '(__gpuledger_reports)'
+complete -c gpuledger -n 'test "$(__gpuledger_last)" = setup' -a 'accounting node login'
 complete -c gpuledger -n 'test "$(__gpuledger_last)" = dispute' -a 'raise uphold reject list'
 complete -c gpuledger -n 'contains -- (__gpuledger_last) --month --for' -a '(__gpuledger_months)'
 complete -c gpuledger -n 'string match -q -- "-*" (commandline -ct)' -a '(__gpuledger_options)'
-complete -c gpuledger -F -n 'contains -- (__gpuledger_last) --config --output --option-file --check --layout --set --export'
+complete -c gpuledger -F -n 'contains -- (__gpuledger_last) --config --output --option-file --check --layout --slurm-conf --slurmdbd-conf --plugstack --set --export'

@@ -1,0 +1,107 @@
+#!/bin/bash
+# What gpuledger setup reads of slurm.conf is what slurmctld reads of it: defaults in several
+# lines, an include, quotes, comments, continued lines. Slurm's own answer is the oracle:
+# each node's GPUs, CPUs and memory.
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+for tool in slurmctld scontrol; do
+    PATH=$PATH:/usr/sbin
+    command -v $tool >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
+done
+[ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because slurmctld runs as root here'; exit 0; }
+# shellcheck source=tests/support/slurmdb.sh
+. "$abs_top_srcdir/tests/support/slurmdb.sh" || exit 1
+work=$(mktemp -d) || exit 1
+controller=
+finish () { [ -z "$controller" ] || { kill "$controller"; wait "$controller"; } 2>/dev/null; rm -rf "$work"; }
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+tests=0 failed=0
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $tests - $2"; else echo "not ok $tests - $2"; failed=1; fi
+}
+
+mkdir "$work/state"
+cat >"$work/slurm.conf" <<END
+clustername = "lab"   # quotes and blanks
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort=$(slurmdb_port 3)
+SlurmUser=root
+AuthType=auth/none
+CredType=cred/none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+StateSaveLocation=$work/state
+SlurmctldPidFile=$work/slurmctld.pid
+GresTypes=gpu,nvme
+NodeName=DEFAULT CPUs=64 RealMemory=512000 State=DOWN
+Include nodes-%c.conf
+nodename=DEFAULT RealMemory=1000
+# NodeName=no[1-9] Gres=gpu:h100:8
+NodeName=c[1-3] NodeAddr=127.0.1.[1-3] CPUs=16
+NODENAME=u1 NodeAddr=127.0.1.4 gres=gpu:4
+PartitionName=gpu Nodes=ALL Default=YES
+END
+cat >"$work/nodes-lab.conf" <<'END'
+NodeName=g[001-002],h1 Gres="gpu:h100:8,nvme:2" Feature=a,b NodeAddr=127.0.1.[11-13] \
+    Weight=5 Reason="not # here"
+NodeName=m[1-2] NodeAddr=127.0.1.[21-22] Gres=gpu:1g.10gb:4,gpu:3g.40gb:1,gpu:h100:2 CPUs=32 # a comment
+    NodeName=r[1-2]n[08-10]	NodeAddr=127.0.1.[31-36]	Gres=gpu:a100:2 RealMemory=2000 CPUs=8
+END
+export SLURM_CONF=$work/slurm.conf
+slurmctld -D -c >"$work/log" 2>&1 &
+controller=$!
+# nodes: of Slurm: NODE TYPE COUNT CPUS MEMORY for whole GPUs, NODE slices TYPE:COUNT,...
+nodes () { scontrol -o show node 2>/dev/null; }
+slurmdb_wait sh -c 'scontrol -o show node | grep -q NodeName=u1' ||
+    { sed 's/^/# /' "$work/log"; echo 'Bail out! no slurmctld'; exit 1; }
+nodes | awk '
+    function value(key) { return match($0, "(^| )" key "=[^ ]*") ? substr($0, RSTART + index(substr($0, RSTART), "=")) : "" }
+    {
+        node = value("NodeName"); sub(/ .*/, "", node)
+        gres = value("Gres"); sub(/ .*/, "", gres)
+        cpus = value("CPUTot"); sub(/ .*/, "", cpus)
+        memory = value("RealMemory"); sub(/ .*/, "", memory)
+        slices = ""
+        count = split(gres, item, ",")
+        for (i = 1; i <= count; i++) {
+            parts = split(item[i], part, ":")
+            if (part[1] != "gpu") continue
+            type = parts == 3 ? part[2] : "gpu"
+            if (type ~ /^[0-9]g\./) slices = slices (slices == "" ? "" : ",") type ":" part[parts]
+            else print node, type, part[parts], cpus, memory
+        }
+        if (slices != "") print node, slices, cpus, memory
+    }' | sort >"$work/wanted"
+
+# The same of the proposal: a line for each node of each pool.
+"$abs_top_builddir/sacct-ext/gpuledger" --config "$work/new.yaml" setup --dry-run --yes \
+    --slurmdb mysql://gpuledger_reader@127.0.0.1:1/slurm_acct_db >"$work/out" 2>&1 </dev/null
+grep -q 'cluster lab, 5 pools' "$work/out"
+result $? "five kinds of nodes with GPUs"
+sed -n 's/^ *+ //p' "$work/out" | awk '
+    function done_pool() { if (nodes != "") print nodes, (layout != "" ? layout : type " " gpus), cpus, memory; nodes = "" }
+    /^[a-z]/ { done_pool(); on = ($1 == "pools:"); next }
+    !on { next }
+    /^  - name:/ { done_pool(); layout = type = gpus = cpus = memory = "" }
+    { word = $2; gsub(/["\[\]]/, "", word) }
+    /^    nodes:/ { nodes = $0; sub(/^    nodes: /, "", nodes); gsub(/"/, "", nodes) }
+    /^    gres:/ { type = word }
+    /^    layout:/ { layout = word }
+    /^    gpus_per_node:/ { gpus = word }
+    /^    cpus_per_node:/ { cpus = word }
+    /^    memory_per_node:/ { memory = word }' |
+    while read -r list rest; do
+        scontrol show hostnames "$list" | sed "s/\$/ $rest/"
+    done | sort >"$work/got"
+diff "$work/wanted" "$work/got" >"$work/diff"
+result $? "GPUs, CPUs and memory of each node are those of slurmctld"
+sed 's/^/# /' "$work/diff"
+[ "$(wc -l <"$work/wanted")" -eq 14 ]
+result $? "of 12 nodes with 14 kinds of devices"
+[ $failed -eq 0 ] || sed 's/^/# /' "$work/wanted" "$work/out"
+echo "1..$tests"
+exit $failed
