@@ -288,13 +288,9 @@ static const cli_option_t options[] = {
 const verb_t verb_verify = {
     .name = "verify",
     .run = run,
-<<<<<<< HEAD
+    .without_prices = true,
     .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor "
                 "[--if-configured]]",
-=======
-    .without_prices = true,
-    .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor]",
->>>>>>> 238f9c1da1c768cc351aa0e6c8326ab34364a603
     .summary = "compute every hash of closed months again",
     .help = "Names each month, row and field that was changed (exit code 3), "
             "compares the store with the hashes that are anchored outside of "
