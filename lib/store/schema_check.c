@@ -307,6 +307,39 @@ static void compare (const struct checking *c, const parts_t *is,
     }
 }
 
+/* SQLite before 3.37 has no strict tables: a store that was made with it has none. One
+ * table without its types next to others that have them was changed. */
+#define STRICT " STRICT"
+
+static char *find_strict (const part_t *part)
+{
+    char *at = strncmp (part->name, "table ", 6) == 0
+                   ? strstr (part->text, ")" STRICT)
+                   : NULL;
+
+    return at ? at + 1 : NULL;
+}
+
+static bool has_strict (const parts_t *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (find_strict (&parts->item[i]))
+            return true;
+    return false;
+}
+
+static void drop_strict (parts_t *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        char *at = find_strict (&parts->item[i]), *rest;
+        if (!at)
+            continue;
+        rest = at + strlen (STRICT);
+        rest += *rest == ',';
+        memmove (at, rest, strlen (rest) + 1);
+    }
+}
+
 static int compare_schemas (const struct checking *c, parts_t *should,
                             gl_error_t *error)
 {
@@ -315,6 +348,8 @@ static int compare_schemas (const struct checking *c, parts_t *should,
 
     if (rc == 0)
         rc = read_expected (c->db, should, error);
+    if (rc == 0 && !has_strict (&is))
+        drop_strict (should);
     if (rc == 0) {
         sort (&is);
         sort (should);

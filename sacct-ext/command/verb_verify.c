@@ -21,6 +21,7 @@ struct request {
     const char *head;
     const char *since;
     bool anchor;
+    bool if_configured;
     output_t output;
 };
 
@@ -178,7 +179,18 @@ static void take_bad_anchor (const char *sentence, bool bad, void *arg)
         verified_add (arg, sentence);
 }
 
-static int anchor_now (cli_t *cli, const verified_t *found)
+static int nothing_closed (cli_t *cli, const struct request *r)
+{
+    const char *text = "nothing was closed yet: there is no hash to anchor";
+
+    if (!r->if_configured)
+        return cli_failf (cli, "%s", text);
+    cli_say (cli, "%s", text);
+    return CLI_OK;
+}
+
+static int anchor_now (cli_t *cli, const struct request *r,
+                       const verified_t *found)
 {
     anchor_t anchor
         = {.head = found->head, .event = "verify", .when = time (NULL)};
@@ -188,8 +200,7 @@ static int anchor_now (cli_t *cli, const verified_t *found)
     if (!anchor.who)
         return CLI_FAILED;
     if (found->head.number == 0)
-        return cli_failf (cli, "nothing was closed yet: there is no hash to "
-                               "anchor");
+        return nothing_closed (cli, r);
     return manual_anchor (cli, &anchor);
 }
 
@@ -209,7 +220,7 @@ static int finish (cli_t *cli, const struct request *r, verified_t *found)
     tell_found (found, r, anchors);
     rc = found->count ? CLI_LOOK : CLI_OK;
     if (r->anchor && rc == CLI_OK)
-        rc = anchor_now (cli, found);
+        rc = anchor_now (cli, r, found);
     else if (r->anchor)
         cli_warn (cli, "no anchor was written");
     return rc;
@@ -228,7 +239,13 @@ static int verify (cli_t *cli, const struct request *r)
                           "--%s needs 64 hexadecimal digits, as a statement "
                           "prints them",
                           r->head ? "head" : "since");
-    if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
+    if (!cli_site (cli))
+        return CLI_FAILED;
+    if (r->if_configured && !cli->site->close.anchor) {
+        cli_say (cli, "close.anchor is not set: no hash is anchored");
+        return CLI_OK;
+    }
+    if (!cli_store (cli, STORE_READ_ONLY))
         return CLI_FAILED;
     if (verify_chain (cli->store, wanted ? hash : NULL, &found, &error) < 0)
         return cli_fail (cli, &error);
@@ -247,6 +264,8 @@ static int run (cli_t *cli, int argc, char **argv)
         return cli_usage (cli, "verify takes no argument");
     if (!!r.head + !!r.since + r.anchor > 1)
         return cli_usage (cli, "give one of --head, --since and --anchor");
+    if (r.if_configured && !r.anchor)
+        return cli_usage (cli, "--if-configured needs --anchor");
     return verify (cli, &r);
 }
 
@@ -258,6 +277,10 @@ static const cli_option_t options[] = {
     {0, "anchor", NULL,
      "if nothing is wrong, anchor the latest hash (close.anchor)",
      CLI_AT (struct request, anchor)},
+    {0, "if-configured", NULL,
+     "with --anchor: do nothing without close.anchor, or before the first "
+     "closing",
+     CLI_AT (struct request, if_configured)},
     CLI_GROUP (output_options, struct request, output),
     {0},
 };
@@ -266,7 +289,8 @@ const verb_t verb_verify = {
     .name = "verify",
     .run = run,
     .without_prices = true,
-    .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor]",
+    .synopsis = "[--head HASH | --since HASH [OUTPUT] | --anchor "
+                "[--if-configured]]",
     .summary = "compute every hash of closed months again",
     .help = "Names each month, row and field that was changed (exit code 3), "
             "compares the store with the hashes that are anchored outside of "

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/program.h"
 
-#define UNITS_MAX 8
+#define UNITS_MAX 16
 
 /* As sd_booted(3). */
 static bool systemd_runs (void)

@@ -321,26 +321,34 @@ static setup_result_t make_grants (setup_t *setup, buffer_t *finding,
 
 /* --- services ------------------------------------------------------------ */
 
-static const char *const units[]
-    = {"gpuledger-sync.timer", "gpuledger-sync-full.timer",
-       "gpuledger-collector.service", NULL};
+/* The timer of backups copies SQLite files alone: a server has its own tools. */
+#define OF_ANY_STORE                                     \
+    "gpuledger-sync.timer", "gpuledger-sync-full.timer", \
+        "gpuledger-collector.service", "gpuledger-anchor.timer"
+static const char *const units_of_server[] = {OF_ANY_STORE, NULL};
+static const char *const units_of_sqlite[]
+    = {OF_ANY_STORE, "gpuledger-backup.timer", NULL};
+
+static const char *const *units_of (setup_t *setup)
+{
+    return store_place_on_server (setup) ? units_of_server : units_of_sqlite;
+}
 
 static setup_state_t look_services (setup_t *setup, buffer_t *finding)
 {
-    (void)setup;
-    return services_look (units, finding);
+    return services_look (units_of (setup), finding);
 }
 
 static setup_result_t make_services (setup_t *setup, buffer_t *finding,
                                      gl_error_t *error)
 {
-    return services_enable (&setup->changes, units, finding, error);
+    return services_enable (&setup->changes, units_of (setup), finding, error);
 }
 
 static setup_result_t undo_services (setup_t *setup, buffer_t *finding,
                                      gl_error_t *error)
 {
-    return services_disable (&setup->changes, units, finding, error);
+    return services_disable (&setup->changes, units_of_sqlite, finding, error);
 }
 
 /* --- usage --------------------------------------------------------------- */

@@ -58,6 +58,11 @@ empty "$lab"
 gl "$lab" init && import "$lab" 2026-12-05T00:00:00
 gl "$lab" verify
 result $? "nothing is closed yet, and nothing is anchored"
+gl "$lab" verify --anchor
+[ $? -eq 1 ] && has 'nothing was closed yet'
+result $? "verify --anchor fails before the first closing"
+gl "$lab" verify --anchor --if-configured && has 'nothing was closed yet' && [ ! -e "$anchor" ]
+result $? "which --if-configured accepts"
 doctor
 has 'ok|0 anchors'
 result $? "which doctor takes for right"
@@ -261,6 +266,9 @@ configure 'anchor_command: [logger, -t, ledger], '
 gl "$lab" verify
 [ $? -eq 1 ] && has "close.anchor_command: 'logger' is not an absolute path"
 result $? "a command by its bare name"
+gl "$lab" verify --if-configured
+[ $? -eq 2 ] && has 'needs --anchor'
+result $? "--if-configured is for --anchor"
 gl "$lab" verify --since "$head" --anchor
 [ $? -eq 2 ] && hasnt 'entries'
 result $? "one question at a time"

@@ -49,7 +49,9 @@ docs/guides/admin.md|systemctl|root and systemd
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
 docs/guides/backup.md|mariadb|a server: tests/store/backup.sh
+docs/guides/backup.md|systemctl|root and systemd
 docs/guides/budgets.md|gpuledger budget --mail --once|root's directories and a mail program: tests/cli/budget.sh
+docs/guides/closing.md|systemctl|root and systemd
 docs/guides/closing.md|ssh-keygen|makes a key of root: tests/close/anchor.sh
 docs/guides/closing.md|echo "ledger@site|the same
 docs/guides/failures.md|tests/fault/kill|minutes, and whole processes killed: tests/fault

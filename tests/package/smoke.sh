@@ -1,6 +1,7 @@
 #!/bin/bash
-# A package built from this tree installs in a clean Debian 12, prices the example month
-# there, is upgraded and purged, and leaves the ledger alone.
+# smoke.sh [RELEASE]: a package built from this tree installs in a clean Debian 12, prices
+# the example month there, is upgraded and purged, and leaves the ledger alone. For
+# another RELEASE, such as trixie, the packages are built in a tree of that release.
 set -u
 : "${abs_top_srcdir:?}"
 # shellcheck source=tests/package/tree.sh
@@ -13,7 +14,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf --one-file-system "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 tests=0 failed=0
-tree=$work/tree
+tree=$work/tree release=${1:-bookworm}
 
 # result STATUS WHAT: with the end of the log of what failed
 result ()
@@ -29,11 +30,17 @@ result ()
 }
 try () { what=$1; shift; "$@" >"$work/log" 2>&1; result $? "$what"; }
 
-make_tree bookworm "$tree" >"$work/tree.log" 2>&1 &
-# not for speed: a compiler that does not optimize is done earlier
-try "the packages are built" env DEB_BUILD_OPTIONS='noopt parallel=2' \
-    "$abs_top_srcdir/contrib/package" deb --output "$work/one" --version 0.1.0
-wait $! || { cp "$work/tree.log" "$work/log"; result 1 "a clean Debian 12"; }
+make_tree "$release" "$tree" >"$work/tree.log" 2>&1 &
+# build DIR: not for speed: a compiler that does not optimize is done earlier
+build ()
+{
+    [ "$release" = bookworm ] || { build_within "$release" "$work/builder" "$1"; return; }
+    DEB_BUILD_OPTIONS='noopt parallel=2' "$abs_top_srcdir/contrib/package" deb --output "$1" --version 0.1.0
+}
+try "the packages are built" build "$work/one"
+wait $! || { cp "$work/tree.log" "$work/log"; result 1 "a clean Debian $release"; }
+files () { deb_files "$work/one" | diff "$abs_top_srcdir/tests/package/files" -; }
+try "they have the files of tests/package/files" files
 try "lintian finds nothing" lintian --fail-on error,warning "$work"/one/*.changes
 try "apt installs them" install_debs "$tree" "$work/one"
 grep -q "'gpuledger setup' sets up the accounting host" "$work/log"
@@ -47,6 +54,8 @@ try "its figures filled in, there are charges" fill_figures "$tree"
 try "the example site: import, a report and a closed month" use_it "$tree"
 try "the charge of the example month" right_money "$tree"
 try "services cannot write closed months" least_power "$tree"
+try "the daily backup" back_up "$tree"
+try "the daily anchor" anchor_it "$tree"
 try "verify" within "$tree" gpuledger verify
 
 # The same packages as a later version: what a site changed stays.
@@ -71,11 +80,25 @@ result $? "purge says where the ledger is"
 left_over "$tree" >"$work/log"
 diff - "$work/log" >"$work/diff" <<'END'
 /var/lib/gpuledger
+/var/lib/gpuledger-backup
 /var/lib/gpuledger-ledger
 END
 cp "$work/diff" "$work/log"
 [ ! -s "$work/diff" ]
 result $? "and leaves nothing else"
+
+# Again, at another time, for another user's settings, and in a directory whose name is longer.
+again ()
+{
+    local deb
+    mkdir -p "$work/another-directory/tmp" && cd "$work/another-directory" || return
+    (umask 077 && TMPDIR="$PWD/tmp" TZ=Asia/Tokyo HOME=/ DEB_BUILD_OPTIONS='noopt parallel=2' \
+        "$abs_top_srcdir/contrib/package" deb --output two --version 0.1.0) || return
+    for deb in "$work"/one/*.deb; do
+        cmp "$deb" "two/$(basename "$deb")" || return
+    done
+}
+[ "$release" != bookworm ] || try "built again they are the same bytes" again
 
 echo "1..$tests"
 exit $failed

@@ -50,10 +50,47 @@ install_debs ()
     within "$tree" sh -c "apt-get -q -y --no-install-recommends install slurm-client $(echo $debs)"
 }
 
+# build_within RELEASE TREE DIR: the packages, built in a tree of that release
+build_within ()
+{
+    make_tree "$1" "$2" && mkdir -p "$2/src" "$2/deps/debian" || return
+    tar -C "$abs_top_srcdir" --exclude=./.git -cf - . | tar -C "$2/src" -xf - || return
+    sed 's/@SLURM@/any/' "$2/src/contrib/debian/control.in" >"$2/deps/debian/control"
+    within "$2" apt-get -q -y --no-install-recommends build-dep /deps &&
+        within "$2" env DEB_BUILD_OPTIONS='noopt parallel=2' \
+            /src/contrib/package deb --output /packages --version 0.1.0 &&
+        mkdir -p "$3" && cp "$2"/packages/* "$3"
+}
+
 # mode_of TREE PATH: "0750 gpuledger gpuledger"
 mode_of () { within "$1" stat -c '%a %U %G' "$2"; }
 
 as_gpuledger () { within "$1" setpriv --reuid gpuledger --regid gpuledger --clear-groups "${@:2}"; }
+
+# same_names: "PACKAGE PATH" where either kind of package has its own place for a file; all
+# guides and all examples are one line
+same_names ()
+{
+    sed -E 's, /lib/systemd, /usr/lib/systemd,; s, /usr/lib(64|/[^/]*-linux-gnu)/gpuledger/, PLUGINS/,
+        s,zsh/vendor-completions,zsh/site-functions,; s,\.(gz|bz2)$,,
+        s,(/usr/share/doc/slurm-gpuledger/).*,\1,; s,(/usr/share/gpuledger/).*,\1,' |
+        grep -v -E '/copyright$|/changelog|/usr/share/licenses/|/usr/lib/(debug|\.build-id)' | LC_ALL=C sort -u
+}
+
+# deb_files DIR, rpm_files DIR: all files of the packages in DIR
+deb_files ()
+{
+    local deb
+    for deb in "$1"/*.deb; do
+        case $deb in *-dbgsym_*) continue ;; esac
+        dpkg-deb --fsys-tarfile "$deb" | tar -t | sed -n "s,^\.\(.*[^/]\)\$,$(basename "${deb%%_*}") \1,p"
+    done | same_names
+}
+rpm_files ()
+{
+    rpm -qp --qf '[%{=NAME} %{FILENAMES} %{FILEMODES:perms}\n]' "$1"/*.rpm 2>/dev/null |
+        sed -n 's/ -[^ ]*$//p' | grep -v -E '^[^ ]*-debug(info|source) ' | same_names
+}
 
 # --- what holds in a tree with all four packages -------------------------------------------
 
@@ -141,6 +178,45 @@ least_power ()
         ! as_gpuledger "$1" test -w /var/lib/gpuledger-ledger/ledger.db &&
         ! as_gpuledger "$1" test -w /var/lib/gpuledger-ledger &&
         as_gpuledger "$1" test -w /var/lib/gpuledger/facts.db
+}
+
+# unit_of TREE SERVICE KEY: the values of a key of its unit
+unit_of () { sed -n "s/^$3=//p" "$1/usr/lib/systemd/system/$2.service"; }
+
+# run_unit TREE SERVICE: what a service of root runs, with the mask and the capabilities of its unit
+run_unit ()
+{
+    local state powers
+    state=$(unit_of "$1" "$2" StateDirectory)
+    powers=$(unit_of "$1" "$2" CapabilityBoundingSet | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+    [ -n "$powers" ] && [ -z "$(unit_of "$1" "$2" User)" ] || return
+    [ -z "$state" ] ||
+        within "$1" install -d -m "$(unit_of "$1" "$2" StateDirectoryMode)" "/var/lib/$state"
+    within "$1" setpriv --bounding-set "-all,$powers" \
+        sh -c "umask $(unit_of "$1" "$2" UMask); $(unit_of "$1" "$2" ExecStart | sed 's/\$\$/$/g; s/%%/%/g')"
+}
+
+# The copy of today replaces another one, is one that verify finds right, and leaves the
+# store to the services.
+back_up ()
+{
+    local copy
+    copy=/var/lib/gpuledger-backup/ledger-$(LC_ALL=C date +%a).db
+    run_unit "$1" gpuledger-backup && run_unit "$1" gpuledger-backup &&
+        [ "$(find "$1/var/lib/gpuledger-backup" -type f | wc -l)" -eq 2 ] &&
+        [ "$(mode_of "$1" "$copy-ledger")" = '600 root root' ] &&
+        within "$1" gpuledger --store "sqlite:$copy" verify &&
+        as_gpuledger "$1" gpuledger report usage --month 2026-10 >/dev/null &&
+        [ -z "$(within "$1" find /var/lib/gpuledger ! -user gpuledger)" ]
+}
+
+# Without close.anchor nothing is written, with it one line a day.
+anchor_it ()
+{
+    run_unit "$1" gpuledger-anchor && [ ! -e "$1/root/anchors" ] &&
+        sed -i 's|^close: *{|&anchor: /root/anchors, |' "$1/etc/gpuledger/gpuledger.yaml" &&
+        run_unit "$1" gpuledger-anchor && run_unit "$1" gpuledger-anchor &&
+        [ "$(wc -l <"$1/root/anchors")" -eq 2 ] && within "$1" gpuledger verify
 }
 
 # Programs find all their libraries, and Slurm's loader the plugin's symbol.

@@ -77,7 +77,7 @@ result $? "facts are of the services' user, and closed months of root"
 ends 3 "with --run-sql" gl setup "${answers[@]}" --run-sql
 says "the account is made" '^done now +an account can read'
 says "the first report" '^ *vision '
-says "systemd does not run here" 'systemctl enable --now gpuledger-sync.timer'
+says "systemd does not run here" 'systemctl enable --now gpuledger-sync.timer .* gpuledger-anchor.timer gpuledger-backup.timer'
 says "figures are left" "$conf:[0-9]+: .price. of .assets."
 [ ! -e /etc/gpuledger/setup-reader.sql ]
 result $? "the SQL is not left behind"
