@@ -99,6 +99,9 @@ static void fill (site_cloud_t *cloud, const catalogue_row_t *row)
     free (cloud->as_of);
     free (cloud->source);
     cloud->as_of = xstrdup (row->cell[CELL_AS_OF]);
+    if (!cloud->provider)
+        cloud->provider
+            = xstrndup (cloud->catalogue, strcspn (cloud->catalogue, "/"));
     cloud->source = xasprintf ("catalogue %s, %s: %s", cloud->catalogue,
                                row->cell[CELL_PLAN], row->cell[CELL_SOURCE]);
 }
