@@ -4,7 +4,8 @@
  * Quantities and money inside a calculation are GMP rationals (mpq_t); no
  * floating point occurs anywhere. Money becomes an integer of the currency's
  * smallest unit in exact_share(), exact_share_in_order(), exact_round() or
- * exact_round_half_up(), and nowhere else.
+ * exact_round_half_up(), and nowhere else; line items of 10 decimals also in
+ * line_items_share().
  */
 #ifndef GL_BASE_EXACT_H
 #define GL_BASE_EXACT_H
