@@ -74,17 +74,20 @@ static bool fewer_gpus (rightsize_t *r, struct family *f)
     return true;
 }
 
+/* Of an odd number the larger half. */
 static bool half_gpus (rightsize_t *r, struct family *f)
 {
+    uint64_t half = (f->devices + 1) / 2;
+
     (void)r;
     if (f->devices < 2 || !is_below (f->active, f->known, ACTIVITY_VERY_LOW))
         return false;
     advise (f, ADVICE_HALF_GPUS,
             xasprintf ("Try %llu instead of %llu: they are active for less "
                        "than %d %% of the time.",
-                       (unsigned long long)(f->devices / 2),
-                       (unsigned long long)f->devices, ACTIVITY_VERY_LOW),
-            f->devices - f->devices / 2, f->devices);
+                       (unsigned long long)half, (unsigned long long)f->devices,
+                       ACTIVITY_VERY_LOW),
+            f->devices - half, f->devices);
     return true;
 }
 

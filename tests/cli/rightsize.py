@@ -23,7 +23,7 @@ FAMILIES = [
     # of two, one job of three was busy on both
     ("ann", "both_1", 2, 3, 7200, 80, 70000, 2, "h100", 4, None, 0),
     ("ann", "weak_1", 4, 3, 7200, 25, 70000, 4, "h100", 4, "half_gpus", F(1, 2)),
-    ("ann", "weak_2", 3, 3, 7200, 25, 70000, 3, "h100", 4, "half_gpus", F(2, 3)),
+    ("ann", "weak_2", 3, 3, 7200, 25, 70000, 3, "h100", 4, "half_gpus", F(1, 3)),
     ("ann", "at_limit_1", 4, 3, 7200, 30, 70000, 4, "h100", 4, "pipeline", 0),
     # 20000 MiB of 80000 and a quarter more: 2/8; 12 % of activity: below 1/7
     ("bob", "small-1", 1, 3, 7200, 11, 10000, 1, "h100", 4, "slice:1g.20gb", F(3, 4)),
