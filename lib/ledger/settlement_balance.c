@@ -459,7 +459,8 @@ void balance_end (struct settling *s, bill_balance_t *b)
         mpq_add (b->expired, b->expired, b->closing);
     else if (last && s->rule->unused == SETTLE_CARRIED_ONCE)
         mpq_add (b->expired, b->expired, b->rolled_over);
-    else if (s->how->ended && s->rule->unused == SETTLE_EXPIRES_EVENLY)
+    else if (s->how->ended && s->rule->unused == SETTLE_EXPIRES_EVENLY
+             && !goes_on (s, b->team)) /* another entry may use it this month */
         expire_evenly (s, b);
     balance_left (b, b->closing);
     if (last)
