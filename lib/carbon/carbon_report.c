@@ -278,6 +278,22 @@ static void note_missing (report_t *report, const row_t *all)
     }
 }
 
+static void pool_without_embodied (report_t *report,
+                                   const report_query_t *query)
+{
+    const site_t *site = query->site;
+
+    for (size_t i = 0; i < site->pool_count && site->embodied_count > 0; i++)
+        if (site->pools[i].resource == RESOURCE_GPU
+            && !carbon_embodied (site, site->pools[i].name, query->period.start)
+            && !carbon_embodied (site, site->pools[i].name,
+                                 query->period.end - 1))
+            report_note (report, NOTE_INFORMATION,
+                         "Pool %s has no entry of `embodied`: its GPUs are "
+                         "not in the embodied CO2e.",
+                         site->pools[i].name);
+}
+
 static void pool_without_power (report_t *report, cube_t *rows,
                                 const report_query_t *query)
 {
@@ -404,6 +420,7 @@ report_t *carbon_report_make (carbon_report_t *c)
     put_row (report, first, &all, query->site);
     note_missing (report, &all);
     pool_without_power (report, c->rows, query);
+    pool_without_embodied (report, query);
     note_sources (report, query);
     note_shift (c, report);
     report_sort (report);

@@ -43,7 +43,7 @@ static const column_info_t columns[] = {
      "Work of the period that interruptible GPUs do."},
     {"on_demand_hours", "On demand, GPU hours", COLUMN_HOURS, false, true,
      "Work of the period that GPUs rented by the hour do."},
-    {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
+    {"gpu_hours", "Work, GPU hours", COLUMN_HOURS, false, false,
      "All work of the period: the same in every row."},
     {"months", "Months", COLUMN_RATE, false, false,
      "From the purchase on; for a mix, until it is paid back against renting "

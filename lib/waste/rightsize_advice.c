@@ -148,8 +148,8 @@ static bool fewer_scaling (rightsize_t *r, struct family *f)
         text = exact_text (percent, 0);
         f->advice.id = ADVICE_FEWER_SCALING;
         f->advice.text
-            = xasprintf ("Run on %llu: %llu devices do the same work with "
-                         "%s %% of their efficiency.",
+            = xasprintf ("Run on %llu, if it may take longer: %llu do the same "
+                         "work with %s %% of their efficiency.",
                          (unsigned long long)few->devices,
                          (unsigned long long)f->devices, text);
         mpq_set_ui (percent, 1, 1);
@@ -237,9 +237,11 @@ static bool slice (rightsize_t *r, struct family *f)
         return false;
     by_memory = p->memory * p->compute_total > p->compute * p->memory_total;
     GL_AUTOFREE char *percent = percent_of_memory (f);
+    GL_AUTOFREE char *active = report_percent_text (f->active, f->known);
     advise (f, ADVICE_SLICE,
-            xasprintf ("Try a slice %s: the jobs use %s %% of the memory.",
-                       p->profile, percent),
+            xasprintf ("Try a slice %s: the jobs use %s %% of the memory, and "
+                       "the GPU is active for %s %% of the time.",
+                       p->profile, percent, active),
             (unsigned long)(by_memory ? p->memory_total - p->memory
                                       : p->compute_total - p->compute),
             (unsigned long)(by_memory ? p->memory_total : p->compute_total));

@@ -31,7 +31,7 @@ enum {
 static const column_info_t columns[AT_COUNT] = {
     {"user", "User", COLUMN_TEXT, true, false, "Who submitted the jobs."},
     {"account", "Account", COLUMN_TEXT, true, false, "Their account."},
-    {"job_name", "Jobs named", COLUMN_TEXT, true, false,
+    {"job_name", "Job name", COLUMN_TEXT, true, false,
      "The name of the jobs, with '#' for digits."},
     {"pool", "Pool", COLUMN_TEXT, true, false, "The pool of their devices."},
     {"profile", "Slice", COLUMN_TEXT, true, false,
@@ -101,7 +101,9 @@ static void put_saving (struct page *page, const struct family *f, bool known,
     mpq_init (value);
     mpz_init (units);
     mpq_mul (value, known ? f->known : f->seconds, f->advice.share);
-    report_put_hours (page->report, hours_at, value);
+    if (f->advice.id
+        != ADVICE_SMALLER_GPU) /* as many hours, at another price */
+        report_put_hours (page->report, hours_at, value);
     mpq_mul (value, f->value, f->advice.share);
     if (known) {
         mpq_mul (value, value, f->known);
@@ -173,8 +175,8 @@ static void add_figures (struct page *page)
         = exact_units_text (page->least, site->currency_digits);
     GL_AUTOFREE char *most
         = exact_units_text (page->most, site->currency_digits);
-    GL_AUTOFREE char *hint = xasprintf ("%s, and at least %s as far as agents "
-                                        "measured",
+    GL_AUTOFREE char *hint = xasprintf ("%s at most; %s of it in hours that "
+                                        "agents measured",
                                         site->currency, least);
 
     report_figure (page->report, "Could be saved", most, hint, COLUMN_MONEY);

@@ -114,9 +114,10 @@ def check(text):
         hours = F(gpus * jobs * seconds, 3600)
         same(f"{family} hours", row["gpu_hours"], f"{float(hours):.6f}")
         if share:
-            same(f"{family} saves", row["saving_gpu_hours"], f"{float(hours * share):.6f}")
+            some = word != "smaller_gpu"  # as many hours, at a lower price
+            same(f"{family} saves", row["saving_gpu_hours"], f"{float(hours * share):.6f}" if some else "")
             same(f"{family} at least", row["saving_gpu_hours_least"],
-                 f"{float(hours * share * known / 4 * (F(3, 4) if busy < 0 else 1)):.6f}")
+                 f"{float(hours * share * known / 4 * (F(3, 4) if busy < 0 else 1)):.6f}" if some else "")
             same(f"{family} in money", row["saving"], f"{float(hours * share * PRICES[pool]):.2f}")
         else:
             same(f"{family} in money", row["saving"], "")
