@@ -364,3 +364,12 @@ void exact_set_fraction (mpq_t value, fraction_t f)
 {
     exact_set_i64 (value, f.num, f.den);
 }
+
+void exact_weighted (mpq_t ret, fraction_t weight, uint64_t value,
+                     unsigned long scale)
+{
+    exact_set_fraction (ret, weight);
+    mpz_mul_ui (mpq_numref (ret), mpq_numref (ret), value);
+    mpz_mul_ui (mpq_denref (ret), mpq_denref (ret), scale);
+    mpq_canonicalize (ret);
+}

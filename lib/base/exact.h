@@ -94,5 +94,8 @@ typedef struct {
 fraction_t fraction (int64_t num, int64_t den);
 int fraction_compare (fraction_t a, fraction_t b);
 void exact_set_fraction (mpq_t value, fraction_t f);
+/* ret = weight x value / scale */
+void exact_weighted (mpq_t ret, fraction_t weight, uint64_t value,
+                     unsigned long scale);
 
 #endif /* !GL_BASE_EXACT_H */

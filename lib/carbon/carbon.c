@@ -126,16 +126,6 @@ bool carbon_intensity (const site_grid_t *grid, period_t period,
 
 /* --- a slice ------------------------------------------------------------------------ */
 
-/* ret = weight x value / scale */
-static void weighted (mpq_t ret, const device_kind_t *kind, uint64_t value,
-                      unsigned long scale)
-{
-    exact_set_fraction (ret, kind->weight);
-    mpz_mul_ui (mpq_numref (ret), mpq_numref (ret), value);
-    mpz_mul_ui (mpq_denref (ret), mpq_denref (ret), scale);
-    mpq_canonicalize (ret);
-}
-
 /* to += watts x seconds, in kWh */
 static void add_watts (mpq_t to, mpq_srcptr watts, mpq_srcptr seconds)
 {
@@ -180,8 +170,10 @@ static void take_energy (const site_t *site, const usage_slice_t *slice,
     const site_power_t *power = carbon_power (site, pool, slice->period.start);
     const measured_t *m = &slice->part.measured;
 
-    weighted (ret->gpu_seconds, slice->part.kind, slice->part.gres_seconds, 1);
-    weighted (ret->known_seconds, slice->part.kind, m->energy_ms, 1000);
+    exact_weighted (ret->gpu_seconds, slice->part.kind->weight,
+                    slice->part.gres_seconds, 1);
+    exact_weighted (ret->known_seconds, slice->part.kind->weight, m->energy_ms,
+                    1000);
     mpz_set_ui (mpq_numref (ret->measured_kwh), m->energy_mj);
     mpz_set_ui (mpq_denref (ret->measured_kwh), MJ_PER_KWH);
     mpq_canonicalize (ret->measured_kwh);

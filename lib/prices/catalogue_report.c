@@ -147,7 +147,7 @@ static const column_info_t list_columns[] = {
      "Model; PCIe, NVL and SXM are different GPUs."},
     {"provider", "Provider", COLUMN_TEXT, true, false, "The cloud."},
     {"instance", "Instance", COLUMN_TEXT, true, false,
-     "The provider's name of what is rented."},
+     "The provider's name for the machine."},
     {"region", "Region", COLUMN_TEXT, true, false,
      "Empty: not stated, or one price everywhere."},
     {"gpus", "GPUs", COLUMN_COUNT, false, false, "GPUs of the instance."},
@@ -283,7 +283,7 @@ enum {
 static const column_info_t history_columns[] = {
     {"provider", "Provider", COLUMN_TEXT, true, false, "The cloud."},
     {"instance", "Instance", COLUMN_TEXT, true, false,
-     "The provider's name of what is rented."},
+     "The provider's name for the machine."},
     {"region", "Region", COLUMN_TEXT, true, false,
      "Empty: not stated, or one price everywhere."},
     {"plan", "Plan", COLUMN_TEXT, true, false,

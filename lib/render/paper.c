@@ -4,7 +4,7 @@
 
 #include "render/render_private.h"
 
-/* Beside and below a plot is the text of its axes. */
+/* The text of the axes is at the left of a plot and below it. */
 #define PLOT "<svg class=\"plot\""
 #define AXES "<g transform=\"translate(58 6) scale(.86)\">"
 

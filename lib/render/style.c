@@ -22,7 +22,7 @@
     " td.w{grid-column:1/-1;text-align:left}." class                           \
     " td.w::before{float:none;max-width:none}"
 
-/* The rules of what is inside of drawings. */
+/* The style of shapes and text in a drawing. */
 #define DRAWING(s0, s1, s2, s3, s4, s5, ink, soft, line, wash, hatch, size)    \
     ".s0{fill:" s0 "}.s1,.s7,.s11,.s14{fill:" s1 "}"                           \
     ".s2,.s8,.s12{fill:" s2 "}.s3,.s6,.s9,.s15{fill:" s3 "}"                   \

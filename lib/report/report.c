@@ -312,9 +312,10 @@ static void put (report_t *report, size_t column, const char *text)
     report->line[column] = text ? add_text (report, text) : NULL;
 }
 
-static void put_made (report_t *report, size_t column, char *text)
+void report_put_made (report_t *report, size_t column, char *text)
 {
-    put (report, column, text);
+    if (text)
+        put (report, column, text);
     free (text);
 }
 
@@ -589,19 +590,19 @@ void report_named_money (report_t *report, const char *name, const char *title,
 
 void report_put_hours (report_t *report, size_t column, const mpq_t seconds)
 {
-    put_made (report, column, report_hours_text (seconds));
+    report_put_made (report, column, report_hours_text (seconds));
 }
 
 void report_put_money (report_t *report, size_t column, const mpz_t units,
                        int digits)
 {
-    put_made (report, column, exact_units_text (units, digits));
+    report_put_made (report, column, exact_units_text (units, digits));
 }
 
 void report_put_exact (report_t *report, size_t column, const mpq_t value,
                        int digits)
 {
-    put_made (report, column, exact_text (value, digits));
+    report_put_made (report, column, exact_text (value, digits));
 }
 
 void report_named_total (report_t *report, const char *name, const char *title,

@@ -247,6 +247,8 @@ void report_row (report_t *report);
 void report_at_row (report_t *report, size_t row);
 void report_at_totals (report_t *report);
 void report_put_text (report_t *report, size_t column, const char *text);
+/* Takes the text; NULL: nothing is put. */
+void report_put_made (report_t *report, size_t column, char *text);
 void report_put_count (report_t *report, size_t column, uint64_t count);
 /* seconds -> hours */
 void report_put_hours (report_t *report, size_t column, const mpq_t seconds);

@@ -140,10 +140,7 @@ static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
         return 0;
     fields_init (&row_fields, &row);
     slice_keys_of (slice, &row.keys);
-    exact_set_fraction (row.seconds, kind->weight);
-    mpz_mul_ui (mpq_numref (row.seconds), mpq_numref (row.seconds),
-                slice->part.gres_seconds);
-    mpq_canonicalize (row.seconds);
+    exact_weighted (row.seconds, kind->weight, slice->part.gres_seconds, 1);
     if (t->unlabelled)
         mpq_set (row.unlabelled, row.seconds);
     if (t->untagged) {
@@ -226,13 +223,6 @@ struct page {
     mpz_t sum;
 };
 
-static void put_made (report_t *report, size_t column, char *text)
-{
-    if (text)
-        report_put_text (report, column, text);
-    free (text);
-}
-
 static void put_amount (struct page *page, const mpz_t units)
 {
     const site_t *site = page->t->query->site;
@@ -247,13 +237,13 @@ static void put_sums (struct page *page, const row_t *row, const mpz_t units)
 {
     report_put_hours (page->report, page->first + AT_GPU_HOURS, row->seconds);
     report_put_hours (page->report, page->first + AT_UNTAGGED, row->untagged);
-    put_made (page->report, page->first + AT_UNTAGGED_PCT,
-              report_percent_text (row->untagged, row->seconds));
+    report_put_made (page->report, page->first + AT_UNTAGGED_PCT,
+                     report_percent_text (row->untagged, row->seconds));
     if (mpz_sgn (units) != 0)
         put_amount (page, units);
     if (page->t->query->site->policy.labels.count > 0)
-        put_made (page->report, page->first + AT_UNLABELLED_PCT,
-                  report_percent_text (row->unlabelled, row->seconds));
+        report_put_made (page->report, page->first + AT_UNLABELLED_PCT,
+                         report_percent_text (row->unlabelled, row->seconds));
 }
 
 static void put_group (struct page *page, const row_t *row)

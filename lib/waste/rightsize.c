@@ -11,6 +11,9 @@
 #include "site/kind.h"
 #include "waste/rightsize_private.h"
 
+/* Users choose names: those of further families are one. */
+#define FAMILIES_MAX 20000
+
 enum { AT_POOL, AT_USER, AT_ACCOUNT, AT_PROFILE, AT_GPU, AT_COUNT };
 static const key_id_t keys[AT_COUNT]
     = {KEY_POOL, KEY_USER, KEY_ACCOUNT, KEY_PROFILE, KEY_GPU};
@@ -74,7 +77,8 @@ static void family_free (struct family *f)
     free (f);
 }
 
-static struct family *family_of (rightsize_t *r, const usage_slice_t *slice)
+static struct family *find_or_add (rightsize_t *r, const usage_slice_t *slice,
+                                   bool add_it)
 {
     char *key
         = xasprintf ("%s\n%s\n%s\n%s\n%s\n%llu",
@@ -86,13 +90,25 @@ static struct family *family_of (rightsize_t *r, const usage_slice_t *slice)
     struct family *f;
 
     HASH_FIND_STR (r->families, key, f);
-    if (f) {
+    if (f || !add_it) {
         free (key);
         return f;
     }
     f = family_new (r, slice, key);
     HASH_ADD_KEYPTR (hh, r->families, f->key, strlen (f->key), f);
     return f;
+}
+
+static struct family *family_of (rightsize_t *r, const usage_slice_t *slice)
+{
+    bool room = HASH_COUNT (r->families) < FAMILIES_MAX;
+    struct family *f = find_or_add (r, slice, room);
+
+    if (f)
+        return f;
+    free (r->name);
+    r->name = xstrdup (RIGHTSIZE_OTHER_NAMES);
+    return find_or_add (r, slice, true);
 }
 
 /* to += weight x value / scale */
@@ -102,10 +118,7 @@ static void add (mpq_t to, const device_kind_t *kind, uint64_t value,
     mpq_t part;
 
     mpq_init (part);
-    exact_set_fraction (part, kind->weight);
-    mpz_mul_ui (mpq_numref (part), mpq_numref (part), value);
-    mpz_mul_ui (mpq_denref (part), mpq_denref (part), scale);
-    mpq_canonicalize (part);
+    exact_weighted (part, kind->weight, value, scale);
     mpq_add (to, to, part);
     mpq_clear (part);
 }

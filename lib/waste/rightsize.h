@@ -25,7 +25,8 @@
  * range: its share of the GPU hours that were measured, and of all of them; in money by
  * bill_time_value(). A smaller GPU may be slower: then less is saved.
  *
- * Give it month after month, as waste_report.h says. Memory holds the families. Pure.
+ * Give it month after month, as waste_report.h says. Memory holds the families, of
+ * which 20,000 have names of their own; further ones are not judged. Pure.
  */
 #ifndef GL_WASTE_RIGHTSIZE_H
 #define GL_WASTE_RIGHTSIZE_H

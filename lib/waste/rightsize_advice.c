@@ -42,6 +42,8 @@ static bool is_known (const struct family *f)
     mpq_t least;
     bool enough;
 
+    if (!strcmp (f->name, RIGHTSIZE_OTHER_NAMES))
+        return false;
     mpq_init (least);
     mpq_set_ui (least, HOURS_LEAST * 3600, 1);
     enough = f->jobs >= JOBS_LEAST || mpq_cmp (f->known, least) >= 0;

@@ -8,6 +8,9 @@
 #include "ledger/cube.h"
 #include "waste/rightsize.h"
 
+/* Of families without a name of their own, which are not judged. */
+#define RIGHTSIZE_OTHER_NAMES "(other names)"
+
 typedef enum {
     ADVICE_NONE,
     ADVICE_FEWER_GPUS,

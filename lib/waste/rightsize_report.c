@@ -83,13 +83,6 @@ static int by_saving (const struct family *a, const struct family *b)
     return order ? order : strcmp (a->key, b->key);
 }
 
-static void put_made (report_t *report, size_t column, char *text)
-{
-    if (text)
-        report_put_text (report, column, text);
-    free (text);
-}
-
 /* What a part of the family's hours would save; known: of the measured ones. */
 static void put_saving (struct page *page, const struct family *f, bool known,
                         size_t hours_at, size_t money_at, mpz_t sum)
@@ -135,13 +128,15 @@ static void put_family (struct page *page, const struct family *f)
     report_put_count (report, AT_DEVICES, f->devices);
     report_put_count (report, AT_JOBS, f->jobs);
     report_put_hours (report, AT_HOURS, f->seconds);
-    put_made (report, AT_KNOWN, report_coverage_text (f->known, f->seconds));
-    put_made (report, AT_ACTIVE, report_percent_text (f->active, f->known));
+    report_put_made (report, AT_KNOWN,
+                     report_coverage_text (f->known, f->seconds));
+    report_put_made (report, AT_ACTIVE,
+                     report_percent_text (f->active, f->known));
     if (f->memory_max >= 0 && f->memory_total > 0) {
         mpq_inits (part, whole, NULL);
         exact_set_i64 (part, f->memory_max, 1);
         exact_set_i64 (whole, f->memory_total, 1);
-        put_made (report, AT_MEMORY, report_percent_text (part, whole));
+        report_put_made (report, AT_MEMORY, report_percent_text (part, whole));
         mpq_clears (part, whole, NULL);
     }
     report_put_text (report, AT_ADVICE, f->advice.text ? f->advice.text : "");

@@ -93,16 +93,6 @@ static const field_t fields[] = {
 };
 const fields_t waste_rows = FIELDS ("waste", waste_t, fields);
 
-/* ret = weight x value / scale */
-static void weighted (mpq_t ret, const device_kind_t *kind, uint64_t value,
-                      unsigned long scale)
-{
-    exact_set_fraction (ret, kind->weight);
-    mpz_mul_ui (mpq_numref (ret), mpq_numref (ret), value);
-    mpz_mul_ui (mpq_denref (ret), mpq_denref (ret), scale);
-    mpq_canonicalize (ret);
-}
-
 static bool counts (const usage_part_t *part)
 {
     return part->kind && !part->kind->cpu && part->kind->weight_known;
@@ -119,7 +109,7 @@ static void add_ms (cube_t *waste, const waste_t *keys,
     fields_init (&waste_rows, &row);
     fields_copy (&waste_rows, &row, keys);
     row.what = info->word;
-    weighted (row.seconds, kind, ms, MILLISECONDS);
+    exact_weighted (row.seconds, kind->weight, ms, MILLISECONDS);
     cube_add (waste, &row);
     fields_clear (&waste_rows, &row);
 }
@@ -153,9 +143,9 @@ void waste_take_allocated (cube_t *allocated, const waste_t *keys,
         return;
     fields_init (&waste_rows, &row);
     fields_copy (&waste_rows, &row, keys);
-    weighted (row.seconds, part->kind, part->gres_seconds, 1);
-    weighted (row.known, part->kind, part->measured.idle_known_ms,
-              MILLISECONDS);
+    exact_weighted (row.seconds, part->kind->weight, part->gres_seconds, 1);
+    exact_weighted (row.known, part->kind->weight, part->measured.idle_known_ms,
+                    MILLISECONDS);
     cube_add (allocated, &row);
     fields_clear (&waste_rows, &row);
 }

@@ -353,13 +353,6 @@ static void add_columns (struct page *page)
     }
 }
 
-static void put_made (report_t *report, size_t column, char *text)
-{
-    if (text)
-        report_put_text (report, column, text);
-    free (text);
-}
-
 static void put_amount (struct page *page, const mpz_t units)
 {
     if (mpz_sgn (units) == 0)
@@ -375,10 +368,10 @@ static void put_sums (struct page *page, const waste_t *row, const waste_t *of)
     report_put_hours (page->report, at (page, AT_WASTED), row->seconds);
     if (of) {
         report_put_hours (page->report, at (page, AT_ALLOCATED), of->seconds);
-        put_made (page->report, at (page, AT_SHARE),
-                  report_percent_text (row->seconds, of->seconds));
-        put_made (page->report, at (page, AT_KNOWN),
-                  report_coverage_text (of->known, of->seconds));
+        report_put_made (page->report, at (page, AT_SHARE),
+                         report_percent_text (row->seconds, of->seconds));
+        report_put_made (page->report, at (page, AT_KNOWN),
+                         report_coverage_text (of->known, of->seconds));
     }
     put_amount (page, row->units);
 }
@@ -413,7 +406,7 @@ static void put_causes (struct page *page, cube_t *causes, waste_group_t group,
         report_put_text (page->report, AT_CAUSE, info->title);
         put_sums (page, row, NULL);
         if (group == WASTE_OF_JOBS || group == WASTE_NOT_COUNTED)
-            put_made (
+            report_put_made (
                 page->report, at (page, AT_SHARE),
                 report_percent_text (row->seconds, page->allocated.seconds));
         report_put_text (page->report, at (page, AT_REMEDY), info->remedy);
@@ -437,7 +430,7 @@ static void put_total (struct page *page, cube_t *causes, waste_group_t group)
         report_section_totals (page->report);
         put_sums (page, &sum, NULL);
         if (group == WASTE_OF_JOBS)
-            put_made (
+            report_put_made (
                 page->report, at (page, AT_SHARE),
                 report_percent_text (sum.seconds, page->allocated.seconds));
     }
