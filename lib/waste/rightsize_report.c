@@ -148,9 +148,19 @@ static const char *const words[ADVICE_COUNT] = {
     [ADVICE_SMALLER_GPU] = "smaller_gpu",     [ADVICE_PIPELINE] = "pipeline",
 };
 
+/* Sites without slices need no column of them. */
+static bool any_slice (const struct family *f)
+{
+    for (; f; f = f->hh.next)
+        if (f->profile && f->advice.id != ADVICE_NONE)
+            return true;
+    return false;
+}
+
 static void put_families (struct page *page)
 {
     HASH_SORT (page->r->families, by_saving);
+    page->report->column[AT_PROFILE].detail = !any_slice (page->r->families);
     for (struct family *f = page->r->families; f; f = f->hh.next) {
         if (f->advice.id == ADVICE_NONE)
             continue;
