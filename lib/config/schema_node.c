@@ -64,6 +64,12 @@ static const schema_key_t agent_keys[] = {
      "Whether several jobs may share a device, as with shards and MPS. With "
      "no, a later job on a device shows that the end of the earlier one was "
      "lost. Default yes."},
+    {"retain_days", VALUE_COUNT, 0, offsetof (site_t, agent.retain_days), NULL,
+     NULL, "8", "8",
+     "Days for which records stay in the spool after the collector has stored "
+     "them, at most 64 MiB: gpuledger-agent --resend sends them again if the "
+     "accounting host is lost. Longer than the age of the oldest backup that "
+     "you may have to restore. Default 8."},
     {"metrics", VALUE_PATH, 0, offsetof (site_t, agent.metrics), NULL, NULL,
      NULL, "/var/lib/prometheus/node-exporter/gpuledger.prom",
      "File for the textfile collector of Prometheus' node_exporter. Default "

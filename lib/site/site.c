@@ -50,6 +50,7 @@ static void set_agent (site_agent_t *agent)
     mpq_init (agent->idle_utilization);
     mpq_set_ui (agent->idle_utilization, 1, 20);
     agent->idle_minutes = 30;
+    agent->retain_days = 8;
     mpq_init (agent->idle_memory);
     mpq_set_ui (agent->idle_memory, 1, 10);
     agent->sharing = 1;

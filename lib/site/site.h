@@ -778,6 +778,7 @@ typedef struct {
     int64_t idle_minutes;
     mpq_t idle_memory;
     int sharing;   /* 1: several jobs may hold one device at once */
+    int64_t retain_days; /* acknowledged records stay in the spool */
     char *metrics; /* Prometheus textfile; NULL: none */
     char *replay;  /* file in place of the drivers; NULL */
 } site_agent_t;

@@ -215,6 +215,7 @@ static int open_ship (agent_t *agent, gl_error_t *error)
            .node = agent->node,
            .hosts = (const char *const *)collector->hosts.item,
            .host_count = collector->hosts.count,
+           .retain_s = agent->site->agent.retain_days * INT64_C (86400),
            .munge_socket = collector->munge_socket};
 
     if (collector->hosts.count == 0)

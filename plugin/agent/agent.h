@@ -46,6 +46,7 @@ typedef struct {
     bool through;
     bool once;
     bool probe; /* print what the readers find, and exit */
+    bool resend; /* have the agent of the spool send everything again */
 } agent_options_t;
 
 typedef struct {

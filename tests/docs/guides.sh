@@ -50,6 +50,9 @@ docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
 docs/guides/backup.md|mariadb|a server: tests/store/backup.sh
 docs/guides/backup.md|systemctl|root and systemd
+docs/guides/backup.md|gpuledger restore /backup|nodes and a collector: tests/wire/rebuild.sh
+docs/guides/backup.md|gpuledger setup|the same
+docs/guides/backup.md|pdsh|the same
 docs/guides/budgets.md|gpuledger budget --mail --once|root's directories and a mail program: tests/cli/budget.sh
 docs/guides/closing.md|systemctl|root and systemd
 docs/guides/closing.md|ssh-keygen|makes a key of root: tests/close/anchor.sh
