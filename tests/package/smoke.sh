@@ -59,17 +59,9 @@ try "the daily anchor" anchor_it "$tree"
 try "verify" within "$tree" gpuledger verify
 
 # The same packages as a later version: what a site changed stays.
-mkdir "$work/two"
-for deb in "$work"/one/slurm-gpuledger*_0.1.0_*.deb; do
-    case $deb in *-dbgsym_*) continue ;; esac
-    dpkg-deb -R "$deb" "$work/raw" &&
-        sed -i 's/^Version: 0.1.0$/Version: 0.1.1/; s/(= 0.1.0)/(= 0.1.1)/' "$work/raw/DEBIAN/control" &&
-        dpkg-deb --root-owner-group -b "$work/raw" \
-            "$work/two/$(basename "$deb" | sed 's/_0.1.0_/_0.1.1_/')"
-    rm -rf "$work/raw"
-done >"$work/log" 2>&1
+later_version "$work/one" "$work/two" >"$work/log" 2>&1
 cp "$tree/etc/gpuledger/gpuledger.yaml" "$work/site.yaml"
-upgrade () { install_debs "$tree" "$work/two" && within "$tree" dpkg -l slurm-gpuledger | grep -q 0.1.1; }
+upgrade () { install_debs "$tree" "$work/two" && has_version "$tree" 0.1.1; }
 try "upgraded to 0.1.1" upgrade
 try "the configuration stays" cmp "$work/site.yaml" "$tree/etc/gpuledger/gpuledger.yaml"
 try "and its mode" right_modes "$tree"

@@ -3,6 +3,8 @@
 # installed as on a site's hosts. Mounts end with the command that needs them; no
 # service starts.
 
+names='slurm-gpuledger slurm-gpuledger-collector slurm-gpuledger-agent slurm-gpuledger-plugin'
+
 # mirror: where apt has Debian on this machine
 mirror ()
 {
@@ -40,15 +42,33 @@ install_debs ()
 {
     local tree=$1 from=$2 debs
     shift 2
-    [ $# -gt 0 ] || set -- slurm-gpuledger slurm-gpuledger-collector \
-        slurm-gpuledger-agent slurm-gpuledger-plugin
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $names
     rm -rf "$tree/debs"
     mkdir "$tree/debs"
     cp "$from"/*.deb "$tree/debs"
     debs=$(for name; do echo "/debs/${name}_*.deb"; done)
     # shellcheck disable=SC2086
-    within "$tree" sh -c "apt-get -q -y --no-install-recommends install slurm-client $(echo $debs)"
+    within "$tree" sh -c "apt-get -q -y --no-install-recommends ${apt_options:-} install slurm-client $(echo $debs)"
 }
+
+# later_version FROM TO [COMMAND...]: the packages of FROM, of version 0.1.0, as those of
+# version 0.1.1 in TO; COMMAND runs in each package's directory before it is packed
+later_version ()
+{
+    local from=$1 to=$2 deb raw
+    shift 2
+    mkdir "$to" && raw=$to/raw || return
+    for deb in "$from"/slurm-gpuledger*_0.1.0_*.deb; do
+        case $deb in *-dbgsym_*) continue ;; esac
+        dpkg-deb -R "$deb" "$raw" &&
+            sed -i 's/^Version: 0.1.0$/Version: 0.1.1/; s/(= 0.1.0)/(= 0.1.1)/' "$raw/DEBIAN/control" &&
+            (cd "$raw" && "${@:-true}") &&
+            dpkg-deb --root-owner-group -b "$raw" "$to/$(basename "$deb" | sed 's/_0.1.0_/_0.1.1_/')" &&
+            rm -rf "$raw" || return
+    done
+}
+has_version () { [ "$(within "$1" dpkg-query -W -f '${Version}' slurm-gpuledger)" = "$2" ]; }
 
 # build_within RELEASE TREE DIR: the packages, built in a tree of that release
 build_within ()
@@ -234,11 +254,10 @@ has_option ()
     within "$1" srun --help 2>&1 | grep -e '--gpu-project'
 }
 
-purge ()
-{
-    within "$1" apt-get -q -y purge slurm-gpuledger slurm-gpuledger-collector \
-        slurm-gpuledger-agent slurm-gpuledger-plugin
-}
+# remove TREE, purge TREE: all four packages
+# shellcheck disable=SC2086
+remove () { within "$1" apt-get -q -y "${2:-remove}" $names; }
+purge () { remove "$1" purge; }
 
 # What purge leaves: the ledger alone.
 left_over ()
