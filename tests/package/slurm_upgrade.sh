@@ -41,6 +41,7 @@ fi
 
 # ------------------------------------------------------------------ a node of Debian 12
 
+# shellcheck disable=SC2016
 slurm_of () { within "$tree" dpkg-query -W -f '${Version}' slurmd; }
 # a controller and a node, both on this host, at ports that nobody uses
 configure_slurm ()

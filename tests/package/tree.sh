@@ -68,6 +68,7 @@ later_version ()
             rm -rf "$raw" || return
     done
 }
+# shellcheck disable=SC2016
 has_version () { [ "$(within "$1" dpkg-query -W -f '${Version}' slurm-gpuledger)" = "$2" ]; }
 
 # build_within RELEASE TREE DIR: the packages, built in a tree of that release

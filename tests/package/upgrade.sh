@@ -36,7 +36,7 @@ change_defaults ()
 {
     local file
     for file in etc/gpuledger/gpuledger.yaml etc/slurm/plugstack.conf.d/gpuledger.conf; do
-        [ ! -e $file ] || echo '# a line of the new default' >>$file
+        [ ! -e "$file" ] || echo '# a line of the new default' >>"$file"
     done
 }
 if [ -z "${1:-}" ]; then
@@ -168,7 +168,7 @@ removed ()
 {
     : >"$tree/root/asked"
     remove "$tree" && cp "$work/log" "$work/removed" && [ ! -e "$tree/usr/bin/gpuledger" ] &&
-        configuration >"$work/kept" && grep -F -f "$work/kept" "$work/before" | wc -l | grep -qx 2 &&
+        configuration >"$work/kept" && grep -c -F -f "$work/kept" "$work/before" | grep -qx 2 &&
         sqlite3 -readonly "$tree/var/lib/gpuledger-ledger/ledger.db" 'PRAGMA quick_check' | grep -x ok
 }
 stopped ()
