@@ -67,6 +67,18 @@ static bool has_devices (const segment_t *s)
     return s->gres && s->gres[0];
 }
 
+static const char *canceller (const segment_t *s)
+{
+    static const char *const names[] = {
+        [CANCELLED_BY_UNKNOWN] = NULL,
+        [CANCELLED_BY_USER] = "the user of the job",
+        [CANCELLED_BY_OTHER] = "another user, such as root",
+        [CANCELLED_BY_NOBODY] = "Slurm",
+    };
+
+    return names[s->cancelled_by];
+}
+
 static void explain_identity (explain_segment_t *segment, const site_t *site,
                               const segment_t *s)
 {
@@ -80,6 +92,8 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
     explain_stamp (step, site, "submit", "submitted", s->time_submit);
     explain_interval (step, site, s);
     explain_text (step, "state", "state", segment_state_name (s->state));
+    if (s->state == SEGMENT_CANCELLED)
+        explain_text (step, "cancelled_by", "cancelled by", canceller (s));
     explain_text (step, "user", "user", s->user);
     explain_text (step, "account", "account", s->account);
     explain_text (step, "partition", "partition", s->partition);

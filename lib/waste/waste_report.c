@@ -477,14 +477,14 @@ static void put_job (struct page *page, const struct job *job)
 }
 
 /* A section for each cause. */
-static void put_jobs (struct page *page, cube_t *causes)
+static void put_jobs (struct page *page, cube_t *causes, waste_group_t group)
 {
     for (size_t i = 0; i < cube_count (causes); i++) {
         const waste_t *row = cube_row (causes, i);
         const waste_info_t *info = waste_info (row->what);
         struct top *top = top_of (page->w, row->what);
         GL_AUTOFREE char *title = xasprintf ("%s: the largest", info->title);
-        if (info->group != WASTE_OF_JOBS || top->count == 0)
+        if (info->group != group || top->count == 0)
             continue;
         report_section (page->report, title, info->remedy);
         report_section_fold (page->report);
@@ -629,17 +629,18 @@ static void fill (struct page *page, cube_t *causes)
     report_section (page->report, "Who wasted how much",
                     "The same hours, the largest amount first.");
     put_groups (page);
-    put_jobs (page, causes);
+    put_jobs (page, causes, WASTE_OF_JOBS);
     report_section (page->report, "Capacity that no job had",
                     "At its cost, whoever pays for it.");
     put_causes (page, causes, WASTE_OF_CAPACITY, "capacity");
     put_total (page, causes, WASTE_OF_CAPACITY);
     report_section (page->report, "Not counted as waste",
                     "Capacity of which no source says whether its nodes were "
-                    "up, and jobs that were cancelled, perhaps because they "
-                    "were done.");
+                    "up, and jobs that their users cancelled, perhaps because "
+                    "they were done.");
     put_causes (page, causes, WASTE_UNKNOWN, "unknown");
     put_causes (page, causes, WASTE_NOT_COUNTED, "not_counted");
+    put_jobs (page, causes, WASTE_NOT_COUNTED);
 }
 
 report_t *waste_report_make (waste_report_t *w)

@@ -10,6 +10,7 @@ import random
 import sys
 from collections import Counter
 from datetime import datetime, timezone
+from fractions import Fraction
 
 START = 1756684800  # 2025-09-01
 STEP = 600
@@ -19,7 +20,10 @@ ENDS = {"COMPLETED": None, "FAILED": "Jobs that failed",
         "OUT_OF_MEMORY": "Jobs out of memory",
         "NODE_FAIL": "Jobs on failed nodes",
         "PREEMPTED": "Jobs requeued",
-        "CANCELLED": "Jobs cancelled"}
+        "CANCELLED by 1000": "Jobs cancelled by their users",
+        "CANCELLED by 0": "Jobs cancelled by an operator",
+        "CANCELLED": "Jobs cancelled, unknown by whom"}
+NOT_COUNTED = {ENDS["CANCELLED by 1000"], ENDS["CANCELLED"]}
 SPARE = "GPUs never busy"
 AFTER = "GPUs after last work"
 NONE = "GPUs without a process"
@@ -123,6 +127,8 @@ def check(seed, text):
     shown = {r["cause"]: r for r in rows if r["section"] in ("jobs", "not_counted")
              and not r["cause"].startswith("Capacity")}
     same("causes", sorted(shown), sorted({k for k, _ in cause}))
+    same("not counted", sorted(k for k, r in shown.items() if r["section"] == "not_counted"),
+         sorted(NOT_COUNTED & {k for k, _ in cause}))
     for name, r in shown.items():
         seconds = sum(s for (k, _), s in cause.items() if k == name)
         hours = decimal.Decimal(seconds) / 3600
@@ -130,7 +136,7 @@ def check(seed, text):
                                                              decimal.ROUND_HALF_EVEN)))
         same(name, decimal.Decimal(r["amount"]), amount(seed, name))
     jobs_of = Counter(r["cause"] for r in rows if r["section"] == "job")
-    for name in {k for k, _ in cause} - {ENDS["CANCELLED"]}:
+    for name in {k for k, _ in cause}:
         best = sorted((s * (PRICES[p]), -n) for n, p, s in
                       ((n, pool_of(seed, n), s) for (k, n), s in job.items() if k == name))[-10:]
         same(f"jobs of {name}", jobs_of[name], len(best))
@@ -151,11 +157,20 @@ def pool_of(seed, number, cache={}):
     return cache[seed][number]
 
 
+def average(seed, pool):
+    """Cents of a second: what is charged is rounded by user, and then added."""
+    seconds = Counter()
+    for _, where, gpus, user, _, begin, end, _ in jobs(seed):
+        if where == pool:
+            seconds[user] += gpus * (end - begin)
+    cents = sum(round(Fraction(s) * Fraction(PRICES[pool]) * 100 / 3600) for s in seconds.values())
+    return Fraction(cents, sum(seconds.values()))
+
+
 def amount(seed, name):
     """Of each pool rounded half to even, and then added."""
-    cent = decimal.Decimal("0.01")
-    return sum((decimal.Decimal(s) * PRICES[pool] / 3600).quantize(cent, decimal.ROUND_HALF_EVEN)
-               for (k, pool), s in expected(seed)[0].items() if k == name)
+    return decimal.Decimal(sum(round(s * average(seed, pool))
+                               for (k, pool), s in expected(seed)[0].items() if k == name)) / 100
 
 
 if __name__ == "__main__":
