@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -16,6 +17,7 @@ struct job {
     char *cluster;
     uint64_t id_job;
     uint64_t devices; /* at most at a time */
+    char *others;     /* its other causes, with hours; NULL: none */
     mpq_t seconds;
     mpz_t units;
 };
@@ -72,6 +74,7 @@ waste_report_t *waste_report_new (const report_query_t *query)
 static void job_clear (struct job *job)
 {
     free (job->cluster);
+    free (job->others);
     mpq_clear (job->seconds);
     mpz_clear (job->units);
 }
@@ -124,8 +127,33 @@ static bool is_before (const struct job *a, const struct job *b)
     return order ? order < 0 : a->id_job < b->id_job;
 }
 
+/* "GPUs never busy: 1.50 hours; Jobs that failed: 0.25 hours": the causes of a job but
+ * this one, since a job may be in several lists. Yours; NULL: it has no other. */
+static char *other_causes (cube_t *of_job, const char *what)
+{
+    buffer_t text = BUFFER_INIT;
+    mpq_t hours, hour;
+
+    mpq_inits (hours, hour, NULL);
+    mpq_set_ui (hour, 3600, 1);
+    for (size_t i = 0; i < cube_count (of_job); i++) {
+        const waste_t *row = cube_row (of_job, i);
+        if (!strcmp (row->what, what))
+            continue;
+        mpq_div (hours, row->seconds, hour);
+        GL_AUTOFREE char *number = exact_text (hours, 2);
+        buffer_printf (&text, "%s%s: %s hours", text.length ? "; " : "",
+                       waste_info (row->what)->title, number);
+    }
+    mpq_clears (hours, hour, NULL);
+    if (text.length > 0)
+        return buffer_take (&text);
+    buffer_done (&text);
+    return NULL;
+}
+
 /* Takes the job. */
-static void offer (struct top *top, struct job *job)
+static void offer (struct top *top, struct job *job, cube_t *of_job)
 {
     size_t at = top->count;
 
@@ -137,6 +165,7 @@ static void offer (struct top *top, struct job *job)
     }
     if (top->count == WASTE_JOBS)
         job_clear (&top->job[--top->count]);
+    job->others = other_causes (of_job, job->what);
     memmove (&top->job[at + 1], &top->job[at],
              (top->count - at) * sizeof (*job));
     top->job[at] = *job;
@@ -164,7 +193,7 @@ static void leave_job (waste_report_t *w)
         if (row->keys.pool)
             bill_time_value (w->prices, row->keys.pool, row->seconds,
                              job.units);
-        offer (top_of (w, row->what), &job);
+        offer (top_of (w, row->what), &job, w->of_job);
     }
     cube_free (w->of_job);
     w->of_job = NULL;
@@ -290,6 +319,7 @@ enum {
     AT_KNOWN,
     AT_AMOUNT,
     AT_CURRENCY,
+    AT_OTHERS,
     AT_REMEDY,
     AT_COUNT,
 };
@@ -318,6 +348,9 @@ static const column_info_t columns[AT_COUNT] = {
      "month; capacity at its cost. Empty: the pool has no price."},
     {"currency", "Currency", COLUMN_TEXT, false, true,
      "The currency of the amount."},
+    {"other_causes", "Also wasted by", COLUMN_WORDS, false, false,
+     "The other causes of the same job, which is in their lists, too, if it is "
+     "among the largest. No hour is in two causes."},
     {"remedy", "What would have prevented it", COLUMN_WORDS, false, false,
      "What users or administrators can do."},
 };
@@ -474,6 +507,8 @@ static void put_job (struct page *page, const struct job *job)
     report_put_count (page->report, at (page, AT_GPUS), job->devices);
     report_put_hours (page->report, at (page, AT_WASTED), job->seconds);
     put_amount (page, job->units);
+    if (job->others)
+        report_put_text (page->report, at (page, AT_OTHERS), job->others);
 }
 
 /* A section for each cause. */

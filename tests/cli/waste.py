@@ -145,6 +145,17 @@ def check(seed, text):
         value = sorted(s * PRICES[pool_of(seed, n)] for (k, n), s in job.items() if k == name and n in ids)
         same(f"largest jobs of {name}", [round(v / 3600, 2) for v in value],
              [round(v / 3600, 2) for v, _ in best])
+    # a job in several lists says so in each, and has no hour twice
+    for r in (r for r in rows if r["section"] == "job"):
+        number = int(r["job"])
+        mine = {k: s for (k, n), s in job.items() if n == number}
+        others = dict(t.rsplit(": ", 1) for t in r["other_causes"].split("; ") if t)
+        same(f"other causes of job {number}", others,
+             {k: f"{decimal.Decimal(s) / 3600:.2f} hours" for k, s in mine.items() if k != r["cause"]})
+        _, _, gpus, _, _, begin, end, _ = next(j for j in jobs(seed) if j[0] == number)
+        same(f"job {number} wasted more than it had", sum(mine.values()) <= gpus * (end - begin), True)
+    several = {r["job"] for r in rows if r["section"] == "job" and r["other_causes"]}
+    same("jobs in several lists", len(several) > 5, True)
     groups = sum(decimal.Decimal(r["amount"] or 0) for r in rows if r["section"] == "group")
     causes = sum(decimal.Decimal(r["amount"] or 0) for r in rows if r["section"] == "jobs")
     same("all groups", groups, causes)
