@@ -95,6 +95,22 @@ int wastes_make (store_t *store, const report_query_t *query,
     return rc;
 }
 
+int wastes_lines (store_t *store, const report_query_t *query,
+                  waste_line_f callback, void *arg, gl_error_t *error)
+{
+    report_query_t ungrouped = *query;
+    struct making m = {.store = store, .query = &ungrouped};
+    int rc;
+
+    ungrouped.by.count = 0;
+    m.waste = waste_report_new (&ungrouped);
+    rc = each_month (&m, error);
+    if (rc == 0)
+        waste_report_lines (m.waste, WASTE_OWN_JOBS, callback, arg);
+    waste_report_free (m.waste);
+    return rc;
+}
+
 int rightsizes_make (store_t *store, const report_query_t *query,
                      report_t **ret_report, gl_error_t *error)
 {

@@ -3,9 +3,11 @@ waste has to say of them, counted here by its own rules in another way: second b
 
     waste.py make SEED DIR      jobs (sacct), records (for write_records)
     waste.py check SEED         the CSV of report waste on standard input
+    waste.py mine SEED USER     the JSON of gpuledger mine of that user
 """
 import csv
 import decimal
+import json
 import random
 import sys
 from collections import Counter
@@ -52,7 +54,7 @@ def jobs(seed):
                     idle = STEP if never or i >= work else chance.choice([0, 0, 60, 300, STEP])
                     none = chance.choice([0, idle, idle // 2])
                     stretches.append((device, at, at + STEP, idle, none))
-        yield (number, pool, gpus, chance.choice(["ann", "bob", "eve"]),
+        yield (number, pool, gpus, chance.choice(["daemon", "games", "bin"]),
                chance.choice(["COMPLETED"] * 6 + list(ENDS)), begin, begin + steps * STEP, stretches)
 
 
@@ -66,7 +68,7 @@ def make(seed, where):
         for number, pool, gpus, user, state, begin, end, stretches in jobs(seed):
             node = pool[0] + "1"
             print(number, begin, begin, end, state, f"gres/gpu={gpus},gres/gpu:{pool}={gpus}",
-                  user, "vision" if user == "ann" else "language", node, 1000, sep="|", file=sacct)
+                  user, "vision" if user == "daemon" else "language", node, 1000, sep="|", file=sacct)
             common = f"cluster=lab node={node} job_id={number}"
             print(f"job-start {stamp(begin)} {common} uid=1000 gpus=" +
                   ",".join(map(str, range(gpus))), file=records)
@@ -162,6 +164,53 @@ def check(seed, text):
     return failures
 
 
+def hours(seconds):
+    return f"{decimal.Decimal(seconds) / 3600:.2f}"
+
+
+def mine(seed, user, text):
+    """What mine says of the user's waste: all of it, by cause, the three largest jobs."""
+    own = {n: (pool, gpus * (end - begin), stretches) for n, pool, gpus, who, _, begin, end, stretches
+           in jobs(seed) if who == user}
+    cause, job = Counter(), {}
+    for (what, number), seconds in expected(seed)[1].items():
+        if number in own and what not in NOT_COUNTED:
+            pool = own[number][0]
+            cause[what, pool] += seconds
+            job.setdefault(number, []).append((seconds, what, round(seconds * average(seed, pool))))
+    cents = sum(round(s * average(seed, pool)) for (_, pool), s in cause.items())
+    all_seconds = sum(s for _, s, _ in own.values())
+    known = sum(STEP for _, _, st in own.values() for s in st if s[3] is not None)
+    wanted = {"In all": f"{hours(sum(cause.values()))} GPU hours, {cents / 100:.2f} USD: "
+              f"{decimal.Decimal(100 * sum(cause.values())) / all_seconds:.2f} % of {hours(all_seconds)}"
+              " GPU hours, of which agents measured "
+              f"{decimal.Decimal(100 * known) / all_seconds:.2f} %"}
+    for what in {k for k, _ in cause}:
+        units = sum(round(s * average(seed, pool)) for (k, pool), s in cause.items() if k == what)
+        wanted[what] = (f"{hours(sum(s for (k, _), s in cause.items() if k == what))} GPU hours, "
+                        f"{units / 100:.2f} USD.")
+    best = sorted(job, key=lambda n: (-sum(c for _, _, c in job[n]), -sum(s for s, _, _ in job[n]), n))[:3]
+    for number in best:
+        wanted[f"Job {number}"] = (f"{hours(sum(s for s, _, _ in job[number]))} GPU hours, "
+                                   f"{sum(c for _, _, c in job[number]) / 100:.2f} USD (")
+    said = dict(note["text"].removeprefix("Wasted: ").split(": ", 1) for note in json.load(text)["notes"]
+                if note["text"].startswith("Wasted: "))
+    failures = sorted(said) != sorted(wanted)
+    if failures:
+        print(f"lines {sorted(said)}, not {sorted(wanted)}")
+    for name, begin in wanted.items():
+        if not said.get(name, "").startswith(begin):
+            print(f"{name}: {said.get(name)}, not {begin}")
+            failures = True
+    for number in best:
+        causes = dict(t.rsplit(": ", 1) for t in
+                      said[f"Job {number}"].split("(", 1)[1].split(")", 1)[0].split("; "))
+        if causes != {k: f"{hours(s)} hours" for s, k, _ in job[number]}:
+            print(f"job {number}: {causes}")
+            failures = True
+    return failures
+
+
 def pool_of(seed, number, cache={}):
     if seed not in cache:
         cache[seed] = {j[0]: j[1] for j in jobs(seed)}
@@ -187,5 +236,7 @@ def amount(seed, name):
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(int(sys.argv[2]), sys.argv[3])
+    elif sys.argv[1] == "mine":
+        sys.exit(1 if mine(int(sys.argv[2]), sys.argv[3], sys.stdin) else 0)
     else:
         sys.exit(1 if check(int(sys.argv[2]), sys.stdin) else 0)

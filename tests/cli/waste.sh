@@ -39,6 +39,10 @@ for seed in 1 2 3 4 5 6; do
         is "$(gl report waste --month 2025-09 --by $by --csv | sum amount 'r["section"] == "group"')" \
             "$(sum amount 'r["section"] == "jobs"' <"$seed.csv")" "seed $seed: by $by the sum is the same"
     done
+    for user in daemon games bin; do
+        gl mine --for $user --month 2025-09 --json | waste mine $seed $user >said
+        result $? "seed $seed: mine of $user" && sed 's/^/# /' said
+    done
     hours=$(gl report summary --month 2025-09 --csv |
         sum gpu_hours 'r["section"] == "waste" and r["name"].startswith("Idle")')
     by_cause=$(sum wasted_gpu_hours \
@@ -57,6 +61,11 @@ is "$(sum wasted_gpu_hours 'r["section"] == "group"' <out)" \
     "$(sum wasted_gpu_hours 'r["section"] == "group" and r["account"] == "vision"' <1.csv)" \
     "of one account"
 is "$(grep -c '^capacity' out)" 0 "which has no capacity of its own"
+gl mine --for daemon --month 2025-09 >out
+is "$(grep -c '^What your jobs wasted' out):$(grep -c '^ *Job [0-9]' out)" 1:3 "mine lists them"
+sed -n '/What your jobs/,$p' out | sed 's/^/# /'
+is "$(gl mine --for daemon --month 2025-09 --csv | grep -c .)" 2 "and CSV has rows alone"
+is "$(gl mine --for daemon -S 2025-09-02 -E 2025-09-05 | grep -c 'What your jobs')" 0 "a part of a month has no such list"
 gl report waste -S 2025-09-02 -E 2025-09-05 2>err
 is "$?:$(head -n 1 err)" "2:gpuledger: report waste covers full calendar months: give --month YYYY-MM or --month YYYY-MM..YYYY-MM" \
     "not of some days"
