@@ -810,7 +810,11 @@ void explain_add (explain_t *explain, const site_t *site,
 
     segment = GL_APPEND (explain->segment, explain->segment_count);
     *segment = (explain_segment_t){
-        .title = xasprintf ("Job %s of cluster %s", job, s->cluster)};
+        .title = xasprintf ("Job %s of cluster %s", job, s->cluster),
+        .reference = explain_reference (s),
+        .life = {s->time_start, segment_end (s)},
+        .user = s->user ? xstrdup (s->user) : NULL,
+        .job_name = s->job_name ? xstrdup (s->job_name) : NULL};
     explain_identity (segment, site, s);
     if (s->time_start == 0)
         return;

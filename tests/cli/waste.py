@@ -3,6 +3,7 @@ waste has to say of them, counted here by its own rules in another way: second b
 
     waste.py make SEED DIR      jobs (sacct), records (for write_records)
     waste.py check SEED         the CSV of report waste on standard input
+    waste.py explain SEED JOB   the JSON of gpuledger explain
     waste.py mine SEED USER     the JSON of gpuledger mine of that user
 """
 import csv
@@ -211,6 +212,31 @@ def mine(seed, user, text):
     return failures
 
 
+def explain(seed, number, text):
+    """The step of what a job wasted."""
+    (step,) = [s["facts"] for s in json.load(text, parse_float=decimal.Decimal)["segments"][0]["steps"] if s["step"] == "waste"]
+    titles = {"idle_spare": SPARE, "idle_after": AFTER, "idle_no_process": NONE, "idle_other": OTHER,
+              "failed": ENDS["FAILED"], "timeout": ENDS["TIMEOUT"], "out_of_memory": ENDS["OUT_OF_MEMORY"],
+              "node_fail": ENDS["NODE_FAIL"], "requeued": ENDS["PREEMPTED"], "cancelled": ENDS["CANCELLED"],
+              "cancelled_by_user": ENDS["CANCELLED by 1000"], "cancelled_by_operator": ENDS["CANCELLED by 0"]}
+    said = {titles[k.removesuffix("_gpu_hours")]: v for k, v in step.items()
+            if k.endswith("_gpu_hours") and k not in ("allocated_gpu_hours", "wasted_gpu_hours")}
+    own = {k: s for (k, n), s in expected(seed)[1].items() if n == number}
+    digits = decimal.Decimal("0.000001")
+    wanted = {k: (decimal.Decimal(s) / 3600).quantize(digits, decimal.ROUND_HALF_EVEN) for k, s in own.items()}
+    counted = {k: s for k, s in own.items() if k not in NOT_COUNTED}
+    cents = sum(round(s * average(seed, pool_of(seed, number))) for s in counted.values())
+    stretches = next(j for j in jobs(seed) if j[0] == number)[-1]
+    # nothing wasted is known of a job of which nothing was measured
+    total = (decimal.Decimal(sum(counted.values())) / 3600).quantize(digits, decimal.ROUND_HALF_EVEN) \
+        if counted or any(s[3] is not None for s in stretches) else None
+    if said == wanted and step.get("wasted_gpu_hours") == total and \
+            step.get("wasted_amount", "0.00") == f"{cents / 100:.2f}":
+        return False
+    print(number, step, "not", wanted, total, cents)
+    return True
+
+
 def pool_of(seed, number, cache={}):
     if seed not in cache:
         cache[seed] = {j[0]: j[1] for j in jobs(seed)}
@@ -236,6 +262,8 @@ def amount(seed, name):
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(int(sys.argv[2]), sys.argv[3])
+    elif sys.argv[1] == "explain":
+        sys.exit(1 if explain(int(sys.argv[2]), int(sys.argv[3]), sys.stdin) else 0)
     elif sys.argv[1] == "mine":
         sys.exit(1 if mine(int(sys.argv[2]), sys.argv[3], sys.stdin) else 0)
     else:

@@ -43,6 +43,13 @@ for seed in 1 2 3 4 5 6; do
         gl mine --for $user --month 2025-09 --json | waste mine $seed $user >said
         result $? "seed $seed: mine of $user" && sed 's/^/# /' said
     done
+    failures=0
+    for job in 1 2 3 4 5 $((seed * 20)) $((seed * 20 + 1)) $((seed * 20 + 2)); do
+        gl explain $job --json | waste explain $seed $job >said && continue
+        failures=$((failures + 1))
+        sed 's/^/# /' said
+    done
+    is $failures 0 "seed $seed: explain says what each job wasted"
     hours=$(gl report summary --month 2025-09 --csv |
         sum gpu_hours 'r["section"] == "waste" and r["name"].startswith("Idle")')
     by_cause=$(sum wasted_gpu_hours \
