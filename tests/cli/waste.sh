@@ -80,5 +80,29 @@ gl report waste --month 2025-09 --by node 2>err
 is "$?:$(head -n 1 err)" "1:gpuledger: report waste cannot be grouped by node: it has month, cluster, team, account, user, project, qos, partition and pool" \
     "not by node"
 
+# capacity: the classes of report utilization, which tests of capacity count on their own; and
+# of the store of fill.c by hand: a node of 8 GPUs reserved for two days without a job, two
+# of them in maintenance for 8 hours, one down for a day, and one of two GPUs for 6 hours
+cp "$abs_top_srcdir/tests/cli/golden/money.yaml" . && "$fill" sqlite:lab.db || exit 1
+lab () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
+lab report waste --month 2026-10 --csv >out
+lab report utilization --month 2026-10 --json >utilization
+python3 - out utilization >said <<'END'
+import csv, decimal, json, sys
+waste = {r["cause"]: decimal.Decimal(r["wasted_gpu_hours"]) for r in csv.DictReader(open(sys.argv[1]))
+         if r["section"] == "capacity"}
+rows = json.load(open(sys.argv[2]), parse_float=decimal.Decimal)["rows"]
+classes = {c: sum(decimal.Decimal(r.get(c) or 0) for r in rows)
+           for c in ("idle", "stranded", "cpu_stranded", "reserved_unused", "planned_down", "down")}
+classes["idle"] -= classes["stranded"] + classes["cpu_stranded"]
+wrong = {c: (waste.get(c, 0), h) for c, h in classes.items() if abs(waste.get(c, 0) - h) > decimal.Decimal("0.000002")}
+print(wrong, waste)
+sys.exit(bool(wrong) or len(waste) < 5)
+END
+result $? "capacity has the classes of report utilization" || sed 's/^/# /' said
+is "$(for cause in reserved_unused planned_down down; do
+    sum wasted_gpu_hours "r['cause'] == '$cause'" <out
+done | tr '\n' ' ')" "$((8 * 48)).000000 $((16 * 8)).000000 $((8 * 24 + 2 * 6)).000000 " "reserved, planned down and down"
+
 echo "1..$tests"
 exit $failed
