@@ -88,8 +88,8 @@ idle_job_state_t idle_job_of (const segment_t *s, const segment_evidence_t *e,
     }
     if (busy)
         return IDLE_JOB_BUSY;
-    if (ret->gpus == 0 || measured < ret->gpus
-        || !is_fresh (until / 1000, now) || !is_fresh (s->observed_at, now))
+    if (ret->gpus == 0 || measured < ret->gpus || !is_fresh (until / 1000, now)
+        || !is_fresh (s->observed_at, now))
         return IDLE_JOB_UNKNOWN;
     ret->since = (since + 999) / 1000;
     ret->until = until / 1000;

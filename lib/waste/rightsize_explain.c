@@ -20,9 +20,8 @@ static void put_hours (explain_step_t *step, const char *name,
 static void put_saving (explain_step_t *step, const site_t *site,
                         const struct family *f, bool known)
 {
-    GL_AUTOFREE char *title
-        = xasprintf ("saves %s, %s", known ? "at least" : "at most",
-                     site->currency);
+    GL_AUTOFREE char *title = xasprintf (
+        "saves %s, %s", known ? "at least" : "at most", site->currency);
     mpq_t seconds;
     mpz_t units;
 

@@ -72,8 +72,8 @@ static void put_cause (explain_step_t *step, const site_t *site,
 static void put_step (explain_segment_t *to, const site_t *site,
                       const char *month, const bill_t *bill, struct making *m)
 {
-    explain_step_t *step = explain_step (to, "waste",
-                                         xasprintf ("Wasted in %s", month));
+    explain_step_t *step
+        = explain_step (to, "waste", xasprintf ("Wasted in %s", month));
     cube_t *prices = bill_pool_prices (bill);
     mpz_t units, sum;
     waste_t wasted;

@@ -35,7 +35,8 @@ static const column_info_t columns[AT_COUNT] = {
     {"cluster", "Cluster", COLUMN_TEXT, true, false, "The cluster of the job."},
     {"job", "Job", COLUMN_TEXT, true, false, "The JobId."},
     {"user", "User", COLUMN_TEXT, false, false, "Who submitted the job."},
-    {"account", "Account", COLUMN_TEXT, false, false, "The account of the job."},
+    {"account", "Account", COLUMN_TEXT, false, false,
+     "The account of the job."},
     {"gpus", "GPUs", COLUMN_COUNT, false, false,
      "Devices that the job has, all of them idle."},
     {"idle_since", "Idle since", COLUMN_DATE, false, false,
@@ -114,8 +115,7 @@ static int put_job (struct making *m, const struct job *job, gl_error_t *error)
 {
     const segment_t *s = &job->segment;
     idle_action_t action = m->request->run ? IDLE_COMMAND : IDLE_MAIL;
-    bool act
-        = (m->request->run || m->request->mail) && !m->request->dry_run;
+    bool act = (m->request->run || m->request->mail) && !m->request->dry_run;
     idle_outcome_t outcome = IDLE_TO_DO;
     GL_AUTOFREE char *id = xasprintf ("%llu", (unsigned long long)s->id_job);
     const idle_warning_t warning = {.segment = s,
@@ -210,14 +210,14 @@ static int idle (cli_t *cli, const struct request *request)
         return CLI_FAILED;
     rc = check_times (cli, &m);
     if (rc == CLI_OK && (request->mail || request->run))
-        rc = idle_warning_check (cli,
-                                 request->run ? IDLE_COMMAND : IDLE_MAIL);
+        rc = idle_warning_check (cli, request->run ? IDLE_COMMAND : IDLE_MAIL);
     if (rc != CLI_OK)
         return rc;
     m.report = report_new ("idle_jobs", "Running jobs with idle GPUs");
     report_columns (m.report, columns, AT_COUNT);
-    rc = make (&m, &error) < 0 ? cli_fail (cli, &error)
-                               : output_report (cli, &request->output, m.report);
+    rc = make (&m, &error) < 0
+             ? cli_fail (cli, &error)
+             : output_report (cli, &request->output, m.report);
     if (rc == CLI_OK && m.failed)
         rc = CLI_FAILED;
     else if (rc == CLI_OK && m.look)

@@ -112,7 +112,8 @@ static void write_body (const site_t *site, const struct warning *w,
     alert_line (body, "Cluster", s->cluster);
     alert_line (body, "Nodes", s->nodelist);
     alert_line (body, "GPUs", gpus);
-    alert_line (body, "Idle since", zone_stamp (site->zone, w->of->since, stamp));
+    alert_line (body, "Idle since",
+                zone_stamp (site->zone, w->of->since, stamp));
     alert_line (body, "Idle for", minutes);
     alert_line (body, "Measured until",
                 zone_stamp (site->zone, w->of->until, stamp));
@@ -129,10 +130,9 @@ static int mail_it (cli_t *cli, const struct warning *w, const char *to,
     BUFFER_AUTO body = BUFFER_INIT;
     BUFFER_AUTO bytes = BUFFER_INIT;
     text_list_t recipients = {.count = 0};
-    GL_AUTOFREE char *subject
-        = xasprintf ("Job %llu on %s: its GPUs are idle",
-                     (unsigned long long)w->of->segment->id_job,
-                     w->of->segment->cluster);
+    GL_AUTOFREE char *subject = xasprintf (
+        "Job %llu on %s: its GPUs are idle",
+        (unsigned long long)w->of->segment->id_job, w->of->segment->cluster);
     GL_AUTOFREE char *id = xasprintf (
         "idle.%llu.%lld.%lld@%s", (unsigned long long)w->of->segment->id_job,
         (long long)w->of->segment->time_submit, (long long)w->record.begun,

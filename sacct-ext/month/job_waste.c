@@ -123,8 +123,7 @@ int job_waste_explain (store_t *store, const site_t *site, explain_t *explain,
     if (!(accounts = facts_accounts (store, error)))
         return -1;
     m.query.accounts = accounts;
-    m.families
-        = xcalloc (explain->segment_count + 1, sizeof (*m.families));
+    m.families = xcalloc (explain->segment_count + 1, sizeof (*m.families));
     for (size_t i = 0; i < explain->segment_count; i++) {
         GL_AUTOFREE char *name
             = rightsize_family_name (explain->segment[i].job_name);
