@@ -78,6 +78,7 @@ CREATE TABLE IF NOT EXISTS segment (
     cpus BIGINT UNSIGNED,
     memory_mb BIGINT UNSIGNED,
     time_limit BIGINT,
+    cancelled_by TINYINT UNSIGNED,
     span TINYINT UNSIGNED NOT NULL,
     gres_lost BIGINT,
     fill VARBINARY(1024),

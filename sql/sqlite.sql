@@ -80,6 +80,7 @@ CREATE TABLE segment (
     cpus INTEGER,
     memory_mb INTEGER,
     time_limit INTEGER,
+    cancelled_by INTEGER,        -- cancelled_by_t of lib/site/segment.h
     span INTEGER NOT NULL,       -- how long it took, in classes
     gres_lost INTEGER,           -- when slurmdbd was last seen without the GRES that
                                  -- an earlier view named, if no later one names any

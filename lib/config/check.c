@@ -574,6 +574,17 @@ static int check_mail (const site_t *site, gl_error_t *error)
                          "mail.sendmail begins with '%s'; write the full path "
                          "of the program",
                          mail->sendmail.item[0]);
+    if (site->idle_jobs.command.count > 0
+        && *site->idle_jobs.command.item[0] != '/')
+        return gl_error (error,
+                         "idle_jobs.command begins with '%s'; write the full "
+                         "path of the program",
+                         site->idle_jobs.command.item[0]);
+    if (mail->domain) {
+        GL_AUTOFREE char *user = xasprintf ("user@%s", mail->domain);
+        if (check_address ("domain", user, error) < 0)
+            return -1;
+    }
     for (size_t i = 0; i < mail->monthly.count; i++)
         if (check_address ("monthly", mail->monthly.item[i], error) < 0)
             return -1;

@@ -64,6 +64,7 @@ extern const schema_kind_t schema_issuer;
 extern const schema_kind_t schema_close;
 extern const schema_kind_t schema_publish;
 extern const schema_kind_t schema_mail;
+extern const schema_kind_t schema_idle_jobs;
 extern const schema_kind_t schema_exports;
 
 /* schema_node.c: nodes, the collector, and where they meet */

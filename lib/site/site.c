@@ -29,6 +29,12 @@ static void set_close (site_close_t *close)
     mpq_set_ui (close->untagged, 1, 1);
 }
 
+static void set_idle_jobs (site_idle_jobs_t *idle_jobs)
+{
+    idle_jobs->after = 3600;
+    idle_jobs->again = 86400;
+}
+
 static void set_publish (site_publish_t *publish)
 {
     publish->jobs = 10;
@@ -76,6 +82,7 @@ site_t *site_default (void)
     set_issuer (&site->issuer);
     set_close (&site->close);
     set_publish (&site->publish);
+    set_idle_jobs (&site->idle_jobs);
     set_collector (&site->collector);
     set_agent (&site->agent);
     return site;
@@ -457,6 +464,8 @@ void site_free (site_t *site)
     free (site->mail.reply_to);
     texts_clear (&site->mail.sendmail);
     texts_clear (&site->mail.monthly);
+    free (site->mail.domain);
+    texts_clear (&site->idle_jobs.command);
     free (site->book);
     free (site->store);
     GL_FREE_EACH (site->figures, site->figure_count, it, free (it->key));

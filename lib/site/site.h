@@ -802,7 +802,15 @@ typedef struct {
     char *reply_to;       /* NULL: the sender */
     text_list_t sendmail; /* a program and its arguments */
     text_list_t monthly;  /* to whom the summary of a month goes */
+    char *domain; /* of users: mail goes to USER@DOMAIN. NULL: to no user */
 } site_mail_t;
+
+/* What is done about running jobs with idle GPUs. */
+typedef struct {
+    int64_t after;       /* seconds that they are idle */
+    int64_t again;       /* a job is warned at most once in so many seconds */
+    text_list_t command; /* a program and its arguments; none: there is none */
+} site_idle_jobs_t;
 
 /* A file of the month's set, in the form of a layout (site/export_layout.h). */
 typedef struct {
@@ -869,6 +877,7 @@ typedef struct site {
     site_publish_t publish;
     site_prices_t prices;
     site_mail_t mail;
+    site_idle_jobs_t idle_jobs;
     civil_t go_live; /* the first day of which the ledger bills; year 0: none */
     int before_go_live; /* BEFORE_GO_LIVE_... */
     char *book; /* what prices a month, as canonical text; NULL: no file */

@@ -18,6 +18,7 @@ extern const verb_t verb_import;
 extern const verb_t verb_ingest;
 extern const verb_t verb_init;
 extern const verb_t verb_mail;
+extern const verb_t verb_idle;
 extern const verb_t verb_metrics;
 extern const verb_t verb_mine;
 extern const verb_t verb_price;

@@ -198,12 +198,7 @@ static int report_of_summary (cli_t *cli, const report_query_t *query,
 static int check_full_months (cli_t *cli, const report_query_t *query,
                               const char *name)
 {
-    const zone_t *zone = query->site->zone;
-
-    return zone_unit (zone, CALENDAR_MONTH, query->period.start).start
-                       == query->period.start
-                   && zone_unit (zone, CALENDAR_MONTH, query->period.end - 1).end
-                          == query->period.end
+    return query_full_months (query)
                ? CLI_OK
                : cli_usage (cli,
                             "report %s covers full calendar months: give "

@@ -58,6 +58,7 @@ docs/guides/failures.md|tests/fault/kill|minutes, and whole processes killed: te
 docs/guides/fuzzing.md|autoreconf|builds the tree that runs this
 docs/guides/fuzzing.md|tests/fuzz/run|clang and minutes: tests/fuzz
 docs/guides/mail.md|gpuledger statement|a mail server: tests/mail/statements.sh
+docs/guides/mail.md|gpuledger idle --mail|a mail server: tests/mail/idle.sh
 docs/guides/mail.md|gpuledger mail|a mail server: tests/mail/summaries.sh
 docs/guides/mail.md|systemctl|root and systemd
 docs/guides/settlement.md|gpuledger balance --mail --once|root's directories and a mail program: tests/cli/balance.sh
