@@ -17,6 +17,7 @@ GRANT INSERT, UPDATE, DELETE ON gpuledger.reservation TO 'gpuledger'@'localhost'
 GRANT INSERT, UPDATE, DELETE ON gpuledger.node_record TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.account TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.retag TO 'gpuledger'@'localhost';
+GRANT INSERT ON gpuledger.job_units TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.device TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.device_usage TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.node TO 'gpuledger'@'localhost';
