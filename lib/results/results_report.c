@@ -10,9 +10,11 @@
 #include "ledger/cube.h"
 #include "results/results_report.h"
 
-/* Of the exact price, so that price times quantity is the amount to the cent. */
+/* Of the exact price, at least. */
 #define PRICE_DIGITS 10
+/* Of the shown one; more where it is small. */
 #define RATE_DIGITS 4
+#define RATE_DIGITS_MAX 10
 
 /* --- rows ---------------------------------------------------------------------- */
 
@@ -452,19 +454,20 @@ static const column_info_t columns[AT_COUNT] = {
      "the node) or label."},
     {"jobs", "Jobs", COLUMN_COUNT, false, false,
      "Jobs that produced the unit."},
-    {"quantity", "Quantity", COLUMN_COUNT, false, false,
+    {"produced", "Produced", COLUMN_COUNT, false, false,
      "How many units the jobs produced in the period."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs of these jobs."},
     {"amount", "Amount", COLUMN_MONEY, false, false,
      "What is charged for the GPU time of these jobs, as on the statement. A "
      "job that produced several units is in the row of each of them."},
-    {"price", "Cost per unit", COLUMN_RATE, false, false,
+    {"unit_cost", "Cost per unit", COLUMN_RATE, false, false,
      "The amount for so many units as the next column says."},
     {"per", "Per", COLUMN_TEXT, false, false,
      "What the cost is for: a million tokens, an image."},
-    {"price_exact", "Cost per unit, exact", COLUMN_RATE, false, true,
-     "The same with 10 decimals."},
+    {"unit_cost_exact", "Cost per unit, exact", COLUMN_RATE, false, true,
+     "The same with 10 decimals or more: times the quantity it is the amount, "
+     "to the cent."},
     {"currency", "Currency", COLUMN_TEXT, false, true,
      "The currency of the amounts."},
 };
@@ -521,6 +524,33 @@ static void begin_row (struct page *page, const char *section, const row_t *row)
         put_amount (page, row->amount);
 }
 
+/* So many that price times quantity is the amount to the cent. */
+static int price_digits (const struct page *page, const row_t *row)
+{
+    int digits = (int)mpz_sizeinbase (row->quantity, 10) + page->digits + 1;
+
+    for (int64_t per = unit_per (page->r->query->site, row->unit); per >= 10;
+         per /= 10)
+        digits--;
+    return digits > PRICE_DIGITS ? digits : PRICE_DIGITS;
+}
+
+/* As many as show three figures of it. */
+static int shown_digits (const mpq_t price)
+{
+    int digits = RATE_DIGITS;
+    mpz_t units;
+
+    mpz_init (units);
+    for (; digits < RATE_DIGITS_MAX; digits++) {
+        exact_round (units, price, digits);
+        if (mpq_sgn (price) == 0 || mpz_cmpabs_ui (units, 100) >= 0)
+            break;
+    }
+    mpz_clear (units);
+    return digits;
+}
+
 static void put_price (struct page *page, const row_t *row)
 {
     const site_t *site = page->r->query->site;
@@ -537,8 +567,10 @@ static void put_price (struct page *page, const row_t *row)
     mpq_mul (price, price, q);
     mpq_set_z (q, row->quantity);
     mpq_div (price, price, q);
-    report_put_exact (page->report, at (page, AT_PRICE), price, RATE_DIGITS);
-    report_put_exact (page->report, at (page, AT_EXACT), price, PRICE_DIGITS);
+    report_put_exact (page->report, at (page, AT_PRICE), price,
+                      shown_digits (price));
+    report_put_exact (page->report, at (page, AT_EXACT), price,
+                      price_digits (page, row));
     report_put_text (page->report, at (page, AT_PER), title);
     mpq_clears (price, q, NULL);
 }

@@ -92,7 +92,7 @@ static void sum_before (struct reporting *r)
 
 /* What the page of a closed month counted stays as it was; of a job that goes on
  * behind it the rest counts. */
-static int check_closed (store_t *store, const struct reporting *r,
+static int check_closed (store_t *store, struct reporting *r,
                          gl_error_t *error)
 {
     periods_t *periods;
@@ -101,12 +101,15 @@ static int check_closed (store_t *store, const struct reporting *r,
 
     if (periods_read (store, &periods, error) < 0)
         return -1;
-    for (size_t i = 0; i < r->choice.count && !open; i++) {
-        const job_candidate_t *c = &r->choice.item[i];
+    for (size_t i = 0; i < r->choice.count; i++) {
+        job_candidate_t *c = &r->choice.item[i];
         const closing_t *in = c->chosen ? job_closed_in (periods, c) : NULL;
-        open = c->chosen
-               && (!in || c->end == 0
-                   || c->end > body_get_number (in->body, "end"));
+        if (in && in->when > c->stamp)
+            c->stamp = in->when; /* the report is later */
+        open = open
+               || (c->chosen
+                   && (!in || c->end == 0
+                       || c->end > body_get_number (in->body, "end")));
         closing = in ? in : closing;
     }
     if (!open)
