@@ -9,7 +9,7 @@
 
 /* The second field may hold anything but ends with the last ')'. */
 int process_stat (const char *proc, int64_t pid, int64_t *ret_parent,
-                      int64_t *ret_birth)
+                  int64_t *ret_birth)
 {
     char path[320], text[1024];
     const char *rest;

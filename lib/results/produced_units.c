@@ -167,9 +167,9 @@ void produced_units_report (produced_units_t *u, const job_units_t *r)
         return;
     }
     job = need_job (u, r->cluster, r->id_job);
-    report = GL_FIND (job->report, job->report_count, it,
-                      it->submit == r->time_submit
-                          && !strcmp (it->unit, r->unit));
+    report
+        = GL_FIND (job->report, job->report_count, it,
+                   it->submit == r->time_submit && !strcmp (it->unit, r->unit));
     if (!report) {
         report = GL_APPEND (job->report, job->report_count);
         *report = (struct report){r->time_submit, xstrdup (r->unit), 0};

@@ -21,8 +21,9 @@
 typedef struct {
     char *unit;
     char *source;
-    char *part; /* of the sum: with_units, without_units, or a kind of posting */
-    char *job;  /* CLUSTER/JOBID */
+    char
+        *part; /* of the sum: with_units, without_units, or a kind of posting */
+    char *job; /* CLUSTER/JOBID */
     char *month;
     char *cluster;
     char *team;
@@ -172,7 +173,8 @@ struct whole {
     uint64_t shares, taken;
     struct whole_key {
         uint64_t id_job;
-        const char *cluster; /* the jobs of a month have one copy of each text */
+        const char
+            *cluster; /* the jobs of a month have one copy of each text */
     } key;
 };
 
@@ -354,10 +356,10 @@ static bool posting_passes (const struct adding *a, const posting_t *row)
     if (!posting_is_due (row) || row->outside)
         return false;
     for (size_t i = 0; i < query->filter_count; i++)
-        if (!report_filter_passes (
-                &query->filters[i],
-                posting_key_billed (row, query->site, a->month,
-                                    query->filters[i].key)))
+        if (!report_filter_passes (&query->filters[i],
+                                   posting_key_billed (row, query->site,
+                                                       a->month,
+                                                       query->filters[i].key)))
             return false;
     return true;
 }
@@ -388,8 +390,7 @@ void results_report_month (results_report_t *r, const char *month,
                            const bill_t *bill, job_shares_t *shares,
                            const produced_units_t *units)
 {
-    struct adding a
-        = {.r = r, .month = month, .bill = bill, .units = units};
+    struct adding a = {.r = r, .month = month, .bill = bill, .units = units};
     size_t count;
     const posting_t *rows = postings (bill, &count);
 
@@ -707,11 +708,12 @@ static void put_coverage (struct page *page)
                    page->r->query->site->currency, COLUMN_MONEY);
     report_coverage (page->report, "charges of jobs with units",
                      percent ? percent : "0.00");
-    report_note (page->report, NOTE_INFORMATION,
-                 "Jobs with units have %s %% of the charges for GPU time. Jobs "
-                 "report units by 'gpuledger units', by a label, or by counters "
-                 "that the agent reads.",
-                 percent ? percent : "0.00");
+    report_note (
+        page->report, NOTE_INFORMATION,
+        "Jobs with units have %s %% of the charges for GPU time. Jobs "
+        "report units by 'gpuledger units', by a label, or by counters "
+        "that the agent reads.",
+        percent ? percent : "0.00");
     mpz_clears (sum, of, NULL);
     cube_free (parts);
 }
@@ -719,11 +721,12 @@ static void put_coverage (struct page *page)
 static void put_late (struct page *page)
 {
     if (page->r->late > 0)
-        report_note (page->report, NOTE_WARNING,
-                     "%" PRIu64 " reports of units came after their month was "
-                     "closed and are not counted; 'gpuledger reopen' a month to "
-                     "count them.",
-                     page->r->late);
+        report_note (
+            page->report, NOTE_WARNING,
+            "%" PRIu64 " reports of units came after their month was "
+            "closed and are not counted; 'gpuledger reopen' a month to "
+            "count them.",
+            page->r->late);
 }
 
 report_t *results_report_make (results_report_t *r)

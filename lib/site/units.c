@@ -104,9 +104,8 @@ int unit_parse (const site_t *site, const char *text, unit_count_t *ret,
     const char *equals = strchrnul (text, '=');
 
     if (!*equals)
-        return gl_error (error,
-                         "'%.64s' is not UNIT=QUANTITY, such as tokens=1.2e9",
-                         text);
+        return gl_error (
+            error, "'%.64s' is not UNIT=QUANTITY, such as tokens=1.2e9", text);
     if (parse (text, (size_t)(equals - text), equals + 1, strlen (equals + 1),
                ret, error)
         < 0)

@@ -84,7 +84,8 @@ static void take_answer (const struct looking *look, const listener_t *l,
                          const scrape_counter_t *counter)
 {
     int64_t ticks = sysconf (_SC_CLK_TCK), value;
-    int64_t born_ms = look->boot_ms + l->birth * 1000 / (ticks > 0 ? ticks : 100);
+    int64_t born_ms
+        = look->boot_ms + l->birth * 1000 / (ticks > 0 ? ticks : 100);
 
     for (size_t i = 0; i < look->site->unit_count; i++) {
         const site_unit_t *unit = &look->site->units[i];
@@ -171,5 +172,6 @@ void counting_look (counting_t *c, const site_t *site, const holders_t *holders,
     listeners_look (&c->listeners, PROC, ports, count > 0 ? (size_t)count : 0);
     if (look.counters > 0)
         ask (&look, ret_failed, error);
-    produced_end (&c->produced, &c->listeners, is_open, (void *)holders, now_ms);
+    produced_end (&c->produced, &c->listeners, is_open, (void *)holders,
+                  now_ms);
 }

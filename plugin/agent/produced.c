@@ -47,9 +47,8 @@ static void emit (const produced_t *p, const produced_sum_t *sum,
 static produced_sum_t *sum_of (produced_t *p, int64_t job, const char *unit,
                                int64_t begin_ms)
 {
-    produced_sum_t *sum
-        = GL_FIND (p->sum, p->sum_count, it,
-                   it->job == job && !strcmp (it->unit, unit));
+    produced_sum_t *sum = GL_FIND (p->sum, p->sum_count, it,
+                                   it->job == job && !strcmp (it->unit, unit));
     record_t record;
 
     if (sum)
@@ -120,8 +119,7 @@ void produced_add (produced_t *p, const listener_t *listener, const char *unit,
     produced_sum_t *sum;
 
     if (!counter
-        && !(counter
-             = add_counter (p, listener, unit, fresh ? 0 : value)))
+        && !(counter = add_counter (p, listener, unit, fresh ? 0 : value)))
         return;
     increase = fell ? value : value - counter->value;
     if (increase == 0 && !fell) {

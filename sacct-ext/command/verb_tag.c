@@ -63,7 +63,8 @@ static int tag_there (cli_t *cli, const struct tag *tag)
     int rc = user_verb_not_for (cli, tag->as);
 
     if (rc == CLI_OK
-        && (user_words_add (&words, VERB_TAG, "job", tag->request.of.job, &error)
+        && (user_words_add (&words, VERB_TAG, "job", tag->request.of.job,
+                            &error)
                 < 0
             || user_words_add (&words, VERB_TAG, "project",
                                tag->request.project, &error)

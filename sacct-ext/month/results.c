@@ -22,8 +22,7 @@ struct making {
 
 static int read_reports (struct making *m, gl_error_t *error)
 {
-    const store_query_t jobs
-        = {.start = m->period.start, .end = m->period.end};
+    const store_query_t jobs = {.start = m->period.start, .end = m->period.end};
     store_iter_t *iter = store_iter_open (m->store, STORE_UNITS, &jobs, error);
     job_units_t row;
     int rc = -1;
@@ -130,8 +129,8 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
     if (month_is_uncharged (month))
         return 0;
     m->period = month->period;
-    m->units = produced_units_new (m->query->site, month->period,
-                                   month->closed);
+    m->units
+        = produced_units_new (m->query->site, month->period, month->closed);
     m->jobs = statement_jobs_all (month->paper->zone);
     rc = read_units (m, error);
     if (rc == 0)

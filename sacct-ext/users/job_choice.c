@@ -87,17 +87,18 @@ static int see (const fact_t *fact, void *arg, gl_error_t *error)
         return 0;
     if (search->choice->count == CHOSEN_MAX)
         return gl_error (error, "the job has too many tasks");
-    *GL_APPEND (search->choice->item, search->choice->count) = (job_candidate_t){
-        .cluster = xstrdup (s->cluster),
-        .id_job = s->id_job,
-        .time_submit = s->time_submit,
-        .moment = s->time_start ? s->time_start : s->time_submit,
-        .start = s->time_start,
-        .end = s->time_end,
-        .state = s->state,
-        .account = xstrdup (s->account),
-        .previous = xstrdup (fact->project->project),
-    };
+    *GL_APPEND (search->choice->item, search->choice->count)
+        = (job_candidate_t){
+            .cluster = xstrdup (s->cluster),
+            .id_job = s->id_job,
+            .time_submit = s->time_submit,
+            .moment = s->time_start ? s->time_start : s->time_submit,
+            .start = s->time_start,
+            .end = s->time_end,
+            .state = s->state,
+            .account = xstrdup (s->account),
+            .previous = xstrdup (fact->project->project),
+        };
     search->parted = search->parted || s->array_job || s->het_job;
     return 0;
 }
@@ -173,8 +174,7 @@ static size_t choose (job_choice_t *choice, int64_t submit)
 /* --- all of it ----------------------------------------------------------- */
 
 static int check_found (const site_t *site, const job_request_t *request,
-                        int64_t submit, job_choice_t *choice,
-                        gl_error_t *error)
+                        int64_t submit, job_choice_t *choice, gl_error_t *error)
 {
     char stamp[ZONE_STAMP_SIZE];
     const job_candidate_t *last;
@@ -191,12 +191,11 @@ static int check_found (const site_t *site, const job_request_t *request,
                          "one with --cluster",
                          request->job, choice->item[0].cluster, last->cluster);
     if (choose (choice, submit) == 0)
-        return gl_error (
-            error,
-            "job %s was not submitted at %s; its last submission "
-            "was at %s",
-            request->job, request->submit,
-            zone_stamp (site->zone, last->time_submit, stamp));
+        return gl_error (error,
+                         "job %s was not submitted at %s; its last submission "
+                         "was at %s",
+                         request->job, request->submit,
+                         zone_stamp (site->zone, last->time_submit, stamp));
     return 0;
 }
 
@@ -255,9 +254,9 @@ store_query_t job_choice_query (const job_choice_t *choice)
     const job_candidate_t *first = &choice->item[0];
     const job_candidate_t *last = &choice->item[choice->count - 1];
 
-    return (store_query_t){
-        .cluster = first->cluster,
-        .id_job = first->id_job == last->id_job ? first->id_job : 0};
+    return (store_query_t){.cluster = first->cluster,
+                           .id_job
+                           = first->id_job == last->id_job ? first->id_job : 0};
 }
 
 const closing_t *job_closed_in (const periods_t *periods,
@@ -269,8 +268,7 @@ const closing_t *job_closed_in (const periods_t *periods,
         const closing_t *c = &periods->closings[i];
         if (!c->reopened && job->start != 0
             && job->start < body_get_number (c->body, "end")
-            && (job->end == 0
-                || job->end > body_get_number (c->body, "start")))
+            && (job->end == 0 || job->end > body_get_number (c->body, "start")))
             last = c;
     }
     return last;

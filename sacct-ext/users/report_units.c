@@ -92,8 +92,7 @@ static void sum_before (struct reporting *r)
 
 /* What the page of a closed month counted stays as it was; of a job that goes on
  * behind it the rest counts. */
-static int check_closed (store_t *store, struct reporting *r,
-                         gl_error_t *error)
+static int check_closed (store_t *store, struct reporting *r, gl_error_t *error)
 {
     periods_t *periods;
     const closing_t *closing = NULL;
@@ -144,14 +143,13 @@ static int put_one (store_t *store, const struct reporting *r,
                     const job_candidate_t *c, size_t unit, int64_t quantity,
                     gl_error_t *error)
 {
-    const job_units_t row
-        = {.cluster = c->cluster,
-           .id_job = c->id_job,
-           .time_submit = c->time_submit,
-           .stamp = r->now > c->stamp ? r->now : c->stamp + 1,
-           .who = r->choice.person->user,
-           .unit = r->request->unit[unit].name,
-           .quantity = quantity};
+    const job_units_t row = {.cluster = c->cluster,
+                             .id_job = c->id_job,
+                             .time_submit = c->time_submit,
+                             .stamp = r->now > c->stamp ? r->now : c->stamp + 1,
+                             .who = r->choice.person->user,
+                             .unit = r->request->unit[unit].name,
+                             .quantity = quantity};
     const struct last *last = last_of (r, c, unit);
 
     if (last->stamp ? last->quantity == quantity : quantity == 0)
@@ -202,8 +200,7 @@ static int report_chosen (store_t *store, struct reporting *r,
 {
     r->last
         = xcalloc (r->choice.count * r->request->count + 1, sizeof (*r->last));
-    if (read_before (store, r, error) < 0
-        || check_closed (store, r, error) < 0)
+    if (read_before (store, r, error) < 0 || check_closed (store, r, error) < 0)
         return -1;
     if (total_seconds (r) == 0)
         return gl_error (error,
@@ -221,8 +218,8 @@ int report_units (store_t *store, const site_t *site,
                   report_units_done_t *ret_done, gl_error_t *error)
 {
     struct reporting r = {.request = request, .now = now, .done = ret_done};
-    int rc = job_choose (store, site, person, &request->of, now, &r.choice,
-                         error);
+    int rc
+        = job_choose (store, site, person, &request->of, now, &r.choice, error);
 
     *ret_done = (report_units_done_t){.segments = 0};
     if (rc == 0)

@@ -139,8 +139,7 @@ struct change {
     size_t done;
 };
 
-static bool is_change (const job_candidate_t *c,
-                       const retag_request_t *request)
+static bool is_change (const job_candidate_t *c, const retag_request_t *request)
 {
     return strcmp (c->previous, request->project) != 0 || request->labels;
 }

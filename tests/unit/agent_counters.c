@@ -23,18 +23,24 @@ TEST_CASE (number_decimal__exponents_and_fractions__exactly)
         uint64_t whole;
         bool exact;
     } good[] = {
-        {"0", 0, true},          {"1.2e9", 1200000000, true},
-        {"1.234567e+06", 1234567, true}, {"12.50", 12, false},
-        {"12.00", 12, true},     {"1e-3", 0, false},
-        {"0e9999", 0, true},     {"1234e-2", 12, false},
-        {"1200e-2", 12, true},   {".5e1", 5, true},
+        {"0", 0, true},
+        {"1.2e9", 1200000000, true},
+        {"1.234567e+06", 1234567, true},
+        {"12.50", 12, false},
+        {"12.00", 12, true},
+        {"1e-3", 0, false},
+        {"0e9999", 0, true},
+        {"1234e-2", 12, false},
+        {"1200e-2", 12, true},
+        {".5e1", 5, true},
         {"18446744073709551615", UINT64_MAX, true},
         {"1.8446744073709551615e19", UINT64_MAX, true},
         {"5.", 5, true},
     };
     static const char *const bad[]
-        = {"",    ".",   "e5",  "1e",     "1e+",    "-1", "+1", "1..2", "NaN",
-           "Inf", "0x1", "1 2", "1e99999", "1e20", "18446744073709551616"};
+        = {"",    ".",   "e5",      "1e",   "1e+",
+           "-1",  "+1",  "1..2",    "NaN",  "Inf",
+           "0x1", "1 2", "1e99999", "1e20", "18446744073709551616"};
 
     for (size_t i = 0; i < sizeof (good) / sizeof (good[0]); i++) {
         uint64_t whole;
@@ -56,8 +62,8 @@ TEST_CASE (number_decimal__exponents_and_fractions__exactly)
 TEST_CASE (parse_ports__ranges__each_once)
 {
     static const char *const good[] = {"8000", "8001-8003", "8002-8004"};
-    static const char *const bad[] = {"0",     "65536", "8001-8000", "80-",
-                                      "1-100", "x",     ""};
+    static const char *const bad[]
+        = {"0", "65536", "8001-8000", "80-", "1-100", "x", ""};
     uint16_t ports[PORTS_MAX];
 
     assert_int_equal (network_parse_ports (good, 3, ports, NULL), 5);
@@ -71,11 +77,11 @@ TEST_CASE (parse_ports__ranges__each_once)
 
 #define GENERATED "vllm:generation_tokens_total"
 #define PROMPT "vllm:prompt_tokens_total"
-#define TEXT                                                                   \
-    "# HELP " GENERATED " Number of generation tokens processed.\n"           \
-    "# TYPE " GENERATED " counter\n" GENERATED                                 \
-    "{engine=\"0\",model_name=\"a } b\\\" c\"} 1.2345e+04\n" GENERATED             \
-    "{engine=\"1\",model_name=\"m\"} 55.0 1790812800000\n" GENERATED              \
+#define TEXT                                                           \
+    "# HELP " GENERATED " Number of generation tokens processed.\n"    \
+    "# TYPE " GENERATED " counter\n" GENERATED                         \
+    "{engine=\"0\",model_name=\"a } b\\\" c\"} 1.2345e+04\n" GENERATED \
+    "{engine=\"1\",model_name=\"m\"} 55.0 1790812800000\n" GENERATED   \
     "_created{engine=\"0\"} 1.79e+09\n" PROMPT " 7"
 
 struct said {
@@ -86,8 +92,7 @@ struct said {
 /* In parts of `step` bytes, then closed. */
 static struct said ask (const char *answer, size_t size, size_t step)
 {
-    struct said said
-        = {.counter = {{.name = GENERATED}, {.name = PROMPT}}};
+    struct said said = {.counter = {{.name = GENERATED}, {.name = PROMPT}}};
     scrape_t scrape;
     gl_error_t error;
 
@@ -176,14 +181,21 @@ TEST_CASE (scrape_line__hostile__is_unknown_or_passed_over)
         const char *line;
         bool seen, broken;
     } lines[] = {
-        {PROMPT " NaN", true, true},       {PROMPT " +Inf", true, true},
-        {PROMPT " -1", true, true},        {PROMPT " 1e99", true, true},
+        {PROMPT " NaN", true, true},
+        {PROMPT " +Inf", true, true},
+        {PROMPT " -1", true, true},
+        {PROMPT " 1e99", true, true},
         {PROMPT " 9223372036854775808", true, true},
-        {PROMPT, false, false},            {PROMPT "{", false, false},
-        {PROMPT "{a=\"} 7", false, false}, {PROMPT "{a=\"\\", false, false},
-        {PROMPT "2 7", false, false},      {"x" PROMPT " 7", false, false},
-        {" ", false, false},               {"{} 7", false, false},
-        {PROMPT "\t7", true, false},       {PROMPT "{} 7", true, false},
+        {PROMPT, false, false},
+        {PROMPT "{", false, false},
+        {PROMPT "{a=\"} 7", false, false},
+        {PROMPT "{a=\"\\", false, false},
+        {PROMPT "2 7", false, false},
+        {"x" PROMPT " 7", false, false},
+        {" ", false, false},
+        {"{} 7", false, false},
+        {PROMPT "\t7", true, false},
+        {PROMPT "{} 7", true, false},
     };
 
     for (size_t i = 0; i < sizeof (lines) / sizeof (lines[0]); i++) {
@@ -233,7 +245,8 @@ TEST_CASE (listener_job__cgroup__of_slurmd_alone)
         const char *cgroup;
         int64_t job;
     } cases[] = {
-        {"0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n", 4711},
+        {"0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n",
+         4711},
         {"0::/system.slice/g1_slurmstepd.scope/job_4711/step_batch\n", 4711},
         {"4:memory:/slurm/uid_1000/job_12/step_0\n", 12},
         {"3:cpu:/\n4:memory:/slurm_g1/uid_1000/job_12/step_0/task_1\n", 12},
@@ -371,7 +384,10 @@ static void look (produced_t *p, int64_t pid, int64_t value, int64_t born,
     produced_end (p, &listeners, open_jobs, &over, now);
 }
 
-#define PRODUCED(seen) {.cut_ms = HOUR, .emit = keep, .arg = &(seen)}
+#define PRODUCED(seen)                               \
+    {                                                \
+        .cut_ms = HOUR, .emit = keep, .arg = &(seen) \
+    }
 
 TEST_CASE (produced__increase__by_job_and_interval)
 {
@@ -408,7 +424,7 @@ TEST_CASE (produced__counter_that_falls__began_anew)
 
     look (&p, 5, 100, NOW, NOW, 0);
     look (&p, 5, 900, NOW, NOW + 10000, 0);
-    look (&p, 5, 30, NOW, NOW + 20000, 0); /* within one process */
+    look (&p, 5, 30, NOW, NOW + 20000, 0);         /* within one process */
     look (&p, 6, 40, NOW + 21000, NOW + 30000, 0); /* another process */
     look (&p, 6, 45, NOW + 21000, NOW + 40000, 0);
     produced_stop (&p, NOW + 50000);

@@ -77,9 +77,8 @@ static void receive (fetch_t *f)
         leave (f);
         return;
     }
-    rc = length > 0
-             ? scrape_feed (f->scrape, bytes, (size_t)length, &f->error)
-             : (scrape_end (f->scrape, &f->error) == 0 ? 1 : -1);
+    rc = length > 0 ? scrape_feed (f->scrape, bytes, (size_t)length, &f->error)
+                    : (scrape_end (f->scrape, &f->error) == 0 ? 1 : -1);
     f->done = rc > 0;
     if (rc != 0)
         leave (f);

@@ -40,7 +40,8 @@ static bool ends_scope (const char *begin, const char *end)
     static const char scope[] = "slurmstepd.scope";
     size_t length = sizeof (scope) - 1;
 
-    return (size_t)(end - begin) >= length && !memcmp (end - length, scope, length);
+    return (size_t)(end - begin) >= length
+           && !memcmp (end - length, scope, length);
 }
 
 /* Below a folder that root alone makes: "/slurm/uid_0/job_1/...", "/slurm_NODE/..." of

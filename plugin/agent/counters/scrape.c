@@ -149,7 +149,8 @@ static int take_chunk (scrape_t *s, gl_error_t *error)
     s->left = 0;
     for (; i < s->head_length && i < 8 && digit_of (s->head[i]) >= 0; i++)
         s->left = s->left * 16 + (uint64_t)digit_of (s->head[i]);
-    if (i == 0 || (i < s->head_length && s->head[i] != ';' && s->head[i] != ' '))
+    if (i == 0
+        || (i < s->head_length && s->head[i] != ';' && s->head[i] != ' '))
         return gl_error (error, "a part of the answer has no valid length");
     s->sized = true;
     s->state = s->left > 0 ? SCRAPE_BODY : SCRAPE_DONE;
@@ -179,7 +180,7 @@ static void take_body (scrape_t *s, char byte)
 /* A line of HTTP is complete. */
 static int take_head (scrape_t *s, gl_error_t *error)
 {
-    static int (*const takes[]) (scrape_t *s, gl_error_t *error)
+    static int (*const takes[]) (scrape_t * s, gl_error_t * error)
         = {[SCRAPE_STATUS] = take_status,
            [SCRAPE_HEADER] = take_header,
            [SCRAPE_CHUNK] = take_chunk};

@@ -164,7 +164,8 @@ static int read_slurmd (const char *proc, int64_t pid, slurmd_t *ret)
     if (!process_is_named (proc, pid, "slurmd")
         || !process_is_trusted (proc, pid)
         || process_stat (proc, pid, &parent, &slurmd.birth) < 0
-        || process_is_named (proc, parent, "slurmd") /* it is about to be a slurmstepd */
+        || process_is_named (proc, parent,
+                             "slurmd") /* it is about to be a slurmstepd */
         || read_arguments (proc, &slurmd) < 0)
         return -1;
     read_environment (proc, &slurmd);
