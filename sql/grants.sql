@@ -2,8 +2,8 @@
 -- made. Run it as an administrator:  mariadb < grants.sql
 
 -- The account of the collector, sync, import and reports writes facts. It can add
--- reports of units and not change them (MariaDB wants the right to update a part of the
--- key for that). Of closed months it can read everything and write nothing.
+-- reports of units and not change them. Of closed months it can read everything and write
+-- nothing.
 GRANT SELECT ON gpuledger.* TO 'gpuledger'@'localhost';
 GRANT UPDATE (value) ON gpuledger.meta TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.cluster TO 'gpuledger'@'localhost';
@@ -18,7 +18,7 @@ GRANT INSERT, UPDATE, DELETE ON gpuledger.reservation TO 'gpuledger'@'localhost'
 GRANT INSERT, UPDATE, DELETE ON gpuledger.node_record TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.account TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.retag TO 'gpuledger'@'localhost';
-GRANT INSERT, UPDATE (cluster) ON gpuledger.job_units TO 'gpuledger'@'localhost';
+GRANT INSERT ON gpuledger.job_units TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.device TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.device_usage TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.node TO 'gpuledger'@'localhost';

@@ -108,6 +108,20 @@ static const struct walk_plan units_plan
 const struct iter_class units_iter
     = {.fact_size = sizeof (job_units_t), .plan = &units_plan};
 
+/* 1: added, 0: it is there. The account that writes them may INSERT alone, so that the
+ * statement must not have a word of UPDATE; writers follow one another. */
+static int add_units (store_t *store, uint64_t cluster, const job_units_t *u,
+                      gl_error_t *error)
+{
+    job_units_t stored;
+    int rc = row_get (store, &units_rows, cluster, u, &stored, error);
+
+    row_release (store, &units_rows);
+    if (rc != 0)
+        return rc < 0 ? -1 : 0;
+    return row_add (store, &units_rows, cluster, u, error) < 0 ? -1 : 1;
+}
+
 /* No usage changes with it, so nothing that was counted is forgotten. */
 int store_put_units (store_t *store, const job_units_t *u,
                      store_counts_t *counts, gl_error_t *error)
@@ -125,7 +139,7 @@ int store_put_units (store_t *store, const job_units_t *u,
         || store_check_name ("unit", u->unit, error) < 0
         || !(cluster = store_cluster (store, u->cluster, error)))
         return -1;
-    fresh = row_add_new (store, &units_rows, cluster->id, u, error);
+    fresh = add_units (store, cluster->id, u, error);
     if (fresh < 0)
         return -1;
     store_count (counts, fresh, false);
