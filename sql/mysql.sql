@@ -166,6 +166,18 @@ CREATE TABLE IF NOT EXISTS retag (
     PRIMARY KEY (cluster, id_job, time_submit, stamp, who)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+-- What jobs have produced, as reported; of each unit the last report counts.
+CREATE TABLE IF NOT EXISTS job_units (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    time_submit BIGINT NOT NULL,
+    stamp BIGINT NOT NULL,
+    who VARBINARY(255) NOT NULL,
+    unit VARBINARY(64) NOT NULL,
+    quantity BIGINT NOT NULL,
+    PRIMARY KEY (cluster, id_job, time_submit, stamp, who, unit)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 -- Every writer counts this row up first: one writer at a time, as in SQLite, so
 -- that two imports wait for each other and do not deadlock; on two nodes of a
 -- Galera cluster one of them is run again.

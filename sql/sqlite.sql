@@ -176,6 +176,18 @@ CREATE TABLE retag (
     PRIMARY KEY (cluster, id_job, time_submit, stamp, who)
 ) STRICT, WITHOUT ROWID;
 
+-- What jobs have produced, as reported; of each unit the last report counts.
+CREATE TABLE job_units (
+    cluster INTEGER NOT NULL,
+    id_job INTEGER NOT NULL,
+    time_submit INTEGER NOT NULL,
+    stamp INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    quantity INTEGER NOT NULL,
+    PRIMARY KEY (cluster, id_job, time_submit, stamp, who, unit)
+) STRICT, WITHOUT ROWID;
+
 -- A device as its node names it, shared by all stretches measured of it.
 CREATE TABLE device (
     id INTEGER PRIMARY KEY,

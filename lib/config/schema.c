@@ -34,6 +34,7 @@ static const schema_kind_t *const kinds[] = {
     &schema_prices,     &schema_clouds,       &schema_analyses,
     &schema_settlement, &schema_outages,      &schema_taxes,
     &schema_budgets,    &schema_profiles,     &schema_idle_jobs,
+    &schema_units,
 };
 
 const schema_kind_t *const *schema_kinds (size_t *ret_count)

@@ -71,6 +71,7 @@ extern const schema_kind_t schema_exports;
 extern const schema_kind_t schema_collector;
 extern const schema_kind_t schema_agent;
 extern const schema_kind_t schema_networks;
+extern const schema_kind_t schema_units;
 
 /* schema_cluster.c: what there is, and whose */
 extern const schema_kind_t schema_clusters;

@@ -331,6 +331,18 @@ typedef struct {
     const char *labels; /* "k=v,k=v", or NULL: unchanged */
 } retag_t;
 
+/* What a job has produced, as somebody reported it: so many units in all since the
+ * segment began. Of the reports of one unit the last one by stamp counts; 0: none. */
+typedef struct {
+    const char *cluster;
+    uint64_t id_job;
+    int64_t time_submit;
+    int64_t stamp; /* when, the collector's clock */
+    const char *who;
+    const char *unit;
+    int64_t quantity;
+} job_units_t;
+
 /* Energy of one meter in an interval. */
 typedef struct {
     const char *meter;

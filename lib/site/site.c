@@ -368,6 +368,12 @@ static void free_profile (mig_profile_t *profile)
         free (array);                        \
     } while (0)
 
+static void free_unit (site_unit_t *unit)
+{
+    free (unit->name);
+    texts_clear (&unit->counters);
+}
+
 static void free_network (site_network_t *network)
 {
     free (network->nodes);
@@ -450,6 +456,8 @@ void site_free (site_t *site)
     FREE_ALL (site->budgets, site->budget_count, free_budget);
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);
+    FREE_ALL (site->units, site->unit_count, free_unit);
+    texts_clear (&site->agent.counter_ports);
     mpq_clear (site->policy.utilization);
     texts_clear (&site->policy.labels);
     free_issuer (&site->issuer);

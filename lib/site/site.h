@@ -780,6 +780,8 @@ typedef struct {
     int sharing;   /* 1: several jobs may hold one device at once */
     char *metrics; /* Prometheus textfile; NULL: none */
     char *replay;  /* file in place of the drivers; NULL */
+    text_list_t counter_ports; /* "8000", "8100-8115": where servers of jobs show
+                                  the counters of `units`; none: not read */
 } site_agent_t;
 
 /* What has to be looked at before a month is closed, and how long a closed one
@@ -864,6 +866,14 @@ typedef struct {
     const char *help; /* a sentence */
 } site_figure_t;
 
+/* What jobs produce, counted: tokens, images (site/units.h). */
+typedef struct {
+    char *name;
+    int64_t per;          /* so many are priced; 0: unit_per() */
+    text_list_t counters; /* of Prometheus that count them on a node */
+    place_t place;
+} site_unit_t;
+
 typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
@@ -936,6 +946,8 @@ typedef struct site {
     size_t budget_count;
     site_network_t *networks;
     size_t network_count;
+    site_unit_t *units;
+    size_t unit_count;
     mig_profile_t *profiles; /* site-defined profiles of slices */
     size_t profile_count;
 } site_t;

@@ -32,6 +32,7 @@ extern const verb_t verb_setup;
 extern const verb_t verb_statement;
 extern const verb_t verb_sync;
 extern const verb_t verb_tag;
+extern const verb_t verb_units;
 extern const verb_t verb_verify;
 extern const verb_t verb_whatif;
 
