@@ -115,7 +115,7 @@ prices ()
 site ()
 {
     cp -r "$example/." "$1" && cp "$abs_top_srcdir"/contrib/examples/*.yaml \
-        "$abs_top_srcdir/contrib/examples/published_examples.json" "$1" &&
+        "$abs_top_srcdir"/contrib/examples/published_*.json "$1" &&
         chmod -R u+w "$1" || return 1
     ! grep -q 'gpuledger mine' "$2" || sed -i "s/\"ann\"/\"$(id -un)\"/" "$1/jobs.json"
     cp "$1/jobs.json" "$1/october.json"
