@@ -272,8 +272,8 @@ is "33.79 48.00 yes" "$(fields mix.plan cheapest months life_months paid_back)" 
 is "109.25 48.00 never within its life" "$(fields mix.plan 'all owned' months life_months paid_back)" \
     "all owned never is, within its life"
 mixed report plan --month 2026-04 --pool m --json >mix.json
-jq -r '.notes[].text' mix.json >notes
-grep -qFx "Pool m: own 4, reserve 2 at one-year, rent the rest at by-hour: 1.97 USD a GPU hour, 50.0 % less than today's 3.93 (own 16). Against renting everything, the purchase is paid back in 33.8 months of its life of 48." notes
+jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' mix.json >figures
+grep -qFx "m 1.97 USD a GPU hour: own 4, reserve 2 at one-year, rent the rest at by-hour, 50.0 % less than today's 3.93 (own 16). Against renting everything, the purchase is paid back in 33.8 months of its life of 48." figures
 result $? "the verdict is a sentence"
 jq -e '[.proof[] | select (.title | test ("same work")) | .holds] == [true]' mix.json >/dev/null
 result $? "and the work of all of them is proved equal"
@@ -284,14 +284,31 @@ result $? "the cost by the GPUs that are owned is a chart"
 # be rented for a tenth of the hours, 33.60; 20 cost 30.00. Today's did it all for 24.00.
 grep -v 'name: one-year\|name: spot\|name: other' mix.yaml | sed 's/4.00, as_of/40.00, as_of/' >dear.yaml
 "$program" --quiet --config dear.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m \
-    --downtime 40% --json | jq -r '.notes[].text' >notes
-grep -qFx "Pool m: own 16 as today: 3.93 USD a GPU hour." notes
+    --downtime 40% --json | jq -r '.figures[].hint' >hints
+grep -qFx "USD a GPU hour: own 16 as today." hints
 result $? "no mix is as cheap as today"
 # Without prices, owning is all there is; with a term alone, the most in use are reserved.
 sed '/^clouds:/,$d' mix.yaml >none.yaml
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >none.plan
-is "12 3 0 2.9508" "$(fields none.plan cheapest gpus nodes reserved_gpus per_gpu_hour)" "without prices, own all"
-is "" "$(field none.plan 'one node less' gpus)$(field none.plan 'all rented' gpus)" "and nothing is rented"
+is "12 3 0 2.9508" "$(fields none.plan 'all owned' gpus nodes reserved_gpus per_gpu_hour)" "without prices, own all"
+is "today: own 16,all owned: own 12" "$(awk -F'|' '$1 == "mix" {print $3}' none.plan | paste -sd, -)" \
+    "and nothing is called the cheapest"
+"$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --json >none.json
+jq -r '.figures[].hint' none.json >hints
+grep -qFx 'USD a GPU hour for the 16 GPUs of today: there is no rental price to compare with.' hints &&
+    jq -r '.notes[].text' none.json | grep -q '^Pool m: no price .*prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION'
+result $? "the headline says so, and a note how to enter a price"
+jq -r '.notes[].text' none.json | sed -n 's/:.*trend needs.*/:/p' >got
+is "Pools m, q:" "$(cat got)" "what several pools have in common is said once"
+jq -r '.notes[].text' none.json | grep -q '^Pool q: 138 GPUs are needed, and there are 104: .*80.0 % utilization .* 10.0 % spares .* 0.0 % downtime'
+result $? "why more GPUs are needed than there are"
+jq -r '.notes[].text' none.json | grep -q '^Pool m: jobs had less than half of the capacity: look again'
+result $? "below half of the capacity, look again"
+is "one node less, all rented from north: reserve 6 at one-year, rent the rest at by-hour" \
+    "$(awk -F'|' '$1 == "mix" && $3 ~ /one node less/ {print $3}' mix.plan)" "equal mixes are one row"
+mixed report plan --month 2026-04 --pool m --html >mix.html
+awk '/class="notes"/ {notes = NR} /<table class="cards/ {table = NR} END {exit !(table && notes > table)}' mix.html
+result $? "on the page, notes follow the tables"
 grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml
 "$program" --quiet --config term.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >term.plan
 is "12 21.6" "$(field term.plan 'all rented' reserved_gpus) $(field term.plan 'all rented' rent | awk '{print $1 / 8760}')" \
