@@ -58,20 +58,27 @@ static void per_year (const choice_t *c, mpq_srcptr per_hour, mpq_t ret_amount)
     mpq_clear (q);
 }
 
+void plan_interruptible (const plan_view_t *v, mpq_t ret_share)
+{
+    const breakeven_t *cost = &v->pool->cost;
+
+    mpq_set (ret_share,
+             site_pool_at (v->site, cost->pool, cost->at)->interruptible);
+    if (v->asked->interruptible)
+        exact_parse_ratio (v->asked->interruptible, ret_share, NULL);
+}
+
 static void take_shares (choice_t *c)
 {
     const plan_view_t *v = c->v;
     const breakeven_t *cost = &v->pool->cost;
-    const site_pool_t *pool = site_pool_at (v->site, cost->pool, cost->at);
 
     mpq_set_ui (c->one, 1, 1);
     exact_add_scaled (c->owned, cost->per_gpu_year, 1, cost->hours);
     if (v->asked->downtime)
         exact_parse_ratio (v->asked->downtime, c->available, NULL);
     mpq_sub (c->available, c->one, c->available);
-    mpq_set (c->interruptible, pool->interruptible);
-    if (v->asked->interruptible)
-        exact_parse_ratio (v->asked->interruptible, c->interruptible, NULL);
+    plan_interruptible (v, c->interruptible);
 }
 
 static void make_side (const choice_t *c, const offers_t *offers, side_t *side)

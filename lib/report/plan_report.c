@@ -13,12 +13,14 @@
  */
 #define TREND_MONTHS 6
 static const uint32_t lead_months[] = {12, 18};
+/* With a chosen growth. */
+#define GROWTH_YEARS 3
 /* Of the cumulative cash. */
 static const int cash_years[] = {1, 3, 5};
 
 static const column_info_t columns[] = {
     {"analysis", "Analysis", COLUMN_TEXT, true, true,
-     "mix, use, breakeven, cash, capacity."},
+     "mix, sensitivity, use, breakeven, cash, capacity."},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"percent", "%", COLUMN_PERCENT, false, false,
@@ -430,6 +432,31 @@ static void add_trend (plan_view_t *v)
     mpq_clear (demand);
 }
 
+/* By a rate that was chosen: the demand of the period, a year or more from it. */
+static void add_growth (plan_view_t *v, mpq_srcptr per_day)
+{
+    mpq_t rate, demand;
+
+    if (!v->asked->growth)
+        return;
+    mpq_inits (rate, demand, NULL);
+    exact_parse_ratio (v->asked->growth, rate, NULL);
+    GL_AUTOFREE char *percent = breakeven_percent_text (rate);
+    mpq_set (demand, per_day);
+    for (int year = 1; year <= GROWTH_YEARS; year++) {
+        GL_AUTOFREE char *item
+            = xasprintf ("in %d months, with %s %% growth a year", 12 * year,
+                         percent);
+        mpq_t more;
+        mpq_init (more);
+        mpq_mul (more, demand, rate);
+        mpq_add (demand, demand, more);
+        mpq_clear (more);
+        add_need (v, item, demand, false);
+    }
+    mpq_clears (rate, demand, NULL);
+}
+
 static void add_capacity (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
@@ -445,6 +472,7 @@ static void add_capacity (plan_view_t *v)
     exact_add_scaled (day, p->allocated, 24, (int64_t)p->hours * 3600);
     add_need (v, "for the demand of the period", day, true);
     add_trend (v);
+    add_growth (v, day);
     mpq_clear (day);
 }
 
@@ -465,6 +493,12 @@ static const struct {
      "GPU at work. Months are those until the purchase is paid back against "
      "renting everything from the same provider.",
      plan_mix},
+    {"sensitivity", "What the answer depends on: cost of a year",
+     "Each input less and more by 20 % (--vary), the others as they are, the "
+     "input with the largest effect first. Owning is the cost of today's GPUs, "
+     "with what they leave undone rented; renting is everything rented; GPUs "
+     "and reserved are those of the cheapest mix.",
+     plan_tornado},
     {"use", "How the GPUs were used", "Shares of the capacity of the period.",
      add_use},
     {"breakeven", "Owning or renting",

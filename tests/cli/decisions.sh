@@ -280,6 +280,49 @@ result $? "and the work of all of them is proved equal"
 mixed report plan --month 2026-04 --pool m --html |
     grep -q 'What m costs a year, by the GPUs that are owned'
 result $? "the cost by the GPUs that are owned is a chart"
+# What the answer depends on: today's 16 GPUs against everything rented, from whichever
+# provider costs less. swung INPUT FACTOR: owning, renting, saving of a year
+swung ()
+{
+    awk -v input="$1" -v f="$2" 'BEGIN {
+        hours[5] = 360; hours[6] = 288; hours[12] = 72
+        hardware = 6250 * (input == "hardware price" ? f : 1) / (input == "life of the hardware" ? f : 1)
+        own = (hardware + 6890) / 8760; rent = input == "rental prices" ? f : 1
+        more = input == "demand" ? f : 1; least = -1
+        for (side = 1; side <= 2; side++)
+            for (r = 0; r <= (side == 1 ? 30 : 0); r++) {
+                cost = r * 1.8 * rent
+                for (d in hours) {
+                    left = d * more - r; if (left < 0) left = 0
+                    cost += hours[d] / 720 * left * (side == 1 ? 4 : 3) * rent
+                }
+                if (least < 0 || cost < least) least = cost
+            }
+        printf "%.2f %.2f %.2f\n", 16 * own * 8760, least * 8760, (least - 16 * own) * 8760
+    }'
+}
+for input in 'rental prices' demand 'hardware price' 'life of the hardware'; do
+    is "$(swung "$input" 0.8) $(swung "$input" 1.2)" \
+        "$(fields mix.plan "$input -20.0 %" own rent saving) $(fields mix.plan "$input +20.0 %" own rent saving)" \
+        "sensitivity: $input"
+done
+is "as it is,rental prices,demand,life of the hardware,hardware price" \
+    "$(awk -F'|' '$1 == "sensitivity" {sub (/ [-+][0-9].*/, "", $3); print $3}' mix.plan | uniq | paste -sd, -)" \
+    "the largest effect first; what the book has not is left out"
+mixed report plan --month 2026-04 --pool m --vary 5% -P >vary.plan
+is "$(swung demand 1.05)" "$(fields vary.plan 'demand +5.0 %' own rent saving)" "--vary chooses another change"
+jq -r '.notes[].text' mix.json | grep -qx "Pool m: today's GPUs cost more than renting the same work, whichever input changes."
+result $? "no input turns the answer round"
+mixed report plan --month 2026-04 --pool m --vary 90% --json | jq -r '.notes[].text' >notes
+grep -qx "Pool m: today's GPUs cost more than renting the same work; this turns round with .*rental prices +90.0 %.*" notes
+result $? "or some do"
+mixed report plan --month 2026-04 --pool m --html >mix.html
+grep -q 'What owning m saves against renting' mix.html &&
+    grep 'class="label">demand' mix.html | grep -o '<rect class="s' | wc -l >bars
+is 2 "$(cat bars)" "a bar to each side, for less and more"
+mixed report plan --month 2026-04 --pool q --growth 20% -P >growth.plan
+is "3456.000000" "$(field growth.plan 'in 24 months, with 20.0 % growth a year' gpu_hours_per_day)" \
+    "2,400 GPU hours a day and 20 % more each year"
 # Only at 40.00 an hour, and owned GPUs down for 40 % of the time: 16 of them leave 2.4 GPUs to
 # be rented for a tenth of the hours, 33.60; 20 cost 30.00. Today's did it all for 24.00.
 grep -v 'name: one-year\|name: spot\|name: other' mix.yaml | sed 's/4.00, as_of/40.00, as_of/' >dear.yaml
@@ -306,7 +349,6 @@ jq -r '.notes[].text' none.json | grep -q '^Pool m: jobs had less than half of t
 result $? "below half of the capacity, look again"
 is "one node less, all rented from north: reserve 6 at one-year, rent the rest at by-hour" \
     "$(awk -F'|' '$1 == "mix" && $3 ~ /one node less/ {print $3}' mix.plan)" "equal mixes are one row"
-mixed report plan --month 2026-04 --pool m --html >mix.html
 awk '/class="notes"/ {notes = NR} /<table class="cards/ {table = NR} END {exit !(table && notes > table)}' mix.html
 result $? "on the page, notes follow the tables"
 grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml
@@ -326,7 +368,7 @@ mixed report plan --month 2026-04 --pool q --downtime 0 --spares 0 --target 100%
 is "100.00 100.00 100 13" "$(fields mix.plan 'for the demand of the period' \
     gpus_needed gpus_with_spares gpus nodes)" "none of them"
 for wrong in 'plan --downtime 100%' 'plan --target 0' 'plan --spares much' \
-    'plan --interruptible 101%' 'usage --spares 5%' 'breakeven --target 70%'; do
+    'plan --interruptible 101%' 'plan --vary 100%' 'plan --growth 0' 'usage --vary 5%' 'usage --spares 5%' 'breakeven --target 70%'; do
     # shellcheck disable=SC2086
     mixed report $wrong >/dev/null 2>&1
     is 2 $? "wrong use is refused ($wrong)"
