@@ -353,6 +353,51 @@ static const formula_t table[] = {
              MONEY, "rented - owned", .given = "discount"},
         },
     },
+    /* the memory of a model; the weights of activations are bytes of an element of
+     * sequence x batch x width in a layer, with elements of 16 bits */
+    {
+        "train-memory", "F14",
+        .needs = {"parameters", "bytes", "optimizer_bytes", "layers", "hidden",
+                  "heads", "context", "batch"},
+        .step = {
+            {"weights", "parameters * bytes / 10**9", "weights", GB,
+             "parameters x {bytes} bytes"},
+            {"gradients", "parameters * bytes / 10**9", "gradients", GB,
+             "parameters x {bytes} bytes"},
+            {"optimizer", "parameters * optimizer_bytes / 10**9",
+             "optimizer states", GB, "parameters x {optimizer_bytes} bytes"},
+            {"elements", "layers * context * batch * hidden * bytes / 2"},
+            {"activations",
+             "elements * (34 + 5 * heads * context / hidden) / 10**9",
+             "activations", GB,
+             "layers x context x batch x width x (34 + 5 heads x context / "
+             "width) bytes", .when = "recompute == 0"},
+            {"activations", "elements * 34 / 10**9",
+             "activations (attention recomputed)", GB,
+             "layers x context x batch x width x 34 bytes",
+             .when = "recompute == 1"},
+            {"activations", "elements * 2 / 10**9",
+             "activations (all recomputed)", GB,
+             "layers x context x batch x width x 2 bytes",
+             .when = "recompute == 2"},
+            {"total", "weights + gradients + optimizer + activations",
+             "to train", GB, "the sum"},
+        },
+    },
+    {
+        "serve-memory", "F14",
+        .needs = {"parameters", "bytes", "cache_bytes", "layers", "hidden",
+                  "heads", "kv_heads", "context"},
+        .step = {
+            {"weights", "parameters * bytes / 10**9", "weights", GB,
+             "parameters x {bytes} bytes"},
+            {"token", "2 * layers * kv_heads * hidden / heads * cache_bytes"},
+            {"cache", "token * context * batch / 10**9", "key-value cache", GB,
+             "2 x layers x KV heads x width / heads x {cache_bytes} bytes x "
+             "context x batch"},
+            {"total", "weights + cache", "to serve", GB, "the sum"},
+        },
+    },
     /* the parts of the yearly cost of a pool; {INPUT} in what people are shown */
     {
         "hardware", "F2",

@@ -122,7 +122,7 @@ site ()
     printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
         '4301|1788271331|1788271331|1788892240|COMPLETED|gres/gpu=4|ann|vision' \
         >"$1/october.txt"
-    ! grep -q '^gpuledger prices' "$2" || prices "$1" || return 1
+    ! grep -q -E '^gpuledger (prices|fits)' "$2" || prices "$1" || return 1
     ! grep -q '^\$ gpuledger init' "$2" || return 0
     (cd "$1" && gpuledger --quiet init && gpuledger sync &&
         gpuledger close --month 2026-09 --accept 'a test') >"$work/out" 2>&1
