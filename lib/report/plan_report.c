@@ -353,11 +353,11 @@ static void take_target (const plan_view_t *v, values_t *need)
 
     mpq_init (down);
     take_downtime (v, down);
-    values_set (need, "down", down);
+    values_set (need, "downtime", down);
     values_set (need, "utilization", v->site->policy.utilization);
     if (v->asked->target)
         values_set_text (need, "utilization", v->asked->target);
-    values_set_text (need, "spare",
+    values_set_text (need, "spares",
                      v->asked->spares ? v->asked->spares : SPARE);
     mpq_clear (down);
 }
@@ -373,8 +373,8 @@ static void note_need (const plan_view_t *v, const values_t *need)
     GL_AUTOFREE char *target
         = breakeven_percent_text (values_get (need, "utilization"));
     GL_AUTOFREE char *spare
-        = breakeven_percent_text (values_get (need, "spare"));
-    GL_AUTOFREE char *down = breakeven_percent_text (values_get (need, "down"));
+        = breakeven_percent_text (values_get (need, "spares"));
+    GL_AUTOFREE char *down = breakeven_percent_text (values_get (need, "downtime"));
     report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
                       "%s GPUs are needed, and there are %llu: the capacity is "
                       "planned for %s %% utilization (--target), %s %% spares "

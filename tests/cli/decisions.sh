@@ -485,6 +485,39 @@ awk 'BEGIN {
     print "an-offer-discounted|rented, present value|USD|" sprintf ("%.2f", rent)
     print "an-offer-discounted|payback|months|" sprintf ("%.2f", 3300000 / (4200000 / 12))
     print "a-rough-estimate|break-even utilization|%|" sprintf ("%.2f", 100 * (250000 / 3) / (24.48 * 8760))
+    need = 2400 / (24 * 0.8 * 0.95)
+    print "capacity|GPUs needed|GPUs|" sprintf ("%.2f", need)
+    print "capacity|with spares|GPUs|" sprintf ("%.2f", need * 1.1)
+    print "capacity|full nodes|nodes|" int ((need * 1.1 + 7.999) / 8)
+    n = split ("16 20 20 24 24 28 30 32 32 40", d, " ")
+    for (may = 0; may < 0.3; may += 0.25) {
+        name = may ? "floor-with-spot" : "floor"; best = -1
+        for (r = 0; r <= 41; r++) {
+            cost[r] = 24 * r * 5.25
+            for (i = 1; i <= n; i++) {
+                left = d[i] > r ? d[i] - r : 0; spot = d[i] * may < left ? d[i] * may : left
+                cost[r] += 24 / n * (spot * 3.687 + (left - spot) * 12.29)
+            }
+            if (best < 0 || cost[r] < cost[best] - 1e-9) best = r
+        }
+        print name "|reserved GPUs|GPUs|" best
+        print name "|all of it|USD per day|" sprintf ("%.2f", cost[best])
+        print name "|with one reserved GPU less|USD per day|" sprintf ("%.2f", cost[best - 1])
+        print name "|with one reserved GPU more|USD per day|" sprintf ("%.2f", cost[best + 1])
+    }
+    egress = 10240 * 0.09 + 40960 * 0.085 + 8800 * 0.07
+    print "tiered-traffic|cost|USD|" sprintf ("%.2f", egress)
+    print "tiered-traffic|cost of a year|USD|" sprintf ("%.2f", egress / 30 * 365)
+    before = 12290 * 1.25 + egress
+    print "managed-bill|support|USD|" sprintf ("%.2f", before * 0.1)
+    print "managed-bill|the bill|USD|" sprintf ("%.2f", before * 1.1)
+    print "managed-bill|more than at the other price|USD|" sprintf ("%.2f", before * 1.1 - 3554)
+    print "next-generation|renting, on average over the life|USD per GPU-hour|" \
+        sprintf ("%.4f", (5.25 * 18 + 6.88 / 2.2 * 42) / 60)
+    print "next-generation|speed from which renting is cheaper|times|" \
+        sprintf ("%.4f", 6.88 * 42 / (3.554 * 60 - 5.25 * 18))
+    print "an-offer-resold|saving with resale after 3 years|USD|9630000.00"
+    print "an-offer-resold|saving, present value|USD|" sprintf ("%.2f", rent - own + 330000 / 1.08 ^ 3)
     print "spot|break-even interruptions|per hour|" sprintf ("%.4f", (12.29 / 3.687 - 1) / 0.25)
 }' >wanted
 while IFS="|" read -r analysis item unit value; do
@@ -512,6 +545,19 @@ grep -q "a.yaml:[0-9]*). Prices move" said
 result $? "a price without a date is warned of, with its line"
 decide "kind: interruptible, price: 5, against: 4, interruptions_per_hour: 1, checkpoint_hours: 1"
 is "" "$(decided a "break-even interruptions" "per hour")" "no rate at which a dearer price pays"
+
+decide "kind: layers, price: 5.25, against: 12.29, demand: [400, 800], reserved: 300"
+is "300 37800.00" "$(decided a "reserved GPUs" GPUs) $(decided a reserved "USD per day")" "a floor that was chosen"
+is "37800.00 88488.00" "$(decided a reserved "USD per day") $(decided a "on demand" "USD per day")" "and what it leaves"
+decide "kind: capacity, gpu_hours_per_day: 2400"
+is "125.00 16" "$(decided a "GPUs needed" GPUs) $(decided a "full nodes" nodes)" "capacity: the planned utilization, nothing down or spare"
+decide "kind: generation, price: 6, against: 5, speed: 3, years: 4"
+is "" "$(decided a "speed from which renting is cheaper" times)" "no such speed where renting is cheaper today"
+decide "kind: generation, price: 3, against: 5, speed: 3, years: 1"
+is "0.6000 " "$(decided a "owning for each 1 of renting" times) $(decided a "speed from which renting is cheaper" times)" \
+    "nor where the life ends before"
+decide "kind: run, gpu_hours: 100, price: 2, gb_per_day: 100, days: 1, per_gb_above: {0: 0, 50: 0.1}"
+is "5.00 205.00" "$(decided a egress USD) $(decided a "cost of the run" USD)" "a run with traffic by tiers"
 
 # The same work on both sides, or not: 4.7 million a year at 32.7726 / 8 are 3,143 hours
 # a day, 80 GPUs 1,920.
@@ -553,6 +599,17 @@ refused ()
     grep -q "$1" said || sed "s/^/# /" said
 }
 refused "needs .per_gb." "kind: egress, gb_per_day: 1"
+refused "drop .per_gb." "kind: egress, gb_per_day: 1, per_gb: 1, per_gb_above: {0: 1}"
+refused "must begin with 0" "kind: egress, gb_per_day: 1, per_gb_above: {5: 1}"
+refused "not more than the GB before" "kind: egress, gb_per_day: 1, per_gb_above: {0: 1, 7: 0.5, 7.0: 0.4}"
+refused "is no number of GB and a price" "kind: egress, gb_per_day: 1, per_gb_above: {0: cheap}"
+refused "lacks .gb_per_day." "kind: bill, gpu_hours: 1, price: 1, per_gb_above: {0: 1}"
+refused "needs .demand." "kind: layers, price: 1, against: 2"
+refused "nothing to do with .demand." "kind: newer-gpu, price: 1, against: 2, demand: [1]"
+refused "is no number of GPUs" "kind: layers, price: 1, against: 2, demand: [1, -1]"
+refused "has no GPU in use" "kind: layers, price: 1, against: 2, demand: [0, 0]"
+refused "lacks .interruptible." "kind: layers, price: 1, against: 2, demand: [1], spot: 1"
+refused "whole number of at most" "kind: layers, price: 1, against: 2, demand: [1], reserved: 1.5"
 refused "has nothing to do with .speed." "kind: egress, gb_per_day: 1, per_gb: 1, speed: 2"
 refused "lacks .per_gb." "kind: run, gpu_hours: 1, price: 1, gb_per_day: 1"
 refused "lacks .gpus." "kind: run, gpu_hours: 1, price: 1, speed: 6"
