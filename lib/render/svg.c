@@ -137,7 +137,7 @@ static void add_words (buffer_t *out, const report_chart_t *chart,
     buffer_add_text (out, "</span>");
 }
 
-/* A bar for each series of the point: back to back where one is below zero. */
+/* The values of a point, in the order of the legend. */
 static void add_series_words (buffer_t *out, const report_chart_t *chart,
                               size_t point)
 {
@@ -146,11 +146,7 @@ static void add_series_words (buffer_t *out, const report_chart_t *chart,
     buffer_add_text (out, "</span> <span class=\"n\">");
     for (size_t s = 0; s < chart->series_count; s++) {
         const chart_item_t *item = item_at (chart, s, point);
-        buffer_printf (out, "%s", s ? " &middot; " : "");
-        if (chart->series_count > 1) {
-            add_label (out, chart->series[s].title);
-            buffer_add_text (out, ": ");
-        }
+        buffer_add_text (out, s ? "<br>" : "");
         if (item->value)
             add_number (out, chart, item->value);
     }
@@ -621,7 +617,7 @@ static const struct {
     [CHART_COLUMNS] = {draw_columns, true, true},
     [CHART_LINES] = {draw_lines, true, true},
     [CHART_HEAT] = {draw_heat, false, true},
-    [CHART_CHANGES] = {draw_bars, false, false},
+    [CHART_CHANGES] = {draw_bars, true, false},
     [CHART_BUDGETS] = {draw_budgets, true, true},
 };
 

@@ -305,8 +305,9 @@ static void add_chart (const plan_view_t *v, const outcome_t *base,
                            .title = title,
                            .description
                            = "To the left owning saves less than it does now, "
-                             "to the right more. The input with the largest "
-                             "effect comes first.",
+                             "to the right more. The upper number is with less of "
+                             "the input, the lower one with more; the input "
+                             "with the largest effect comes first.",
                            .type = COLUMN_MONEY,
                            .digits = v->site->currency_digits,
                            .unit = v->site->currency,

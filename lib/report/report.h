@@ -133,7 +133,8 @@ typedef enum {
     CHART_LINES,   /* over time: a line for each series */
     CHART_HEAT, /* a row for each series, a cell at each point: the darker, the
                       more */
-    CHART_CHANGES, /* a bar for each point, to the left of zero or to the right */
+    CHART_CHANGES, /* a bar for each point, to the left of zero or to the right; of
+                      several series, back to back */
     CHART_BUDGETS, /* a bar for each point, of four series: spent, least and most
                       expected at the end, budget */
 } chart_kind_t;
