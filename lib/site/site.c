@@ -292,6 +292,8 @@ static void free_analysis (site_analysis_t *analysis)
     free (analysis->against);
     free (analysis->as_of);
     free (analysis->source);
+    texts_clear (&analysis->demand);
+    texts_clear (&analysis->tiers);
     for (size_t i = 0; i < ANALYSIS_NUMBERS; i++)
         mpq_clear (analysis->input[i]);
 }

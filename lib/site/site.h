@@ -516,6 +516,8 @@ typedef struct {
     char *price;                   /* a number, a cloud or a pool; NULL: none */
     char *against;                 /* the same */
     int overhead_of;               /* overhead_of_t */
+    text_list_t demand; /* GPUs in times of equal length */
+    text_list_t tiers;  /* above so many GB, price of each; in pairs */
     mpq_t input[ANALYSIS_NUMBERS]; /* 0: not given */
     char *as_of;  /* of prices that are numbers; NULL: not told */
     char *source; /* the same */

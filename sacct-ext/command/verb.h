@@ -23,6 +23,7 @@ extern const verb_t verb_metrics;
 extern const verb_t verb_mine;
 extern const verb_t verb_price;
 extern const verb_t verb_prices;
+extern const verb_t verb_fits;
 extern const verb_t verb_publish;
 extern const verb_t verb_rates;
 extern const verb_t verb_reopen;

@@ -44,7 +44,7 @@ room lib/store base gres record site evidence usage store
 room lib/ledger base gres site evidence usage money ledger
 room lib/report base gres site evidence usage money planning ledger report
 room lib/carbon base gres site evidence usage money ledger report carbon
-room lib/prices base site planning report prices
+room lib/prices base gres site planning report prices
 room lib/waste base gres site evidence usage money ledger report waste
 room lib/statement base gres site usage money ledger report waste statement
 room lib/pages base gres site usage ledger report statement pages
