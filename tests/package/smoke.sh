@@ -40,6 +40,8 @@ try "the packages are built" build "$work/one"
 wait $! || { cp "$work/tree.log" "$work/log"; result 1 "a clean Debian $release"; }
 files () { deb_files "$work/one" | diff "$abs_top_srcdir/tests/package/files" -; }
 try "they have the files of tests/package/files" files
+boms () { find "$work/one" -name '*.deb' ! -name '*-dbgsym_*' -exec python3 "$abs_top_srcdir/tests/package/sbom.py" '{}' +; }
+try "their bills of materials are SPDX 2.3, with all libraries" boms
 try "lintian finds nothing" lintian --fail-on error,warning "$work"/one/*.changes
 try "apt installs them" install_debs "$tree" "$work/one"
 grep -q "'gpuledger setup' sets up the accounting host" "$work/log"

@@ -62,7 +62,8 @@ built_debs ()
     (
         flock 9
         [ -e "$debs" ] || {
-            rm -rf "$abs_top_builddir"/tests/package-debs/*-*
+            rm -rf "$debs-new"
+            find "$abs_top_builddir/tests/package-debs" -mindepth 1 -maxdepth 1 -mmin +180 ! -name lock -exec rm -rf '{}' +
             DEB_BUILD_OPTIONS='noopt parallel=2' "$abs_top_srcdir/contrib/package" deb \
                 --output "$debs-new" --version 0.1.0 >&2 && mv "$debs-new" "$debs"
         }
