@@ -21,6 +21,7 @@
 #include "site/site.h"
 
 #include "clock.h"
+#include "counting.h"
 #include "holders.h"
 #include "metrics.h"
 #include "outbox.h"
@@ -59,6 +60,7 @@ typedef struct {
     watch_t watch;
     tracks_t tracks;
     holders_t *holders;
+    counting_t counting;
     outbox_t outbox;
     spool_cursor_t *cursor;
     sync_t sync;

@@ -64,6 +64,7 @@ docs/guides/failures.md|tests/fault/kill|minutes, and whole processes killed: te
 docs/guides/fuzzing.md|autoreconf|builds the tree that runs this
 docs/guides/fuzzing.md|tests/fuzz/run|clang and minutes: tests/fuzz
 docs/guides/mail.md|gpuledger statement|a mail server: tests/mail/statements.sh
+docs/guides/mail.md|gpuledger idle --mail|a mail server: tests/mail/idle.sh
 docs/guides/mail.md|gpuledger mail|a mail server: tests/mail/summaries.sh
 docs/guides/mail.md|systemctl|root and systemd
 docs/guides/settlement.md|gpuledger balance --mail --once|root's directories and a mail program: tests/cli/balance.sh
@@ -121,14 +122,14 @@ prices ()
 site ()
 {
     cp -r "$example/." "$1" && cp "$abs_top_srcdir"/contrib/examples/*.yaml \
-        "$abs_top_srcdir/contrib/examples/published_examples.json" "$1" &&
+        "$abs_top_srcdir"/contrib/examples/published_*.json "$1" &&
         chmod -R u+w "$1" || return 1
     ! grep -q 'gpuledger mine' "$2" || sed -i "s/\"ann\"/\"$(id -un)\"/" "$1/jobs.json"
     cp "$1/jobs.json" "$1/october.json"
     printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
         '4301|1788271331|1788271331|1788892240|COMPLETED|gres/gpu=4|ann|vision' \
         >"$1/october.txt"
-    ! grep -q '^gpuledger prices' "$2" || prices "$1" || return 1
+    ! grep -q -E '^gpuledger (prices|fits)' "$2" || prices "$1" || return 1
     ! grep -q '^\$ gpuledger init' "$2" || return 0
     (cd "$1" && gpuledger --quiet init && gpuledger sync &&
         gpuledger close --month 2026-09 --accept 'a test') >"$work/out" 2>&1
