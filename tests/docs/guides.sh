@@ -46,6 +46,12 @@ docs/guides/admin.md|apt install|the same
 docs/guides/admin.md|gpuledger setup|root's files and slurmdbd's database: tests/setup/host.sh and node.sh
 docs/guides/admin.md|gpuledger --store mysql:|the same: tests/setup/server.sh
 docs/guides/admin.md|systemctl|root and systemd
+docs/guides/deploy.md|contrib/package|builds packages: tests/package/site.sh and oci.sh
+docs/guides/deploy.md|cd contrib/ansible|the tree: tests/package/site.sh
+docs/guides/deploy.md|ansible-playbook|hosts: tests/package/site.sh
+docs/guides/deploy.md|gpuledger setup|an image: tests/package/site.sh
+docs/guides/deploy.md|buildah|root and a base image: tests/package/oci.sh
+docs/guides/deploy.md|kubectl|a cluster of Kubernetes
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
 docs/guides/backup.md|mariadb|a server: tests/store/backup.sh
