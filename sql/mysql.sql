@@ -78,6 +78,8 @@ CREATE TABLE IF NOT EXISTS segment (
     cpus BIGINT UNSIGNED,
     memory_mb BIGINT UNSIGNED,
     time_limit BIGINT,
+    time_eligible BIGINT,
+    array_waiting INT UNSIGNED,
     span TINYINT UNSIGNED NOT NULL,
     gres_lost BIGINT,
     fill VARBINARY(1024),

@@ -45,7 +45,8 @@ static const struct field {
     FIELD (U64, array_job),     FIELD (U32, array_task),
     FIELD (U64, het_job),       FIELD (U32, het_offset),
     FIELD (U64, job_db_inx),    FIELD (U64, sluid),
-    FIELD (I32, restart_count),
+    FIELD (I32, restart_count), FIELD (I64, time_eligible),
+    FIELD (U32, array_waiting),
 };
 _Static_assert(sizeof (segment_state_t) == sizeof (uint32_t)
                    && sizeof (segment_source_t) == sizeof (uint32_t),
