@@ -312,28 +312,30 @@ static void add_cash (plan_view_t *v)
 
 /* ---- capacity ---- */
 
-static void take_downtime (const plan_view_t *v, mpq_t ret_share)
+void plan_shares (const plan_query_t *asked, const site_t *site, mpq_srcptr down,
+                  mpq_t ret_down, mpq_t ret_spares, mpq_t ret_target)
 {
-    mpq_set_ui (ret_share, 0, 1);
-    if (v->asked->downtime)
-        exact_parse_ratio (v->asked->downtime, ret_share, NULL);
-    else if (v->used)
-        mpq_set (ret_share, values_get (&v->values, "unused"));
+    mpq_set (ret_down, down);
+    if (asked->downtime)
+        exact_parse_ratio (asked->downtime, ret_down, NULL);
+    exact_parse_ratio (asked->spares ? asked->spares : SPARE, ret_spares, NULL);
+    mpq_set (ret_target, site->policy.utilization);
+    if (asked->target)
+        exact_parse_ratio (asked->target, ret_target, NULL);
 }
 
 static void take_target (const plan_view_t *v, values_t *need)
 {
-    mpq_t down;
+    mpq_t none, down, spares, target;
 
-    mpq_init (down);
-    take_downtime (v, down);
+    mpq_inits (none, down, spares, target, NULL);
+    plan_shares (v->asked, v->site,
+                 v->used ? values_get (&v->values, "unused") : none, down, spares,
+                 target);
     values_set (need, "down", down);
-    values_set (need, "utilization", v->site->policy.utilization);
-    if (v->asked->target)
-        values_set_text (need, "utilization", v->asked->target);
-    values_set_text (need, "spare",
-                     v->asked->spares ? v->asked->spares : SPARE);
-    mpq_clear (down);
+    values_set (need, "utilization", target);
+    values_set (need, "spare", spares);
+    mpq_clears (none, down, spares, target, NULL);
 }
 
 static void add_need (plan_view_t *v, const char *item, mpq_srcptr per_day)
@@ -465,8 +467,8 @@ static void add_share (report_t *report, const char *name, const char *share)
     mpq_clear (q);
 }
 
-static void add_choices (report_t *report, const site_t *site,
-                         const plan_query_t *asked)
+void plan_put_choices (report_t *report, const site_t *site,
+                       const plan_query_t *asked)
 {
     GL_AUTOFREE char *target
         = breakeven_percent_text (site->policy.utilization);
@@ -487,7 +489,7 @@ void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
 {
     plan_view_t view = {.report = report, .site = site, .asked = asked};
 
-    add_choices (report, site, asked);
+    plan_put_choices (report, site, asked);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)
         add_section (&view, i, pools, count);
