@@ -80,6 +80,15 @@ period_t demand_history (const demand_t *d)
     return d->history;
 }
 
+/* 0: it is not asked for. */
+static int64_t as_of_cluster (const demand_t *d, const char *name)
+{
+    for (size_t i = 0; i < d->query.cluster_count; i++)
+        if (!strcmp (d->query.clusters[i].name, name))
+            return d->query.clusters[i].as_of;
+    return 0;
+}
+
 /* --- GPUs of a job -------------------------------------------------------------- */
 
 static int64_t parts_of (demand_t *d, const device_kind_t *kind,
@@ -249,7 +258,8 @@ static void add_wait (demand_t *d, const segment_t *s, const struct wait *w)
     add_change (d, DEMAND_WAITING, w->within, w->parts);
 }
 
-/* Its wait ended in the period, or goes on at the end. */
+/* Its wait ended in the period, or goes on at the end, or when the cluster was last
+ * seen. */
 static bool ends_here (const demand_t *d, const segment_t *s, struct wait *w)
 {
     period_t p = d->query.period;
@@ -257,13 +267,13 @@ static bool ends_here (const demand_t *d, const segment_t *s, struct wait *w)
     bool left = started || s->time_end != 0;
 
     w->end = started ? WAIT_STARTED : WAIT_CANCELLED;
-    if (!left || w->whole.end >= p.end) {
+    if (!left || w->whole.end >= p.end)
         w->end = WAIT_WAITING;
+    if (w->whole.end > p.end)
         w->whole.end = p.end;
-    }
     w->within = period_clip (w->whole, p);
-    return w->end == WAIT_WAITING ? w->whole.start < p.end
-                                  : w->whole.end >= p.start;
+    return w->whole.end >= p.start
+           && (w->end != WAIT_WAITING || w->whole.start < p.end);
 }
 
 /* Where the time from which it could start is not known, or lies ahead. */
@@ -275,7 +285,7 @@ static void take_unplaced (demand_t *d, const segment_t *s)
         d->unplaced += s->time_eligible == ELIGIBLE_NOT
                        && period_has (p, s->time_start);
     else if (s->time_end == 0 && s->time_submit < p.end)
-        d->held += s->array_waiting ? s->array_waiting : 1;
+        d->on_hold += s->array_waiting ? s->array_waiting : 1;
 }
 
 /* Slurm goes on with a resized job in a new row, which did not wait. */
@@ -313,8 +323,11 @@ static void take_wait (demand_t *d, const segment_t *s, int64_t parts)
 void demand_add (demand_t *d, const segment_t *s)
 {
     bool started = segment_started (s);
-    int64_t parts = started ? allocated_parts (d, s) : requested_parts (d, s);
+    int64_t parts;
 
+    if (as_of_cluster (d, s->cluster) == 0)
+        return;
+    parts = started ? allocated_parts (d, s) : requested_parts (d, s);
     if (parts == 0) {
         d->nameless += !started && s->time_end == 0 && s->gpu_asked;
         return;
@@ -347,14 +360,6 @@ static demand_pool_t *pool_of (demand_t *d, const char *name)
         mpq_inits (pool->capacity, pool->gpus, pool->all, pool->down, NULL);
     }
     return pool;
-}
-
-static int64_t as_of_cluster (const demand_t *d, const char *name)
-{
-    for (size_t i = 0; i < d->query.cluster_count; i++)
-        if (!strcmp (d->query.clusters[i].name, name))
-            return d->query.clusters[i].as_of;
-    return 0;
 }
 
 /* Days may have 23 or 25 hours: the middle of one lies in it by any count. */

@@ -4,7 +4,7 @@
  *
  *   waits     A job waits from the time from which it could start (segment_wait()) to its
  *             start, or to its leaving the queue; one that still waits counts up to the
- *             end of the period. So time that it was held, or that it waited for another
+ *             end of the period. So time that it was on hold, or that it waited for another
  *             job, is no wait. Median and 95th percentile (nearest rank) are of the full
  *             waits of the jobs that started in the period or wait at its end; GPU hours
  *             waiting are GPUs x the part of the wait within the period, cancelled jobs

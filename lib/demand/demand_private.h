@@ -120,7 +120,7 @@ struct demand {
     int64_t resized;    /* and when it went on as another; 0: it did not */
     uint64_t from_submission; /* jobs of which the source does not say since when they
                                  could start */
-    uint64_t held;      /* jobs that could not start yet at the end */
+    uint64_t on_hold;     /* jobs that could not start yet at the end */
     uint64_t unplaced;  /* jobs that started, without a time from which they could */
     uint64_t nameless;  /* jobs that waited for an unknown number of GPUs */
     bool slices;

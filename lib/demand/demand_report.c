@@ -149,7 +149,7 @@ static void add_waits (demand_page_t *p, waits_by_t by)
         p->section = waits[by].section;
         report_section (p->report, title_of (d, by),
                         "A job waits from when it could start: time that it was "
-                        "held, or waited for another job, does not count. Jobs that "
+                        "on hold, or waited for another job, does not count. Jobs that "
                         "still wait count up to the end of the period.");
         report_section_answer (p->report, answer);
         if (by == WAITS_BY_SIZE)
@@ -544,7 +544,7 @@ static void add_notes (const demand_page_t *p)
         report_note (r, NOTE_WARNING,
                      "Jobs whose waits count from their submission, because the "
                      "source does not say from when they could start: %llu. Their "
-                     "waits may include time that they were held. Use 'gpuledger "
+                     "waits may include time that they were on hold. Use 'gpuledger "
                      "sync', JSON, or text with the column Eligible.",
                      (unsigned long long)d->from_submission);
     if (d->unplaced)
@@ -553,11 +553,11 @@ static void add_notes (const demand_page_t *p)
                      "such as tasks that the limit of their array kept back: %llu. "
                      "Their waits are unknown and in no figure.",
                      (unsigned long long)d->unplaced);
-    if (d->held)
+    if (d->on_hold)
         report_note (r, NOTE_INFORMATION,
-                     "Jobs that could not start yet (held, or waiting for another "
+                     "Jobs that could not start yet (on hold, or waiting for another "
                      "job or a time): %llu. They are in no figure.",
-                     (unsigned long long)d->held);
+                     (unsigned long long)d->on_hold);
     if (d->nameless)
         report_note (r, NOTE_WARNING,
                      "Jobs that asked for GPUs and waited, of which the source does "

@@ -101,7 +101,7 @@ typedef struct {
     int64_t time_submit;
 
     /* it waits from time_eligible, and has GPUs in [time_start, time_end) */
-    int64_t time_eligible; /* from when on it could start; ELIGIBLE_NOT: held, or
+    int64_t time_eligible; /* from when on it could start; ELIGIBLE_NOT: on hold, or
                               waiting for another job or its own array's limit;
                               0: not known */
     int64_t time_start; /* 0: never started */

@@ -64,7 +64,7 @@ static int64_t read_time_limit (const db_statement_t *row)
     return (int64_t)minutes * 60;
 }
 
-/* Of a held job, of one that waits for another, of a task that its array's limit
+/* Of a job on hold, of one that waits for another, of a task that its array's limit
  * holds back: 0, NO_VAL or INFINITE. */
 static int64_t read_eligible (const db_statement_t *row)
 {

@@ -80,6 +80,21 @@ grep -q 'GPUs in use and waited for, hour by hour' page && grep -q 'class="axes 
     && grep -q 'GPU hours a day, and the forecast' page
 result $? "a page has the hours, the week and the next days as charts"
 
+# one cluster of two, and none
+db=two.db
+demand make 1 . && gl init && gl import --cluster lab --tz UTC --as-of 2025-10-02T12:34:56Z jobs &&
+    demand make 3 . && gl import --cluster other --tz UTC --as-of 2025-09-14T12:00:00Z jobs 2>err || exit 1
+gl report demand -M lab --month 2025-09 --downtime 4% --spares 10% --target 85% --csv >out
+cmp -s out 1.csv
+result $? "of one cluster, what another one did changes nothing"
+gl report demand --month 2025-09 --csv >out
+[ "$(grep -c '^hour,' out)" = 720 ] && ! cmp -s out 1.csv
+result $? "of both"
+db=empty.db
+gl init && gl report demand --month 2025-09 >out
+result $? "of a store without facts"
+db=line.db
+
 # wrong use
 wrong () { gl report demand "${@:2}" >out 2>err; is "$?:$(head -n 1 err)" "2:gpuledger: $1" "${*:2}"; }
 wrong "report demand has partitions, sizes, teams and pools in sections of its own: of filters and keys it takes --clusters" --by pool
