@@ -500,7 +500,7 @@ void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
                          "'assets', 'staff', 'power' and 'costs'.",
                          pools[i].pool->name);
     report_note (report, NOTE_INFORMATION,
-                 "Not considered: demand that waited in the queue or went "
-                 "elsewhere, egress and storage of rented capacity, resale, "
+                 "Not considered: demand that waited in the queue (report demand "
+                 "has it) or went elsewhere, egress and storage of rented capacity, resale, "
                  "price increases.");
 }
