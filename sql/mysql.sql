@@ -79,6 +79,8 @@ CREATE TABLE IF NOT EXISTS segment (
     memory_mb BIGINT UNSIGNED,
     time_limit BIGINT,
     cancelled_by TINYINT UNSIGNED,
+    time_eligible BIGINT,
+    array_waiting INT UNSIGNED,
     span TINYINT UNSIGNED NOT NULL,
     gres_lost BIGINT,
     fill VARBINARY(1024),

@@ -81,6 +81,8 @@ CREATE TABLE segment (
     memory_mb INTEGER,
     time_limit INTEGER,
     cancelled_by INTEGER,        -- cancelled_by_t of lib/site/segment.h
+    time_eligible INTEGER,       -- from when on it could start; -1: it could not
+    array_waiting INTEGER,       -- tasks that the row has, none of which has begun
     span INTEGER NOT NULL,       -- how long it took, in classes
     gres_lost INTEGER,           -- when slurmdbd was last seen without the GRES that
                                  -- an earlier view named, if no later one names any

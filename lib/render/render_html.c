@@ -430,6 +430,10 @@ static void add_tables (buffer_t *out, const report_t *report,
                        folded ? " style=\"display:inline\"" : "");
         add_text (out, section ? report->section[i].title : "Details");
         buffer_add_text (out, folded ? "</h2></summary>\n" : "</h2>\n");
+        if (section && report->section[i].answer) {
+            add_element (out, "p", report->section[i].answer);
+            buffer_add_char (out, '\n');
+        }
         if (section && *report->section[i].help) {
             add_element (out, "p class=\"about\"", report->section[i].help);
             buffer_add_char (out, '\n');

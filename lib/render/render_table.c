@@ -274,6 +274,27 @@ static void add_title (const char *title, const render_options_t *options,
     buffer_add_char (out, '\n');
 }
 
+/* A sentence in lines of the terminal's width. */
+static void add_answer (const char *answer, const render_options_t *options,
+                        buffer_t *out)
+{
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    add_text (&text, answer);
+    for (const char *line = buffer_text (&text), *next; line; line = next) {
+        buffer_add (out, line, render_text_break (line, options->width, &next));
+        buffer_add_char (out, '\n');
+    }
+}
+
+static void add_section (const report_section_t *section,
+                         const render_options_t *options, buffer_t *out)
+{
+    add_title (section->title, options, out);
+    if (section->answer)
+        add_answer (section->answer, options, out);
+}
+
 static void add_tables (const report_t *report, const render_options_t *options,
                         buffer_t *out)
 {
@@ -288,7 +309,7 @@ static void add_tables (const report_t *report, const render_options_t *options,
         if (!first)
             buffer_add_char (out, '\n');
         if (report->section_count > 0 && !report->grouped)
-            add_title (report->section[i].title, options, out);
+            add_section (&report->section[i], options, out);
         print_rows (report, &rows, options, out);
         render_rows_done (&rows);
         first = false;

@@ -219,6 +219,22 @@ usage_query_t report_usage_query (const report_query_t *query)
                            .accounts = query->accounts};
 }
 
+period_t report_full_hours (const report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    int64_t as_of = report_as_of (query);
+    period_t p = query->period;
+
+    if (as_of < p.end)
+        p.end = as_of;
+    if (zone_unit (zone, CALENDAR_HOUR, p.start).start < p.start)
+        p.start = zone_unit (zone, CALENDAR_HOUR, p.start).end;
+    p.end = zone_unit (zone, CALENDAR_HOUR, p.end).start;
+    if (p.end < p.start)
+        p.end = p.start;
+    return p;
+}
+
 bool report_by_time (const report_query_t *query)
 {
     return query->by.count == 1 && is_time (query->by.id[0]);
@@ -228,7 +244,7 @@ bool report_by_time (const report_query_t *query)
 
 #define WEEKDAYS 7
 #define DAY_HOURS 24
-#define WEEK_HOURS (WEEKDAYS * DAY_HOURS)
+#define WEEK_HOURS REPORT_WEEK_HOURS
 
 /* The units of the query's period, and the sum of the rows of each. */
 struct times {
@@ -306,8 +322,7 @@ static long weekday (long year, long month, long day)
            % WEEKDAYS;
 }
 
-/* Of "2026-10-05T13:00:00-04:00", from Monday 0:00 on. */
-static size_t hour_of_week (const char *name)
+size_t report_hour_of_week (const char *name)
 {
     long year = strtol (name, NULL, 10), month = strtol (name + 5, NULL, 10);
     long day = strtol (name + 8, NULL, 10), hour = strtol (name + 11, NULL, 10);
@@ -315,38 +330,48 @@ static size_t hour_of_week (const char *name)
     return (size_t)(weekday (year, month, day) * DAY_HOURS + hour);
 }
 
-static void heat_map (report_t *report, const struct times *times,
-                      const plot_t *columns)
+const char *const report_weekdays[WEEKDAYS]
+    = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
+
+void report_chart_week (report_t *report, const plot_t *like, const char *title,
+                        const char *description, const mpq_t *value)
 {
     static const char *const hours[DAY_HOURS] = {
         "0:00",  "1:00",  "2:00",  "3:00",  "4:00",  "5:00",  "6:00",  "7:00",
         "8:00",  "9:00",  "10:00", "11:00", "12:00", "13:00", "14:00", "15:00",
         "16:00", "17:00", "18:00", "19:00", "20:00", "21:00", "22:00", "23:00"};
-    static const char *const days[WEEKDAYS]
-        = {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"};
-    GL_AUTOFREE char *title
-        = xasprintf ("%s by weekday and hour", columns->series->title);
     plot_series_t series[WEEKDAYS];
-    mpq_t sum[WEEK_HOURS];
-    plot_t plot = *columns;
+    plot_t plot = *like;
 
-    for (size_t i = 0; i < WEEK_HOURS; i++)
-        mpq_init (sum[i]);
-    for (size_t i = 0; i < times->count; i++) {
-        mpq_t *hour = &sum[hour_of_week (times->name[i])];
-        mpq_add (*hour, *hour, times->value[i]);
-    }
     for (size_t i = 0; i < WEEKDAYS; i++)
-        series[i] = (plot_series_t){
-            .title = days[i], .value = (const mpq_t *)&sum[i * DAY_HOURS]};
+        series[i] = (plot_series_t){.title = report_weekdays[i],
+                                    .value = value + i * DAY_HOURS};
     plot.kind = CHART_HEAT;
     plot.title = title;
-    plot.description = "Sums over the period: the darker, the more.";
+    plot.description = description;
     plot.point = hours;
     plot.point_count = DAY_HOURS;
     plot.series = series;
     plot.series_count = WEEKDAYS;
     report_plot (report, &plot);
+}
+
+static void heat_map (report_t *report, const struct times *times,
+                      const plot_t *columns)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("%s by weekday and hour", columns->series->title);
+    mpq_t sum[WEEK_HOURS];
+
+    for (size_t i = 0; i < WEEK_HOURS; i++)
+        mpq_init (sum[i]);
+    for (size_t i = 0; i < times->count; i++) {
+        mpq_t *hour = &sum[report_hour_of_week (times->name[i])];
+        mpq_add (*hour, *hour, times->value[i]);
+    }
+    report_chart_week (report, columns, title,
+                       "Sums over the period: the darker, the more.",
+                       (const mpq_t *)sum);
     for (size_t i = 0; i < WEEK_HOURS; i++)
         mpq_clear (sum[i]);
 }

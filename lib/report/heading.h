@@ -48,6 +48,9 @@ typedef enum {
 /* `detail`: people see it only when they ask for it. */
 size_t report_measure (report_t *report, measure_t measure, bool detail);
 
+/* The full hours of the query's period that are over at as-of; empty: there are none. */
+period_t report_full_hours (const report_query_t *query);
+
 /* What the query asks of segments. */
 usage_query_t report_usage_query (const report_query_t *query);
 
@@ -59,6 +62,13 @@ bool report_by_time (const report_query_t *query);
 void report_chart_times (report_t *report, const report_query_t *query,
                          const char *title, const char *description,
                          const mpq_t *value, size_t column, const char *unit);
+/* Hours of a week, from Monday 0:00 on: the index of "2026-10-05T13:00:00-04:00", and a
+ * heat map of a value for each, with the type and unit of another plot. */
+#define REPORT_WEEK_HOURS 168
+extern const char *const report_weekdays[];
+size_t report_hour_of_week (const char *name);
+void report_chart_week (report_t *report, const plot_t *like, const char *title,
+                        const char *description, const mpq_t *value);
 /* Rows of a chart: as many as are read at a glance. */
 #define REPORT_CHART_ROWS 12
 

@@ -23,22 +23,6 @@ struct plan {
 
 /* ---- the period ---- */
 
-static period_t whole_hours (const report_query_t *query)
-{
-    const zone_t *zone = query->site->zone;
-    int64_t as_of = report_as_of (query);
-    period_t p = query->period;
-
-    if (as_of < p.end)
-        p.end = as_of;
-    if (zone_unit (zone, CALENDAR_HOUR, p.start).start < p.start)
-        p.start = zone_unit (zone, CALENDAR_HOUR, p.start).end;
-    p.end = zone_unit (zone, CALENDAR_HOUR, p.end).start;
-    if (p.end < p.start)
-        p.end = p.start;
-    return p;
-}
-
 static void cut_months (plan_t *plan)
 {
     period_t p = plan->query.period;
@@ -125,7 +109,7 @@ plan_t *plan_new (const report_query_t *query, const plan_query_t *asked)
     plan_t *plan = xcalloc (1, sizeof (*plan));
 
     plan->query = *query;
-    plan->query.period = whole_hours (query);
+    plan->query.period = report_full_hours (query);
     plan->query.by = (key_list_t){.id = {KEY_POOL}, .count = 1};
     plan->asked = asked;
     plan->kinds = kinds_new (query->site);

@@ -32,6 +32,13 @@ typedef struct {
 /* -1: a share that is none, or out of its range. The error names the option. */
 int plan_check (const plan_query_t *asked, gl_error_t *error);
 
+/* What to plan with: `down` as measured unless it is chosen; above 0 is the target. */
+void plan_shares (const plan_query_t *asked, const site_t *site, mpq_srcptr down,
+                  mpq_t ret_down, mpq_t ret_spares, mpq_t ret_target);
+/* As parameters of the report. */
+void plan_put_choices (report_t *report, const site_t *site,
+                       const plan_query_t *asked);
+
 /* The query and what is asked must outlive it; the query filters by pool and
  * cluster alone. Looked at are whole hours of its period, up to as-of. `asked`
  * has passed plan_check(). */

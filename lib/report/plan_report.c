@@ -338,28 +338,30 @@ static void add_cash (plan_view_t *v)
 
 /* ---- capacity ---- */
 
-static void take_downtime (const plan_view_t *v, mpq_t ret_share)
+void plan_shares (const plan_query_t *asked, const site_t *site, mpq_srcptr down,
+                  mpq_t ret_down, mpq_t ret_spares, mpq_t ret_target)
 {
-    mpq_set_ui (ret_share, 0, 1);
-    if (v->asked->downtime)
-        exact_parse_ratio (v->asked->downtime, ret_share, NULL);
-    else if (v->used)
-        mpq_set (ret_share, values_get (&v->values, "unused"));
+    mpq_set (ret_down, down);
+    if (asked->downtime)
+        exact_parse_ratio (asked->downtime, ret_down, NULL);
+    exact_parse_ratio (asked->spares ? asked->spares : SPARE, ret_spares, NULL);
+    mpq_set (ret_target, site->policy.utilization);
+    if (asked->target)
+        exact_parse_ratio (asked->target, ret_target, NULL);
 }
 
 static void take_target (const plan_view_t *v, values_t *need)
 {
-    mpq_t down;
+    mpq_t none, down, spares, target;
 
-    mpq_init (down);
-    take_downtime (v, down);
+    mpq_inits (none, down, spares, target, NULL);
+    plan_shares (v->asked, v->site,
+                 v->used ? values_get (&v->values, "unused") : none, down,
+                 spares, target);
     values_set (need, "downtime", down);
-    values_set (need, "utilization", v->site->policy.utilization);
-    if (v->asked->target)
-        values_set_text (need, "utilization", v->asked->target);
-    values_set_text (need, "spares",
-                     v->asked->spares ? v->asked->spares : SPARE);
-    mpq_clear (down);
+    values_set (need, "utilization", target);
+    values_set (need, "spares", spares);
+    mpq_clears (none, down, spares, target, NULL);
 }
 
 /* Why more GPUs are needed than there are, which did the work all the same. */
@@ -549,8 +551,8 @@ static void add_share (report_t *report, const char *name, const char *share)
     mpq_clear (q);
 }
 
-static void add_choices (report_t *report, const site_t *site,
-                         const plan_query_t *asked)
+void plan_put_choices (report_t *report, const site_t *site,
+                       const plan_query_t *asked)
 {
     GL_AUTOFREE char *target
         = breakeven_percent_text (site->policy.utilization);
@@ -571,7 +573,7 @@ void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
 {
     plan_view_t view = {.report = report, .site = site, .asked = asked};
 
-    add_choices (report, site, asked);
+    plan_put_choices (report, site, asked);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
     report->notes_last = true;
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)
@@ -582,7 +584,7 @@ void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
                               "the cost is unknown. Enter it under 'assets', "
                               "'staff', 'power' and 'costs'.");
     report_note (report, NOTE_INFORMATION,
-                 "Not considered: demand that waited in the queue or went "
-                 "elsewhere, egress and storage of rented capacity, resale, "
+                 "Not considered: demand that waited in the queue (report demand "
+                 "has it) or went elsewhere, egress and storage of rented capacity, resale, "
                  "price increases.");
 }

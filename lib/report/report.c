@@ -138,6 +138,7 @@ static void free_sections_and_lists (report_t *report)
 {
     for (size_t i = 0; i < report->section_count; i++) {
         free (report->section[i].title);
+        free (report->section[i].answer);
         free (report->section[i].help);
         free (report->section[i].total);
         free (report->section[i].rest);
@@ -356,6 +357,11 @@ void report_section (report_t *report, const char *title, const char *help)
     section->title = xstrdup (title);
     section->help = xstrdup (help);
     section->first = report->row_count;
+}
+
+void report_section_answer (report_t *report, const char *answer)
+{
+    report->section[report->section_count - 1].answer = xstrdup (answer);
 }
 
 void report_section_totals (report_t *report)

@@ -100,6 +100,7 @@ typedef struct {
  * with the columns that say something in it; CSV and JSON have all rows in one. */
 typedef struct {
     char *title;
+    char *answer; /* what to do, a sentence, which people read first; NULL: none */
     char *help;   /* what its rows are, a sentence or more; may be "" */
     size_t first; /* its first row; it ends where the next begins */
     char **total; /* one per column, or NULL */
@@ -266,6 +267,8 @@ const char *report_cell (const report_t *report, size_t row, size_t column);
 /* The rows that follow are of it; it has a column that names it for CSV. The
  * rows of all sections must not be sorted any more. */
 void report_section (report_t *report, const char *title, const char *help);
+/* What the section says to do. */
+void report_section_answer (report_t *report, const char *answer);
 /* The put functions fill the section's own line of totals. */
 void report_section_totals (report_t *report);
 /* The same of a line for the rows beyond report->rows_shown, together. */

@@ -177,6 +177,7 @@ static void drop_rests (report_t *report)
     for (size_t i = 0; report->grouped && i < report->section_count; i++) {
         report_section_t *group = &report->section[i];
         free (group->title);
+        free (group->answer);
         free (group->help);
         free (group->total);
     }

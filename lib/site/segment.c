@@ -122,3 +122,25 @@ int64_t segment_end (const segment_t *s)
         end = s->believed_end;
     return end > s->time_start ? end : s->time_start;
 }
+
+bool segment_started (const segment_t *s)
+{
+    return s->time_start > 0
+           && (s->nodelist || s->time_end == 0 || s->time_end > s->time_start);
+}
+
+bool segment_wait (const segment_t *s, period_t *ret_wait, bool *ret_known)
+{
+    bool started = segment_started (s);
+
+    *ret_known = s->time_eligible != 0;
+    ret_wait->start = *ret_known ? s->time_eligible : s->time_submit;
+    ret_wait->end = started       ? s->time_start
+                    : s->time_end ? s->time_end
+                                  : s->observed_at;
+    if (s->time_eligible == ELIGIBLE_NOT)
+        return false;
+    if (ret_wait->end < ret_wait->start && started)
+        ret_wait->start = ret_wait->end;
+    return ret_wait->end > ret_wait->start || started;
+}

@@ -17,6 +17,7 @@
 
 #define COUNT_UNKNOWN UINT64_MAX
 #define SECONDS_UNKNOWN INT64_MIN
+#define ELIGIBLE_NOT INT64_C (-1)
 #define TASK_NONE UINT32_MAX /* no array task, no het component */
 
 /* Slurm's job states as the database stores them (slurm.h, enum job_states;
@@ -118,7 +119,10 @@ typedef struct {
     uint64_t id_job; /* Slurm's raw JobId, of the array task or component */
     int64_t time_submit;
 
-    /* the interval: [time_start, time_end) */
+    /* it waits from time_eligible, and has GPUs in [time_start, time_end) */
+    int64_t time_eligible; /* from when on it could start; ELIGIBLE_NOT: on hold, or
+                              waiting for another job or its own array's limit;
+                              0: not known */
     int64_t time_start; /* 0: never started */
     int64_t time_end;   /* 0: open when the source looked */
     int64_t observed_at; /* as-of: the moment the source speaks of; an open
@@ -160,6 +164,8 @@ typedef struct {
     /* other identities */
     uint64_t array_job;    /* 0: no array */
     uint32_t array_task;   /* or TASK_NONE */
+    uint32_t array_waiting; /* tasks that this one row has, none of which has begun;
+                               0: it is one job */
     uint64_t het_job;      /* 0: no het job */
     uint32_t het_offset;   /* or TASK_NONE */
     uint64_t job_db_inx;   /* unsigned, all 64 bits count; 0: not known */
@@ -195,6 +201,16 @@ segment_loss_t segment_loss (const segment_t *segment);
  * believed_end if that is earlier; 0 if it never started. Never before
  * time_start. */
 int64_t segment_end (const segment_t *segment);
+
+/* It had time on nodes: Slurm also writes a start, that of the end, where a job was
+ * cancelled while it waited. */
+bool segment_started (const segment_t *segment);
+/* When it could start, and when it no longer waited: it began, or left the queue; of
+ * one that waits still, observed_at. False: it did not wait, as far as is known. Where
+ * no source tells when it could start, *ret_known is false, and it waits from its
+ * submission. */
+bool segment_wait (const segment_t *segment, period_t *ret_wait,
+                   bool *ret_known);
 
 /* What the nodes know the attempt by: its SLUID, which up to Slurm 25.11 only the
  * row key tells (of a resized job that of its first segment). 0: not known. */

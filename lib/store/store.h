@@ -509,6 +509,9 @@ typedef struct {
                  gl_error_t *error); /* 1: wanted, 0, or -1 */
     void *also_arg;
     bool open_only; /* segments: only those without an end */
+    bool unstarted_only; /* segments: only those that never started; those of a period
+                            were submitted before its end and left the queue, if they
+                            did, after its start */
     uint32_t ended; /* only of the jobs of which a segment ended in one of these
                        states (segment_state_bit ()) and overlaps the period,
                        which has to be given; all segments of these, and a few

@@ -25,14 +25,15 @@ const cli_option_t planning_options[] = {
      "(default: 1y)",
      CLI_AT (planning_options_t, max_age)},
     {0, "downtime", "SHARE",
-     "plan: owned GPUs are down for this share of the time, 4%\n"
+     "plan, demand: owned GPUs are down for this share of the time, 4%\n"
      "(default: as measured)",
      CLI_AT (planning_options_t, plan.downtime)},
     {0, "spares", "SHARE",
-     "plan: GPUs in addition to those that are needed\n(default: 10%)",
+     "plan, demand: GPUs in addition to those that are needed\n"
+     "(default: 10%)",
      CLI_AT (planning_options_t, plan.spares)},
     {0, "target", "SHARE",
-     "plan: the utilization that is planned for\n"
+     "plan, demand: the utilization that is planned for\n"
      "(default: policy.utilization)",
      CLI_AT (planning_options_t, plan.target)},
     {0, "interruptible", "SHARE",
@@ -82,6 +83,7 @@ int planning_check (cli_t *cli, planning_options_t *options, const char *name)
 {
     bool breakeven = strcmp (name, "breakeven") == 0;
     bool plan = strcmp (name, "plan") == 0;
+    bool demand = strcmp (name, "demand") == 0;
     bool compares = breakeven || plan;
     const plan_query_t *chosen = &options->plan;
     gl_error_t error;
@@ -97,11 +99,12 @@ int planning_check (cli_t *cli, planning_options_t *options, const char *name)
         && strcmp (name, "recharge") != 0)
         return cli_usage (cli, "--year, --next-cost and --next-hours are for "
                                "report recharge");
-    if (!plan
-        && (chosen->downtime || chosen->spares || chosen->target
-            || chosen->interruptible || chosen->vary || chosen->growth))
-        return cli_usage (cli, "--downtime, --spares, --target, "
-                               "--interruptible, --vary and --growth are for "
+    if (!plan && !demand
+        && (chosen->downtime || chosen->spares || chosen->target))
+        return cli_usage (cli, "--downtime, --spares and --target are for the "
+                               "reports plan and demand");
+    if (!plan && (chosen->interruptible || chosen->vary || chosen->growth))
+        return cli_usage (cli, "--interruptible, --vary and --growth are for "
                                "report plan");
     if (plan_check (chosen, &error) < 0)
         return cli_usage (cli, "%s", error.text);

@@ -17,6 +17,7 @@
 #include "month/bills.h"
 #include "month/carbons.h"
 #include "month/chargebacks.h"
+#include "month/demands.h"
 #include "month/results.h"
 #include "month/summaries.h"
 #include "month/wastes.h"
@@ -39,6 +40,7 @@ struct request {
     bool look; /* the report is made, and should be looked at */
 };
 
+static const key_id_t demand_keys[] = {KEY_CLUSTER};
 static const key_id_t plan_keys[] = {KEY_POOL, KEY_CLUSTER};
 
 /* --- the pass over the facts ------------------------------------------- */
@@ -371,6 +373,15 @@ static int report_of_plan (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
+static bool filters_within (const query_options_t *o, const key_id_t *keys,
+                            size_t count)
+{
+    const report_query_t asked
+        = {.filters = o->filters, .filter_count = o->filter_count};
+
+    return report_filters_within (&asked, keys, count);
+}
+
 static int make_plan (cli_t *cli, struct request *request,
                       report_t **ret_report)
 {
@@ -379,10 +390,8 @@ static int make_plan (cli_t *cli, struct request *request,
     int rc;
 
     if (request->options.by
-        || !report_filters_within (
-            &(report_query_t){.filters = request->options.filters,
-                              .filter_count = request->options.filter_count},
-            plan_keys, GL_ARRAY_SIZE (plan_keys)))
+        || !filters_within (&request->options, plan_keys,
+                            GL_ARRAY_SIZE (plan_keys)))
         return cli_usage (cli, "report plan covers entire pools: of filters "
                                "and keys it takes --pool and --clusters");
     if (!store)
@@ -394,6 +403,33 @@ static int make_plan (cli_t *cli, struct request *request,
     return rc == CLI_OK ? report_of_plan (cli, &query, &request->decision.plan,
                                           ret_report)
                         : rc;
+}
+
+static int make_demand (cli_t *cli, struct request *request,
+                        report_t **ret_report)
+{
+    store_t *store = cli_store (cli, STORE_READ_ONLY);
+    report_query_t query;
+    gl_error_t error;
+    int rc;
+
+    if (request->options.by
+        || !filters_within (&request->options, demand_keys,
+                            GL_ARRAY_SIZE (demand_keys)))
+        return cli_usage (cli, "report demand has partitions, sizes, teams and "
+                               "pools in sections of its own: of filters and keys "
+                               "it takes --clusters");
+    if (!store)
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, store,
+                                "cluster", &query);
+    query.by.count = 0;
+    if (rc == CLI_OK
+        && demands_make (store, &query, &request->decision.plan, ret_report,
+                         &error)
+               < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
 }
 
 int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
@@ -569,6 +605,7 @@ static const struct {
     {"breakeven", NULL, NULL, make_breakeven},
     {"decide", NULL, NULL, make_decide},
     {"plan", NULL, NULL, make_plan},
+    {"demand", NULL, NULL, make_demand},
     {"recharge", NULL, NULL, make_recharge},
     {"entitlements", NULL, NULL, make_entitlements},
     {"reconcile", NULL, NULL, make_reconcile},
@@ -578,7 +615,7 @@ static const struct {
 static bool is_without_prices (const char *name)
 {
     static const char *const names[]
-        = {"usage", "utilization", "idle", "reconcile", "carbon"};
+        = {"usage", "utilization", "idle", "reconcile", "carbon", "demand"};
 
     return GL_ANY (names, GL_ARRAY_SIZE (names), it, !strcmp (*it, name));
 }
@@ -751,7 +788,9 @@ const verb_t verb_report = {
       "rented\n  decide       the questions of the configuration: what a run "
       "costs, whether\n               interruptible capacity pays, cash over "
       "the years and others\n  plan         measured use, the cost of owning "
-      "and renting, and how\n               many GPUs to own\n  recharge     "
+      "and renting, and how\n               many GPUs to own\n  demand       "
+      "queue waits, GPUs wanted by hour, forecast, and when the "
+      "GPUs\n               are full\n  recharge     "
       "rates, recovery and checks of a fiscal year (2 CFR 200.468)\n  "
       "entitlements hours that teams have bought, used and not used, by "
       "month\n  reconcile    differences from slurmdbd and the nodes, with "

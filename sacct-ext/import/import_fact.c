@@ -4,6 +4,7 @@
 #include "base/calendar.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "site/segment.h"
 #include "import/import_fact.h"
 
 bool fact_none (const char *text)
@@ -149,4 +150,46 @@ int fact_duration (const char *text, int64_t *ret_seconds, gl_error_t *error)
                          text);
     *ret_seconds = days * 86400 + seconds;
     return 0;
+}
+
+/* A number at *text, which moves behind it. */
+static bool take_number (const char **text, uint64_t *ret_value)
+{
+    size_t digits = strspn (*text, "0123456789");
+
+    if (digits == 0 || digits > 9 || number_u64 (*text, digits, ret_value) < 0)
+        return false;
+    *text += digits;
+    return true;
+}
+
+/* "12", "1-9" or "1-9:2": how many; 0: it is none of these. */
+static uint64_t take_tasks (const char **text)
+{
+    uint64_t first, last, step = 1;
+
+    if (!take_number (text, &first))
+        return 0;
+    last = first;
+    if (**text == '-' && (++*text, !take_number (text, &last)))
+        return 0;
+    if (**text == ':' && (++*text, !take_number (text, &step)))
+        return 0;
+    return last < first || step == 0 ? 0 : (last - first) / step + 1;
+}
+
+uint32_t fact_waiting_tasks (const char *text)
+{
+    uint64_t tasks = 0, more;
+
+    if (!text)
+        return 0;
+    text += *text == '[';
+    while ((more = take_tasks (&text)) > 0) {
+        tasks += more;
+        if (*text != ',')
+            break;
+        text++;
+    }
+    return tasks < TASK_NONE ? (uint32_t)tasks : TASK_NONE - 1;
 }

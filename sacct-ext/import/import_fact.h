@@ -25,6 +25,11 @@ int fact_duration (const char *text, int64_t *ret_seconds, gl_error_t *error);
  * "(null)", "N/A". */
 bool fact_none (const char *text);
 
+/* Tasks of an array that wait together: "[1-9,12-20:2%4]", with or without brackets;
+ * 0 where the text is no such list. Slurm shortens a long one with "...": it is counted
+ * as far as it goes. */
+uint32_t fact_waiting_tasks (const char *text);
+
 /* The text has no byte below 0x20 and no 0x7f. */
 bool fact_printable (const char *text);
 

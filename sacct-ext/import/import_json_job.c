@@ -110,6 +110,7 @@ static uint64_t id_at (const json_t *job, const char *path)
  * and slurmctld's. */
 #define PATHS(X)                                                \
     X (submit, "time.submission", "submit_time")                \
+    X (eligible, "time.eligible", "eligible_time")              \
     X (start, "time.start", "start_time")                       \
     X (end, "time.end", "end_time")                             \
     X (elapsed, "time.elapsed", "elapsed")                      \
@@ -124,6 +125,7 @@ static uint64_t id_at (const json_t *job, const char *path)
     X (admin_comment, "comment.administrator", "admin_comment") \
     X (array_job, "array.job_id", "array_job_id")               \
     X (array_task, "array.task_id", "array_task_id")            \
+    X (array_tasks, "array.task", "array_task_string")          \
     X (het_job, "het.job_id", "het_job_id")                     \
     X (het_offset, "het.job_offset", "het_job_offset")
 
@@ -293,6 +295,12 @@ static int parse_when (import_t *import, const shape_t *shape,
                         times.end > 0 && !shape->controller, &s->state, error)
                < 0)
         return -1;
+    if (member (job, shape->eligible)) {
+        if (time_at (job, shape->eligible, &s->time_eligible, error) < 0)
+            return -1;
+        if (s->time_eligible == 0)
+            s->time_eligible = ELIGIBLE_NOT;
+    }
     drop_forecasts (shape, s, &times);
     times.start_later = times.start;
     times.end_later = times.end;
@@ -340,6 +348,9 @@ static void parse_who (const shape_t *shape, const json_t *job, segment_t *s)
     s->array_job = id_at (job, shape->array_job);
     s->array_task
         = s->array_job ? index_at (job, shape->array_task) : TASK_NONE;
+    if (s->array_job && !segment_started (s))
+        s->array_waiting
+            = fact_waiting_tasks (text_at (job, shape->array_tasks, NULL));
     s->het_job = id_at (job, shape->het_job);
     s->het_offset = s->het_job ? index_at (job, shape->het_offset) : TASK_NONE;
     s->restart_count = -1;

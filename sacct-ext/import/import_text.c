@@ -25,6 +25,7 @@
     X (DB_INDEX, "DBIndex", false)            \
     X (ELAPSED, "Elapsed", false)             \
     X (ELAPSED_RAW, "ElapsedRaw", false)      \
+    X (ELIGIBLE, "Eligible", false)           \
     X (END, "End", true)                      \
     X (JOB_ID, "JobID", false)                \
     X (JOB_ID_RAW, "JobIDRaw", true)          \
@@ -67,7 +68,8 @@ static const char *const free_texts[] = {
 };
 
 #define COMMAND                                                              \
-    "sacct -a -D -X -P -o JobIDRaw,JobID,Submit,Start,End,ElapsedRaw,State," \
+    "sacct -a -D -X -P -o JobIDRaw,JobID,Submit,Eligible,Start,End,"         \
+    "ElapsedRaw,State,"                                                      \
     "AllocTRES,ReqTRES,User,Account,Partition,QOS,NodeList"
 
 typedef struct {
@@ -281,12 +283,27 @@ static void parse_job_id (const char *text, segment_t *s)
         if (number_u64_text (text + digits + 1, &second) == 0
             && second < TASK_NONE)
             s->array_task = (uint32_t)second;
+        else if (text[digits + 1] == '[')
+            s->array_waiting = fact_waiting_tasks (text + digits + 1);
     } else if (text[digits] == '+'
                && number_u64_text (text + digits + 1, &second) == 0
                && second < TASK_NONE) {
         s->het_job = first;
         s->het_offset = (uint32_t)second;
     }
+}
+
+/* Without a time the job could not start yet. */
+static int parse_eligible (const table_t *t, const zone_t *zone, segment_t *s,
+                           gl_error_t *error)
+{
+    if (!t->field[ELIGIBLE])
+        return 0;
+    if (parse_time (t, ELIGIBLE, zone, &s->time_eligible, NULL, error) < 0)
+        return -1;
+    if (s->time_eligible == 0)
+        s->time_eligible = ELIGIBLE_NOT;
+    return 0;
 }
 
 static int parse_when (table_t *t, const zone_t *zone, segment_t *s,
@@ -297,6 +314,7 @@ static int parse_when (table_t *t, const zone_t *zone, segment_t *s,
     int64_t later;
 
     if (parse_time (t, SUBMIT, zone, &s->time_submit, &later, error) < 0
+        || parse_eligible (t, zone, s, error) < 0
         || parse_time (t, START, zone, &times.start, &times.start_later, error)
                < 0
         || parse_time (t, END, zone, &times.end, &times.end_later, error) < 0

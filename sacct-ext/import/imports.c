@@ -46,6 +46,7 @@ static const struct field {
     FIELD (U64, het_job),       FIELD (U32, het_offset),
     FIELD (U64, job_db_inx),    FIELD (U64, sluid),
     FIELD (I32, restart_count), FIELD (U32, cancelled_by),
+    FIELD (I64, time_eligible), FIELD (U32, array_waiting),
 };
 _Static_assert(sizeof (segment_state_t) == sizeof (uint32_t)
                    && sizeof (segment_source_t) == sizeof (uint32_t)

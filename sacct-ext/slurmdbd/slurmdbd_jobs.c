@@ -8,6 +8,7 @@
 #define JOB_COLUMNS(COLUMN)                                         \
     COLUMN (ID_JOB, "id_job", NULL, true)                           \
     COLUMN (TIME_SUBMIT, "time_submit", NULL, true)                 \
+    COLUMN (TIME_ELIGIBLE, "time_eligible", NULL, false)            \
     COLUMN (TIME_START, "time_start", NULL, true)                   \
     COLUMN (TIME_END, "time_end", NULL, true)                       \
     COLUMN (TIME_SUSPENDED, "time_suspended", NULL, false)          \
@@ -29,6 +30,7 @@
     COLUMN (GRES_REQ, "gres_req", NULL, false)                      \
     COLUMN (ARRAY_JOB, "id_array_job", NULL, false)                 \
     COLUMN (ARRAY_TASK, "id_array_task", NULL, false)               \
+    COLUMN (ARRAY_WAITING, "array_task_pending", NULL, false)       \
     COLUMN (HET_JOB, "het_job_id", "pack_job_id", false)            \
     COLUMN (HET_OFFSET, "het_job_offset", "pack_job_offset", false) \
     COLUMN (JOB_DB_INX, "job_db_inx", NULL, true)                   \
@@ -63,10 +65,24 @@ static int64_t read_time_limit (const db_statement_t *row)
     return (int64_t)minutes * 60;
 }
 
+/* Of a job on hold, of one that waits for another, of a task that its array's limit
+ * holds back: 0, NO_VAL or INFINITE. */
+static int64_t read_eligible (const db_statement_t *row)
+{
+    uint64_t instant = db_column_u64 (row, JOB_TIME_ELIGIBLE);
+
+    if (db_column_is_null (row, JOB_TIME_ELIGIBLE))
+        return 0;
+    return instant == 0 || instant >= SLURM_NO_VAL || instant >= INSTANT_END
+               ? ELIGIBLE_NOT
+               : (int64_t)instant;
+}
+
 static void read_times (const slurmdbd_cluster_t *c, const db_statement_t *row,
                         segment_t *s)
 {
     s->time_submit = db_column_i64 (row, JOB_TIME_SUBMIT);
+    s->time_eligible = read_eligible (row);
     s->time_start = db_column_i64 (row, JOB_TIME_START);
     s->time_end = db_column_i64 (row, JOB_TIME_END);
     s->observed_at = c->as_of;
@@ -147,6 +163,8 @@ static void read_names (const slurmdbd_cluster_t *c, const db_statement_t *row,
     s->nodelist = slurmdbd_text (row, JOB_NODELIST);
     if (s->nodelist && !strcmp (s->nodelist, "None assigned"))
         s->nodelist = NULL;
+    if (!segment_started (s))
+        s->array_waiting = (uint32_t)db_column_u64 (row, JOB_ARRAY_WAITING);
     s->job_name = slurmdbd_text (row, JOB_JOB_NAME);
     s->admin_comment = slurmdbd_text (row, JOB_ADMIN_COMMENT);
 }

@@ -74,6 +74,7 @@ static segment_t segment_of (const struct job *job)
         .cluster = "lab",
         .id_job = job->id,
         .time_submit = start - 60,
+        .time_eligible = start - 45,
         .time_start = start,
         .time_end = job->hours > 0 ? start + (int64_t)(job->hours * HOUR) : 0,
         .observed_at = AS_OF,

@@ -35,6 +35,7 @@ reports ()
         ledger report chargeback --month 2026-10 "$form"
     done
     ledger report chargeback -S 2026-10-06 -E 2026-10-11 --by user --html
+    ledger report demand --month 2026-10 --csv
     ledger report utilization --month 2026-10 --json
     ledger report utilization --month 2026-10 --by pool,day --csv
 }

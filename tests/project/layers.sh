@@ -45,6 +45,7 @@ room lib/ledger base gres site evidence usage money ledger
 room lib/report base gres site evidence usage money planning ledger report
 room lib/carbon base gres site evidence usage money ledger report carbon
 room lib/prices base gres site planning report prices
+room lib/demand base gres site evidence usage money planning report demand
 room lib/waste base gres site evidence usage money ledger report waste
 room lib/statement base gres site usage money ledger report waste statement
 room lib/pages base gres site usage ledger report statement pages
@@ -117,7 +118,7 @@ check "the rooms from gres to planning read no clock, environment or file" \
 check "library code never prints" \
     "$(grep -nE '\b(printf|puts|perror|fputs) \(' lib/base/*.c lib/gres/*.c \
            lib/record/*.c $pure lib/store/*.c \
-           lib/config/*.c lib/report/*.c lib/carbon/*.c lib/prices/*.c lib/waste/*.c lib/statement/*.c lib/pages/*.c lib/results/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
+           lib/config/*.c lib/report/*.c lib/carbon/*.c lib/prices/*.c lib/waste/*.c lib/demand/*.c lib/statement/*.c lib/pages/*.c lib/results/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
 check "no text is made by GMP, whose memory is not free()'s (lib/base/limbs.h)" \
     "$(grep -nE '_get_str \(NULL|gmp_v?asprintf' -r --include='*.c' lib sacct-ext plugin)"
 

@@ -123,7 +123,10 @@ DUMP (SEGMENTS, segment, segment_t, print_text ("cluster", fact.cluster);
       print_unsigned ("het_offset", fact.het_offset, TASK_NONE);
       print_unsigned ("job_db_inx", fact.job_db_inx, 0);
       printf ("\trestart_count=%" PRId32, fact.restart_count);
-      printf ("\tcancelled_by=%d", fact.cancelled_by);)
+      printf ("\tcancelled_by=%d", fact.cancelled_by);
+      if (fact.time_eligible != 0)
+          print_signed ("time_eligible", fact.time_eligible);
+      print_unsigned ("array_waiting", fact.array_waiting, 0);)
 
 DUMP (SUSPENSIONS, suspension, suspension_t,
       print_text ("cluster", fact.cluster);

@@ -63,6 +63,10 @@ breakeven_h100.csv h100 report breakeven --max-age 2y --against aws-p5-2026 --cs
 plan.table lab report plan
 plan.csv lab report plan --pool h100 --max-age any --against reserved-3y -S 2026-10-05 -E 2026-10-20 --csv
 plan.json lab report plan --json
+demand.table lab report demand --month 2026-10
+demand.csv lab report demand -S 2026-10-10 -E 2026-10-14 --csv
+demand.json lab report demand -S 2026-10-10 -E 2026-10-11 --json
+demand.html lab report demand --month 2026-10 --html
 recharge.table lab report recharge
 recharge.csv lab report recharge --csv
 recharge_funds.table funds report recharge

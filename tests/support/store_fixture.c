@@ -140,6 +140,10 @@ static void dump_segment (buffer_t *b, const segment_t *s)
         dump_text (b, texts[i]);
     if (s->gres_lost)
         buffer_printf (b, " lost=%" PRId64, s->gres_lost);
+    if (s->time_eligible)
+        buffer_printf (b, " eligible=%" PRId64, s->time_eligible);
+    if (s->array_waiting)
+        buffer_printf (b, " waiting=%" PRIu32, s->array_waiting);
     buffer_add_char (b, '\n');
 }
 

@@ -59,6 +59,10 @@ static int print_segment (const segment_t *s, void *arg, gl_error_t *e)
     print_number ("nnodes", s->nodes, COUNT_UNKNOWN);
     printf (" array=%" PRIu64, s->array_job);
     print_number ("task", s->array_task, TASK_NONE);
+    if (s->time_eligible != s->time_submit)
+        printf (" eligible=%" PRId64, s->time_eligible);
+    if (s->array_waiting)
+        printf (" waiting=%" PRIu32, s->array_waiting);
     printf (" het=%" PRIu64, s->het_job);
     print_number ("offset", s->het_offset, TASK_NONE);
     printf (" inx=%" PRIu64 " sluid=%" PRIu64 " restarts=%" PRId32

@@ -114,8 +114,28 @@ expect "a resized row says so" '^segment 112 1790000012 .* RESIZING '
 expect "a revoked row says so" '^segment 152 .* REVOKED '
 expect "the shared row of waiting array elements is one segment without time" \
     '^segment 122 1790000020 0 0 PENDING .* array=122 task=- '
+expect "which says how many wait" '^segment 122 .* task=- waiting=4 het=0 '
 expect "an array element knows its array" \
-    '^segment 121 .* array=122 task=1 het=0 offset=- '
+    '^segment 121 .* array=122 task=1 eligible=-1 het=0 offset=- '
+expect "a job on hold cannot start" '^segment 153 .* eligible=-1 '
+expect "from when on a job could start" '^segment 154 .* eligible=1790000070 '
+# Slurm prints no time where a job cannot start
+eligible ()
+{
+    awk '$1 == "segment" {
+        when = $3
+        for (i = 4; i <= NF; i++)
+            if ($i ~ /^eligible=/) { when = substr ($i, 10) }
+        print $2, $3, (when == -1 ? "Unknown" : when)
+    }' "$dir/out" | sort -u
+}
+TZ=UTC SLURM_TIME_FORMAT=%s slurmdb_sacct -a -D -X -n -P -S 2020-01-01 \
+    -o jobidraw,submit,eligible | tr '|' ' ' | sort -u >"$dir/sacct"
+eligible >"$dir/ours"
+[ "$(join -j 1 <(awk '{ print $1 "-" $2, $3 }' "$dir/sacct" | sort) \
+    <(awk '{ print $1 "-" $2, $3 }' "$dir/ours" | sort) |
+    awk '$2 == $3 { same++ } { all++ } END { print (all > 20 && same == all) }')" = 1 ]
+check $? "from when on each job could start, as sacct has it"
 expect "a het component knows its job" \
     '^segment 131 .* array=0 task=- het=130 offset=1 '
 expect "a job cancelled while pending has no time" \

@@ -97,6 +97,11 @@ CALL job (153, 1790000053, 0, 0, 0, '');
 CALL job (154, 1790000054, 1790000100, 0, 1, '1=8,4=1,1001=1');
 CALL job (155, 1780000000, 1780000100, 0, 1, '1=8,4=1,1001=1');
 
+-- on hold; it could start later than it was submitted; its array keeps it back
+UPDATE lab_job_table SET time_eligible = 0 WHERE id_job = 153;
+UPDATE lab_job_table SET time_eligible = 1790000070 WHERE id_job = 154;
+UPDATE lab_job_table SET time_eligible = 4294967295 WHERE id_job = 121;
+
 -- accounting does not know the GPUs that were asked for: by the request, by
 -- the command line; and a job that never asked
 CALL job (160, 1790000060, 1790000100, 1790003700, 3, '1=8,4=1');

@@ -91,6 +91,36 @@ TEST_CASE (import__answers_of_slurmrestd__one_segment_each)
     }
 }
 
+/* From when on a job could start: a moment, one that lies ahead (--begin), none. */
+TEST_CASE (import__eligible_times__as_they_are_told)
+{
+    static const struct {
+        const char *file;
+        int64_t eligible;
+        bool waits;
+    } cases[] = {
+        {"24.05_slurmdb-job-timeout", 1747754465, true},
+        {"24.05_slurmdb-job-gpus-running", ELIGIBLE_NOT, false},
+        {"25.11_slurm-job-gpus-multi-nodes", 1762788040, true},
+        {"25.11_slurmdb-job-gpus-pending", 1762787291, false},
+        {"24.11_slurm-job-gpus-pending", 1762792534, false},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        GL_AUTOFREE char *name
+            = xasprintf ("slurm/slurmrestd/%s.json", cases[i].file);
+        import_stats_t stats;
+        segments_t all = good_file (name, &stats);
+        period_t wait;
+        bool known;
+        assert_int_equal (all.segment->time_eligible, cases[i].eligible);
+        assert_int_equal (segment_wait (all.segment, &wait, &known),
+                          cases[i].waits);
+        assert_true (known);
+        segments_free (&all);
+    }
+}
+
 /* slurmdbd's answer and slurmctld's speak of one job. */
 TEST_CASE (import__both_daemons__the_same_key)
 {

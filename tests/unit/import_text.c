@@ -267,8 +267,46 @@ TEST_CASE (import__every_column__in_its_field)
     assert_int_equal (s->time_start, 0);
     assert_int_equal (s->time_end, 0);
     assert_false (s->gpu_asked); /* the first row shows gres/gpu tracked */
+    assert_int_equal (s->array_waiting, 9);
+    assert_int_equal (s->time_eligible, 0); /* no such column */
     assert_int_equal (stats.never_started, 2);
     assert_int_equal (stats.unknown_gpu, 0);
+    segments_free (&all);
+}
+
+TEST_CASE (import__waits__from_eligible_to_start_or_to_what_is_known)
+{
+    static const char text[]
+        = "JobID|JobIDRaw|Submit|Eligible|Start|End|State|AllocTRES|ReqTRES|User|"
+          "Account|NodeList\n"
+          "1|1|100|150|200|300|COMPLETED|gres/gpu=1|gres/gpu=1|u|a|g1\n"
+          "2|2|100|201|200|300|COMPLETED|gres/gpu=1|gres/gpu=1|u|a|g1\n"
+          "3|3|100|Unknown|None|300|CANCELLED||gres/gpu=1|u|a|None assigned\n"
+          "4|4|100|150|250|250|CANCELLED||gres/gpu=1|u|a|None assigned\n"
+          "5_[1,4-9:2,20-21%3]|5|100|150|Unknown|Unknown|PENDING||gres/gpu=1|u|a|\n"
+          "6_[1-2,4-...]|6|100|Unknown|Unknown|Unknown|PENDING||gres/gpu=1|u|a|\n";
+    static const struct {
+        int64_t start, end;
+        bool waits;
+        uint32_t tasks;
+    } wanted[] = {{150, 200, true, 0}, {200, 200, true, 0}, {0, 0, false, 0},
+                  {150, 250, true, 0}, {150, 300, true, 6}, {0, 0, false, 2}};
+    import_stats_t stats;
+    segments_t all = good_text (text, "UTC", &stats);
+
+    assert_int_equal (all.count, GL_ARRAY_SIZE (wanted));
+    for (size_t i = 0; i < all.count; i++) {
+        period_t wait;
+        bool known;
+        assert_int_equal (all.segment[i].array_waiting, wanted[i].tasks);
+        assert_int_equal (segment_wait (&all.segment[i], &wait, &known),
+                          wanted[i].waits);
+        assert_true (known);
+        if (!wanted[i].waits)
+            continue;
+        assert_int_equal (wait.start, wanted[i].start);
+        assert_int_equal (wait.end, wanted[i].end);
+    }
     segments_free (&all);
 }
 
