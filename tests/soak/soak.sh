@@ -324,16 +324,16 @@ work ()
 # stays in kept/, also after the agent has removed it.
 watch ()
 {
-    local name pid numbers node file pause=5
-    [ $minutes -gt 5 ] || pause=1
+    local name pid memory pause=5
+    [ "$minutes" -gt 5 ] || pause=1
     while sleep $pause; do
         for name in $agents $collectors; do
             read -r pid _ <"$cluster/run/$name.daemon"
-            numbers=$(awk '/^VmHWM/ { high = $2 } /^VmRSS/ { print $2, high }' \
-                "/proc/$pid/status" | awk 'END { if (NR) print $2, $1 }')
-            [ -z "$numbers" ] || echo "$(($(date +%s) - began)) $name $pid" \
-                "$(awk '{ print $2, $1 }' <<<"$numbers")" "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)"
-        done >>"$scratch/samples" 2>/dev/null
+            memory=$(awk '/^VmHWM/ { high = $2 } /^VmRSS/ { print $2, high }' \
+                "/proc/$pid/status")
+            [ -z "$memory" ] || echo "$(($(date +%s) - began)) $name $pid $memory" \
+                "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)"
+        done >>"$scratch/samples"
         keep_spools
         timeout 5 sinfo -hR -o '%E' >>"$scratch/reasons"
     done 2>/dev/null
