@@ -64,20 +64,20 @@ set_up_for_kills ()
     await 60 answers
 }
 
-# none_left: what an administrator does until no job is left. slurmctld drains
-# nodes on which it finds a job that it has started again ("Duplicate jobid"), and
-# holds jobs that could not be launched.
-none_left ()
+# mend: what an administrator does when it must be done. slurmctld drains nodes on which
+# it finds a job that it has started again ("Duplicate jobid"), and stops jobs that could
+# not be launched or that no node could run for a while.
+mend ()
 {
-    local held
-    if sinfo -hN -t drain,down -o %N | grep -q .; then
-        scontrol update NodeName='g[1-2],m1' State=RESUME
-    fi
-    held=$(squeue -hr -t PENDING -o '%A %r' | awk '/launch|[Hh]eld/ { print $1 }' |
-        paste -sd,)
-    [ -z "$held" ] || scontrol release "$held"
-    [ -z "$(squeue -h)" ]
+    local nodes jobs
+    nodes=$(sinfo -hN -t drain,down -o '%N %E' | awk '$2 != "recut" { print $1 }' |
+        sort -u | paste -sd,)
+    [ -z "$nodes" ] || scontrol update NodeName="$nodes" State=RESUME
+    jobs=$(squeue -hr -t PENDING -o '%A %r' |
+        awk '/launch|[Hh]eld|BadConstraints/ { print $1 }' | paste -sd,)
+    [ -z "$jobs" ] || scontrol release "$jobs"
 }
+none_left () { mend; [ -z "$(squeue -h)" ]; }
 
 # The command on the ledger's host, and what the store has.
 ledger ()

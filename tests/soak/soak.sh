@@ -304,9 +304,9 @@ work ()
     local at worker event status now
     while read -r at worker event; do
         [ "$worker" = "$1" ] || continue
-        now=$(($(date +%s) - began))
-        [ "$now" -ge "$at" ] || sleep $((at - now))
-        now=$(($(date +%s) - began))
+        while now=$(($(date +%s) - began)); [ "$now" -lt "$at" ]; do
+            sleep $((at - now < 5 ? at - now : 5))
+        done
         if [ "$now" -gt $((seconds + 60)) ]; then
             echo "$now $worker skipped $event"
             continue
@@ -317,7 +317,7 @@ work ()
         echo "$now $worker $status $event"
         [ "$worker" = users ] || sed "s/^/$now $worker said: /" "$scratch/$1.out" | head -n 5
     done <"$scratch/schedule" >"$scratch/$1.log"
-    wait
+    wait # for submissions
 }
 
 # watch: samples of our daemons and reasons of drained nodes; and what is in spools
@@ -326,7 +326,7 @@ watch ()
 {
     local name pid memory pause=5
     [ "$minutes" -gt 5 ] || pause=1
-    while sleep $pause; do
+    while goes_on && sleep $pause; do
         for name in $agents $collectors; do
             read -r pid _ <"$cluster/run/$name.daemon"
             memory=$(awk '/^VmHWM/ { high = $2 } /^VmRSS/ { print $2, high }' \
@@ -348,6 +348,15 @@ keep_spools ()
         done 2>/dev/null
     done
 }
+
+administer ()
+{
+    while goes_on && [ ! -e "$scratch/settles" ]; do
+        sleep 5
+        mend
+    done >/dev/null 2>&1
+}
+goes_on () { [ -d "$scratch" ] && [ ! -e "$scratch/over" ]; }
 
 # ------------------------------------------------------------------- invariants
 
@@ -405,6 +414,7 @@ settle ()
     await 60 answers
     none_left
     recut 0 || recut 0
+    await 60 used_m1
     sleep 3
     restart TERM 0 g1 g2 m1 c1
     for name in cancel requeue suspend; do
@@ -552,12 +562,17 @@ began=$(date +%s)
 note "$minutes minutes by seed $seed, from $(date -u -d "@$began" +%FT%TZ)"
 watch &
 watcher=$!
+administer &
+administrator=$!
 workers=()
+trap 'kill "${workers[@]}" $watcher $administrator 2>/dev/null; cleanup' EXIT
 for worker in users operator disk accountant; do
     work "$worker" &
     workers+=($!)
 done
 wait "${workers[@]}"
+touch "$scratch/settles"
+wait $administrator
 settle
 period=(-S "@$((began - 60))" -E "@$(($(date +%s) + 60))")
 highest=$(sql 'SELECT max(id_job) FROM sandbox_job_table')
@@ -570,8 +585,8 @@ judge_records
 judge_reconcile
 judge_site
 judge_daemons
-kill $watcher
-wait $watcher 2>/dev/null
+touch "$scratch/over"
+wait $watcher
 count_events
 note "$(sort -n "$scratch"/{users,operator,disk,accountant}.log)"
 note "$(cat "$cluster"/log/{collector,collector-b,agent-*}.out | cut -c 1-200 | sort | uniq -c | sort -rn | head -n 40)"
