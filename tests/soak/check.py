@@ -137,18 +137,20 @@ def check_site(site, reports):
     charges = seconds = 0
     for report in reports:
         month = os.path.basename(report)[:7]
-        wanted = total(report, "charge", "gres_seconds")
+        columns = "charge", "credit", "correction", "gres_seconds"
+        wanted = total(report, *columns)
         page = os.path.join(site, "month", f"{month}-chargeback.json")
-        got = total(page, "charge", "gres_seconds")
+        got = total(page, *columns)
         if got != wanted:
             broken("published-site", f"{page}: {got}; report chargeback by account: {wanted}")
         users = sum(total(os.path.join(site, "team", team, f"{month}-users.json"), "due")[0]
                     for team in os.listdir(os.path.join(site, "team"))
                     if os.path.exists(os.path.join(site, "team", team, f"{month}-users.json")))
-        if users != wanted[0]:
-            broken("published-site", f"{month}: the jobs of all users are {users}, the report {wanted[0]}")
-        charges, seconds = charges + got[0], seconds + got[1]
-    figure("published charges", charges)
+        if users != sum(wanted[:3]):
+            broken("published-site", f"{month}: jobs and credits of all users are {users}, "
+                                     f"the report has {sum(wanted[:3])}")
+        charges, seconds = charges + sum(got[:3]), seconds + got[3]
+    figure("published charges with credits", charges)
     figure("published GRES seconds", seconds)
 
 

@@ -499,13 +499,37 @@ judge_records ()
     judged "$scratch/records" records-arrive records-once records-invented
 }
 
+# rows_lost: of the JobIds on standard input, those of which slurmctld says more starts
+# than sacct has rows that lasted: killed with the database or slurmdbd, it forgets what
+# they have not written. Nobody else can know such a row.
+rows_lost ()
+{
+    local job starts
+    while read -r job; do
+        starts=$(grep -cE "(Started|Allocate) JobId=$job |Registered PENDING JobId=$job " \
+            "$cluster/log/slurmctld.log")
+        [ "$starts" -le "$(awk -v job="$job" '$1 == job' "$scratch/lasted" | wc -l)" ] ||
+            echo "$job"
+    done
+}
+
+# Every difference has a cause, except that nodes have records of jobs that Slurm lost.
 judge_reconcile ()
 {
+    local status strange lost
     ledger report reconcile "${period[@]}" -P -n -o side,job,what,gres_seconds,cause \
         >"$scratch/reconcile" 2>"$scratch/err"
-    holds reconcile $? "$(cat "$scratch/err"; grep -E 'unexplained|overlap|gres_lost' "$scratch/reconcile" | head -n 5)"
+    status=$?
+    strange=$(awk -F'|' '$NF ~ /^(unexplained|overlap|gres_lost)$/ { print $1, $2 }' \
+        "$scratch/reconcile" | sort -u)
+    lost=$(sed -n 's/^evidence //p' <<<"$strange" | rows_lost)
+    figure "jobs of which Slurm lost a row" "$(grep -c . <<<"$lost")"
     figure "reconcile's causes" "$(awk -F'|' '{ print $NF }' "$scratch/reconcile" | sort | uniq -c |
         awk '{ printf "%s %s, ", $2, $1 }' | sed 's/, $//')"
+    [ $status -eq 0 ] ||
+        { [ $status -eq 3 ] && [ "$strange" = "$(sed '/./s/^/evidence /' <<<"$lost" | sort -u)" ]; }
+    holds reconcile $? "$(grep -E '\|(unexplained|overlap|gres_lost)$' "$scratch/reconcile" | head -n 5)"
+    note "$(cat "$scratch/err")"
 }
 
 judge_daemons ()
@@ -592,7 +616,7 @@ note "$(sort -n "$scratch"/{users,operator,disk,accountant}.log)"
 note "$(cat "$cluster"/log/{collector,collector-b,agent-*}.out | cut -c 1-200 | sort | uniq -c | sort -rn | head -n 40)"
 if [ -n "$keep" ]; then
     mkdir -p "$keep"
-    cp -r "$cluster/log" "$scratch"/{samples,schedule,rows,segments,reconcile,records,kept} "$keep"
+    cp -r "$cluster/log" "$scratch"/{samples,schedule,rows,lasted,segments,reconcile,records,kept} "$keep"
     ledger --quiet backup "$keep/ledger.db"
 fi
 "$sandbox" down --dir "$cluster" >&2
