@@ -429,13 +429,16 @@ settle ()
     holds rows-close $?
 }
 
+# named JOBID: how slurmctld's log names it, also as the task of an array.
+named () { printf 'JobId=([0-9]+_[0-9]+\\()?%s([) ]|$)' "$1"; }
+
 # not_by_slurm: of the JobIds on standard input, those for whose failure slurmctld says
 # no reason: GRES that the re-cut node no longer has, a start that it forgot.
 not_by_slurm ()
 {
     local job
     while read -r job; do
-        grep -qE "JobId=$job never runnable|Registered PENDING JobId=$job " \
+        grep -qE "$(named "$job").*never runnable|Registered PENDING $(named "$job")" \
             "$cluster/log/slurmctld.log" || echo "$job"
     done
 }
@@ -455,7 +458,7 @@ judge_jobs ()
     [ -z "$failed" ]
     holds jobs-do-not-fail $? "$failed"
     for job in $failed; do
-        note "$(grep -E "JobId=$job( |$)" "$cluster/log/slurmctld.log" | head -n 20)"
+        note "$(grep -E "$(named "$job")" "$cluster/log/slurmctld.log" | head -n 20)"
     done
     ! grep -qi gpuledger "$scratch/sbatch.err"
     holds plugin-is-silent $? "$(grep -i gpuledger "$scratch/sbatch.err" | sort | uniq -c | head -n 3)"
@@ -506,7 +509,7 @@ rows_lost ()
 {
     local job starts
     while read -r job; do
-        starts=$(grep -cE "(Started|Allocate) JobId=$job |Registered PENDING JobId=$job " \
+        starts=$(grep -cE "(Started|Allocate|job_complete: invalid) $(named "$job")" \
             "$cluster/log/slurmctld.log")
         [ "$starts" -le "$(awk -v job="$job" '$1 == job' "$scratch/lasted" | wc -l)" ] ||
             echo "$job"
