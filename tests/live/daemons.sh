@@ -90,7 +90,7 @@ stored () { sqlite3 "${GL_SANDBOX_STORE#sqlite:}" "$1"; }
 # rows HIGHEST: JobId, submission, start, end, GPUs and state of every row of sacct
 # up to that JobId; 0 for a time that it does not know. Asked for a time and not for
 # JobIds, sacct leaves out rows without an eligible time: those of starts that
-# slurmctld forgot have none.
+# slurmctld forgot have none. Asked for the first task of an array, it has all tasks.
 rows ()
 {
     local from
@@ -101,7 +101,7 @@ rows ()
     done | awk -F'|' '{
             at = match ($6, /gres\/gpu=[0-9]+/)
             print $1, $2, $3 + 0, $4 + 0, at ? substr ($6, at + 9) + 0 : 0, $5
-        }'
+        }' | sort -u
 }
 
 # lasted: of the rows on standard input, those that took time.

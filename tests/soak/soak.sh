@@ -329,6 +329,7 @@ watch ()
     while goes_on && sleep $pause; do
         for name in $agents $collectors; do
             read -r pid _ <"$cluster/run/$name.daemon"
+            grep -q '^gpuledger' "/proc/$pid/comm" || continue # not yet, or no more
             memory=$(awk '/^VmHWM/ { high = $2 } /^VmRSS/ { print $2, high }' \
                 "/proc/$pid/status")
             [ -z "$memory" ] || echo "$(($(date +%s) - began)) $name $pid $memory" \
@@ -438,7 +439,7 @@ not_by_slurm ()
 {
     local job
     while read -r job; do
-        grep -qE "$(named "$job").*never runnable|Registered PENDING $(named "$job")" \
+        grep -qE "$(named "$job").*never runnable|Registered PENDING $(named "$job")|Orphan StepId=$job\\." \
             "$cluster/log/slurmctld.log" || echo "$job"
     done
 }
