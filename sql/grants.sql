@@ -1,8 +1,9 @@
 -- The rights of the accounts of accounts.sql on the tables that `gpuledger init` has
 -- made. Run it as an administrator:  mariadb < grants.sql
 
--- The account of the collector, sync, import and reports writes facts. Of closed months
--- it can read everything and write nothing.
+-- The account of the collector, sync, import and reports writes facts. It can add
+-- reports of units and not change them. Of closed months it can read everything and write
+-- nothing.
 GRANT SELECT ON gpuledger.* TO 'gpuledger'@'localhost';
 GRANT UPDATE (value) ON gpuledger.meta TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.cluster TO 'gpuledger'@'localhost';
@@ -17,6 +18,7 @@ GRANT INSERT, UPDATE, DELETE ON gpuledger.reservation TO 'gpuledger'@'localhost'
 GRANT INSERT, UPDATE, DELETE ON gpuledger.node_record TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.account TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.retag TO 'gpuledger'@'localhost';
+GRANT INSERT ON gpuledger.job_units TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.device TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.device_usage TO 'gpuledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.node TO 'gpuledger'@'localhost';

@@ -78,6 +78,7 @@ CREATE TABLE IF NOT EXISTS segment (
     cpus BIGINT UNSIGNED,
     memory_mb BIGINT UNSIGNED,
     time_limit BIGINT,
+    cancelled_by TINYINT UNSIGNED,
     span TINYINT UNSIGNED NOT NULL,
     gres_lost BIGINT,
     fill VARBINARY(1024),
@@ -163,6 +164,18 @@ CREATE TABLE IF NOT EXISTS retag (
     previous VARBINARY(255),
     labels VARBINARY(1024),
     PRIMARY KEY (cluster, id_job, time_submit, stamp, who)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+-- What jobs have produced, as reported; of each unit the last report counts.
+CREATE TABLE IF NOT EXISTS job_units (
+    cluster INT UNSIGNED NOT NULL,
+    id_job BIGINT UNSIGNED NOT NULL,
+    time_submit BIGINT NOT NULL,
+    stamp BIGINT NOT NULL,
+    who VARBINARY(255) NOT NULL,
+    unit VARBINARY(64) NOT NULL,
+    quantity BIGINT NOT NULL,
+    PRIMARY KEY (cluster, id_job, time_submit, stamp, who, unit)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
 -- Every writer counts this row up first: one writer at a time, as in SQLite, so

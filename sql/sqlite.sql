@@ -80,6 +80,7 @@ CREATE TABLE segment (
     cpus INTEGER,
     memory_mb INTEGER,
     time_limit INTEGER,
+    cancelled_by INTEGER,        -- cancelled_by_t of lib/site/segment.h
     span INTEGER NOT NULL,       -- how long it took, in classes
     gres_lost INTEGER,           -- when slurmdbd was last seen without the GRES that
                                  -- an earlier view named, if no later one names any
@@ -173,6 +174,18 @@ CREATE TABLE retag (
     previous TEXT,
     labels TEXT,
     PRIMARY KEY (cluster, id_job, time_submit, stamp, who)
+) STRICT, WITHOUT ROWID;
+
+-- What jobs have produced, as reported; of each unit the last report counts.
+CREATE TABLE job_units (
+    cluster INTEGER NOT NULL,
+    id_job INTEGER NOT NULL,
+    time_submit INTEGER NOT NULL,
+    stamp INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    quantity INTEGER NOT NULL,
+    PRIMARY KEY (cluster, id_job, time_submit, stamp, who, unit)
 ) STRICT, WITHOUT ROWID;
 
 -- A device as its node names it, shared by all stretches measured of it.

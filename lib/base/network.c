@@ -94,3 +94,53 @@ void network_split_host (char *text, const char **ret_host,
         *ret_port = colon + 1;
     }
 }
+
+/* --- ports --------------------------------------------------------------------- */
+
+/* "8000" is 8000-8000 */
+static int parse_range (const char *text, uint64_t *ret_first,
+                        uint64_t *ret_last)
+{
+    size_t length = strcspn (text, "-");
+
+    if (number_u64 (text, length, ret_first) < 0)
+        return -1;
+    *ret_last = *ret_first;
+    if (text[length] && number_u64_text (text + length + 1, ret_last) < 0)
+        return -1;
+    return *ret_first >= 1 && *ret_first <= *ret_last && *ret_last <= UINT16_MAX
+               ? 0
+               : -1;
+}
+
+static int add_port (uint16_t ports[PORTS_MAX], int count, uint16_t port)
+{
+    for (int i = 0; i < count; i++)
+        if (ports[i] == port)
+            return count;
+    if (count == PORTS_MAX)
+        return -1;
+    ports[count] = port;
+    return count + 1;
+}
+
+int network_parse_ports (const char *const *texts, size_t count,
+                         uint16_t ret_ports[PORTS_MAX], gl_error_t *error)
+{
+    uint64_t first, last;
+    int ports = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (parse_range (texts[i], &first, &last) < 0)
+            return gl_error (error,
+                             "'%.32s' is not PORT or FIRST-LAST, from 1 to "
+                             "65535",
+                             texts[i]);
+        for (uint64_t port = first; port <= last && ports >= 0; port++)
+            ports = add_port (ret_ports, ports, (uint16_t)port);
+        if (ports < 0)
+            return gl_error (error, "'%.32s' makes more than %d ports",
+                             texts[i], PORTS_MAX);
+    }
+    return ports;
+}

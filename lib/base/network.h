@@ -4,6 +4,7 @@
 #ifndef GL_BASE_NETWORK_H
 #define GL_BASE_NETWORK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -20,5 +21,11 @@ int network_check_host (const char *text, gl_error_t *error);
  * address has more than one colon, and a port only in brackets. */
 void network_split_host (char *text, const char **ret_host,
                          const char **ret_port);
+
+/* Ports of this machine: "8000" and "8100-8115", at most PORTS_MAX together. Returns
+ * their number, each once, or -1. */
+#define PORTS_MAX 64
+int network_parse_ports (const char *const *texts, size_t count,
+                         uint16_t ret_ports[PORTS_MAX], gl_error_t *error);
 
 #endif /* !GL_BASE_NETWORK_H */

@@ -191,7 +191,7 @@ static const struct {
     {"close", NULL},      {"ledger", "store"},  {"analyses", NULL},
     {"issuer", NULL},     {"exports", NULL},    {"publish", NULL},
     {"mail", NULL},       {"teams", "readers"}, {"teams", "mail"},
-    {"budgets", "owner"},
+    {"budgets", "owner"}, {"idle_jobs", NULL},  {"units", NULL},
 };
 
 static bool is_left_out (const char *kind, const char *key)

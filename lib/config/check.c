@@ -5,6 +5,8 @@
 #include "base/address.h"
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/network.h"
+#include "base/tag.h"
 #include "config/check.h"
 #include "gres/mig.h"
 #include "gres/nodelist.h"
@@ -574,6 +576,17 @@ static int check_mail (const site_t *site, gl_error_t *error)
                          "mail.sendmail begins with '%s'; write the full path "
                          "of the program",
                          mail->sendmail.item[0]);
+    if (site->idle_jobs.command.count > 0
+        && *site->idle_jobs.command.item[0] != '/')
+        return gl_error (error,
+                         "idle_jobs.command begins with '%s'; write the full "
+                         "path of the program",
+                         site->idle_jobs.command.item[0]);
+    if (mail->domain) {
+        GL_AUTOFREE char *user = xasprintf ("user@%s", mail->domain);
+        if (check_address ("domain", user, error) < 0)
+            return -1;
+    }
     for (size_t i = 0; i < mail->monthly.count; i++)
         if (check_address ("monthly", mail->monthly.item[i], error) < 0)
             return -1;
@@ -618,6 +631,27 @@ static int check_names (const site_t *site, gl_error_t *error)
     return rc;
 }
 
+static int check_units (const site_t *site, gl_error_t *error)
+{
+    uint16_t ports[PORTS_MAX];
+
+    for (size_t i = 0; i < site->unit_count; i++) {
+        const site_unit_t *u = &site->units[i];
+        if (!tag_valid (u->name, strnlen (u->name, TAG_MAX + 1)))
+            return gl_error (error,
+                             "%s:%d: '%.64s' in `units` is not a unit: 1-64 "
+                             "characters of A-Z a-z 0-9 . _ -, beginning with "
+                             "a letter or digit",
+                             u->place.file, u->place.line, u->name);
+    }
+    return network_parse_ports (
+               (const char *const *)site->agent.counter_ports.item,
+               site->agent.counter_ports.count, ports, error)
+                   < 0
+               ? gl_error_prefix (error, "agent.counter_ports")
+               : 0;
+}
+
 int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
 {
     if (list->entry_count > 0)
@@ -632,7 +666,7 @@ int check_site (const site_t *site, check_list_t *list, gl_error_t *error)
         || check_prices (site, error) < 0 || check_settlement (site, error) < 0
         || check_close (site, error) < 0 || check_publish (site, error) < 0
         || check_mail (site, error) < 0 || check_clouds (site, error) < 0
-        || check_analyses (site, error) < 0)
+        || check_analyses (site, error) < 0 || check_units (site, error) < 0)
         return -1;
     return 0;
 }

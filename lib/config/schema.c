@@ -33,7 +33,8 @@ static const schema_kind_t *const kinds[] = {
     &schema_rates,      &schema_qos,          &schema_entitlements,
     &schema_prices,     &schema_clouds,       &schema_analyses,
     &schema_settlement, &schema_outages,      &schema_taxes,
-    &schema_budgets,    &schema_profiles,
+    &schema_budgets,    &schema_profiles,     &schema_idle_jobs,
+    &schema_units,
 };
 
 const schema_kind_t *const *schema_kinds (size_t *ret_count)

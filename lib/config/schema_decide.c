@@ -87,6 +87,13 @@ static const schema_key_t analysis_keys[] = {
      overhead_words, NULL, NULL, NULL,
      "What `overhead` is a share of: the purchase, or one year's "
      "depreciation."},
+    {"demand", VALUE_LIST, 0, offsetof (site_analysis_t, demand), NULL, NULL,
+     NULL, NULL,
+     "For layers: GPUs in use, in days or other times of equal length."},
+    {"per_gb_above", VALUE_MAP, 0, offsetof (site_analysis_t, tiers), NULL,
+     NULL, NULL, NULL,
+     "For egress, run and bill, in place of `per_gb`: the price of each GB "
+     "above so many of the period, as {0: 0.09, 10240: 0.085}."},
 #define INPUT(id, name, type, flags, money, unit, fallback, most, whole,       \
               example, help)                                                   \
     {name, VALUE_##type, flags, offsetof (site_analysis_t, input[INPUT_##id]), \

@@ -64,12 +64,14 @@ extern const schema_kind_t schema_issuer;
 extern const schema_kind_t schema_close;
 extern const schema_kind_t schema_publish;
 extern const schema_kind_t schema_mail;
+extern const schema_kind_t schema_idle_jobs;
 extern const schema_kind_t schema_exports;
 
 /* schema_node.c: nodes, the collector, and where they meet */
 extern const schema_kind_t schema_collector;
 extern const schema_kind_t schema_agent;
 extern const schema_kind_t schema_networks;
+extern const schema_kind_t schema_units;
 
 /* schema_cluster.c: what there is, and whose */
 extern const schema_kind_t schema_clusters;

@@ -64,12 +64,24 @@ static const schema_key_t agent_keys[] = {
      "Whether several jobs may share a device, as with shards and MPS. With "
      "no, a later job on a device shows that the end of the earlier one was "
      "lost. Default yes."},
+    {"retain_days", VALUE_COUNT, 0, offsetof (site_t, agent.retain_days), NULL,
+     NULL, "8", "8",
+     "Days for which records stay in the spool after the collector has stored "
+     "them, at most 64 MiB: gpuledger-agent --resend sends them again if the "
+     "accounting host is lost. Longer than the age of the oldest backup that "
+     "you may have to restore. Default 8."},
     {"metrics", VALUE_PATH, 0, offsetof (site_t, agent.metrics), NULL, NULL,
      NULL, "/var/lib/prometheus/node-exporter/gpuledger.prom",
      "File for the textfile collector of Prometheus' node_exporter. Default "
      "none."},
     {"replay", VALUE_PATH, 0, offsetof (site_t, agent.replay), NULL, NULL, NULL,
      NULL, "File of recorded devices that replaces the drivers, for tests."},
+    {"counter_ports", VALUE_LIST, 0, offsetof (site_t, agent.counter_ports),
+     NULL, NULL, NULL, "[8000, \"8100-8115\"]",
+     "Ports of this node on which servers that run in jobs show counters of "
+     "Prometheus at /metrics, such as vLLM: the agent reads the counters of "
+     "`units` there and records what each job produced. PORT or FIRST-LAST, at "
+     "most 64 ports. Default none: nothing is read."},
 };
 
 const schema_kind_t schema_agent
@@ -90,3 +102,23 @@ static const schema_key_t network_keys[] = {
 const schema_kind_t schema_networks
     = LIST_KIND ("networks", "Networks of the nodes.", network_keys, networks,
                  network_count, site_network_t);
+
+static const schema_key_t unit_keys[] = {
+    {"name", VALUE_TEXT, IDENTITY, offsetof (site_unit_t, name), NULL, NULL,
+     NULL, "tokens",
+     "Name of the unit: 1 to 64 letters, digits, '.', '_' and '-'."},
+    {"per", VALUE_COUNT, 0, offsetof (site_unit_t, per), NULL, NULL, NULL,
+     "1000000",
+     "The cost is given for so many of them. Default 1000000 if the name is or "
+     "ends in tokens, else 1."},
+    {"counters", VALUE_LIST, 0, offsetof (site_unit_t, counters), NULL, NULL,
+     NULL, "[\"vllm:generation_tokens_total\", \"vllm:prompt_tokens_total\"]",
+     "Counters of Prometheus that count the unit, for agent.counter_ports. "
+     "Several add up. Default none."},
+};
+
+const schema_kind_t schema_units
+    = LIST_KIND ("units",
+                 "What jobs produce, for report results. With a list, jobs can "
+                 "report these units only.",
+                 unit_keys, units, unit_count, site_unit_t);

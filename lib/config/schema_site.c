@@ -287,10 +287,32 @@ static const schema_key_t mail_keys[] = {
      NULL, "[director@example.org]",
      "E-mail addresses to which the summary of each month is sent. Default "
      "none."},
+    {"domain", VALUE_TEXT, 0, offsetof (site_t, mail.domain), NULL, NULL, NULL,
+     "example.org",
+     "Domain of users: mail to the owner of a job goes to USER@DOMAIN. Default "
+     "none."},
 };
 
 const schema_kind_t schema_mail = ONE_KIND (
     "mail", "How statements, summaries and alerts are mailed.", mail_keys);
+
+static const schema_key_t idle_jobs_keys[] = {
+    {"after", VALUE_DURATION, 0, offsetof (site_t, idle_jobs.after), NULL, NULL,
+     "1h", "2h",
+     "How long all GPUs of a running job are idle before gpuledger idle lists "
+     "it. Default 1h."},
+    {"again", VALUE_DURATION, 0, offsetof (site_t, idle_jobs.again), NULL, NULL,
+     "1d", "12h", "A job is warned at most once in this time. Default 1d."},
+    {"command", VALUE_LIST, 0, offsetof (site_t, idle_jobs.command), NULL, NULL,
+     NULL, "[/usr/local/sbin/end-idle-job]",
+     "Program, with its arguments, that gpuledger idle --run runs for each "
+     "job, with the JobId as last argument. It is run without a shell. Default "
+     "none."},
+};
+
+const schema_kind_t schema_idle_jobs = ONE_KIND (
+    "idle_jobs", "What is done about running jobs with idle GPUs.",
+    idle_jobs_keys);
 
 static const schema_key_t export_keys[] = {
     {"name", VALUE_NAME, IDENTITY, offsetof (site_export_t, name), NULL, NULL,

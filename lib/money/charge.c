@@ -114,8 +114,27 @@ static void clear_stretches (charge_t *charge)
 
 struct charge_text {
     UT_hash_handle hh;
+    const char *last; /* charge_payer_name() of it, once that was asked for */
     char text[];
 };
+
+/* Of teams without a line there is nothing to keep the name with. */
+const char *charge_payer_name (const charge_t *charge, const char *team)
+{
+    struct charge_text *known = NULL;
+    const char *last;
+
+    if (!team)
+        return NULL;
+    HASH_FIND_STR (charge->texts, team, known);
+    if (known && known->last)
+        return known->last;
+    last = team_last_name (charge->site, known ? known->text : team,
+                           charge->month);
+    if (known)
+        known->last = last;
+    return last;
+}
 
 static void clear_texts (charge_t *charge)
 {

@@ -34,15 +34,10 @@ static size_t payer_place (const charge_t *charge, const char *team,
     return low;
 }
 
-const char *charge_payer_name (const charge_t *charge, const char *team)
-{
-    return team ? team_last_name (charge->site, team, charge->month) : NULL;
-}
-
-static charge_payer_t *find_payer (const charge_t *charge, const char *team,
+/* The team's name is charge_payer_name(). */
+static charge_payer_t *find_payer (const charge_t *charge, const char *name,
                                    const char *account)
 {
-    const char *name = charge_payer_name (charge, team);
     size_t at = payer_place (charge, name, account);
 
     return at < charge->payer_count
@@ -53,7 +48,8 @@ static charge_payer_t *find_payer (const charge_t *charge, const char *team,
 
 const charge_payer_t *charge_payer_of (const charge_t *charge, const char *team)
 {
-    return team ? find_payer (charge, team, NULL) : NULL;
+    return team ? find_payer (charge, charge_payer_name (charge, team), NULL)
+                : NULL;
 }
 
 charge_payer_t *charge_payer (charge_t *charge, const char *team,
@@ -61,7 +57,7 @@ charge_payer_t *charge_payer (charge_t *charge, const char *team,
 {
     const char *name = charge_payer_name (charge, team);
     size_t at = payer_place (charge, name, account);
-    charge_payer_t *payer = find_payer (charge, team, account);
+    charge_payer_t *payer = find_payer (charge, name, account);
 
     if (payer)
         return payer;

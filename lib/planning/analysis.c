@@ -5,6 +5,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "planning/analysis.h"
+#include "planning/analysis_lists.h"
 #include "planning/breakeven.h"
 
 /* By analysis_number_t. */
@@ -43,11 +44,14 @@ static bool uses (const formula_t *formula, analysis_number_t i)
 /* ---- checks ---- */
 
 /* Sets of inputs, as bits. */
-#define BIT(input) (1U << (input))
+#define BIT(input) ((uint64_t)1 << (input))
+/* The lists that an entry may have, behind the inputs. */
+#define TIERS BIT (ANALYSIS_INPUTS)
+#define DEMAND BIT (ANALYSIS_INPUTS + 1)
 
-static unsigned bits (const char *const *names)
+static uint64_t bits (const char *const *names)
 {
-    unsigned set = 0;
+    uint64_t set = 0;
 
     for (size_t i = 0; i < ANALYSIS_INPUTS; i++)
         if (formula_lists (names, inputs[i].name))
@@ -56,7 +60,7 @@ static unsigned bits (const char *const *names)
 }
 
 static int refuse (const site_analysis_t *entry, const char *what,
-                   unsigned names, gl_error_t *error)
+                   uint64_t names, gl_error_t *error)
 {
     BUFFER_AUTO list = BUFFER_INIT;
 
@@ -64,6 +68,10 @@ static int refuse (const site_analysis_t *entry, const char *what,
         if (names & BIT (i))
             buffer_printf (&list, "%s`%s`", list.length ? ", " : "",
                            inputs[i].name);
+    if (names & DEMAND)
+        buffer_printf (&list, "%s`demand`", list.length ? ", " : "");
+    if (names & TIERS)
+        buffer_printf (&list, "%s`per_gb_above`", list.length ? ", " : "");
     return gl_error (error, "%s:%d: analysis '%s' of kind %s %s %s",
                      entry->place.file, entry->place.line, entry->name,
                      formula_at (entry->kind)->name, what, buffer_text (&list));
@@ -107,14 +115,14 @@ static int check_words (const site_analysis_t *entry, gl_error_t *error)
 }
 
 /* What of the inputs needs another one, which is not there. */
-static int check_pairs (const site_analysis_t *entry, unsigned given,
+static int check_pairs (const site_analysis_t *entry, uint64_t given,
                         gl_error_t *error)
 {
     static const struct {
         int kind;
-        unsigned with, without; /* what was given, and what was not */
+        uint64_t with, without; /* what was given, and what was not */
         const char *what;
-        unsigned names;
+        uint64_t names;
     } rules[] = {
         {ANALYSIS_RUN, BIT (INPUT_SPEED), BIT (INPUT_GPUS),
          "with `speed` lacks", BIT (INPUT_GPUS)},
@@ -125,6 +133,13 @@ static int check_pairs (const site_analysis_t *entry, unsigned given,
          "with `utilization` lacks", BIT (INPUT_AGAINST) | BIT (INPUT_GPUS)},
         {ANALYSIS_CASH, BIT (INPUT_DISCOUNT) | BIT (INPUT_PREPAID), 0,
          "discounts payments at each year's end: drop", BIT (INPUT_PREPAID)},
+        {ANALYSIS_EGRESS, 0, BIT (INPUT_PER_GB) | TIERS, "needs",
+         BIT (INPUT_PER_GB)},
+        {ANALYSIS_LAYERS, 0, DEMAND, "needs", DEMAND},
+        {ANALYSIS_BILL, TIERS, BIT (INPUT_GB_PER_DAY), "lacks",
+         BIT (INPUT_GB_PER_DAY)},
+        {ANALYSIS_RUN, TIERS, BIT (INPUT_GB_PER_DAY), "lacks",
+         BIT (INPUT_GB_PER_DAY)},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (rules); i++)
@@ -135,26 +150,48 @@ static int check_pairs (const site_analysis_t *entry, unsigned given,
     return 0;
 }
 
+static int check_lists (const site_analysis_t *entry, gl_error_t *error)
+{
+    int rc = analysis_check_demand (&entry->demand, error);
+
+    if (rc == 0)
+        rc = analysis_check_tiers (&entry->tiers, error);
+    return rc == 0 ? 0
+                   : gl_error_prefix (error, "%s:%d: analysis '%s'",
+                                      entry->place.file, entry->place.line,
+                                      entry->name);
+}
+
 int analysis_check (const site_analysis_t *entry, gl_error_t *error)
 {
     const formula_t *formula = formula_at (entry->kind);
-    unsigned needs = bits (formula->needs), given = 0;
+    uint64_t needs = bits (formula->needs), given = 0;
 
     for (size_t i = 0; i < ANALYSIS_INPUTS; i++)
         if (is_given (entry, i))
             given |= BIT (i);
+    given |= (entry->tiers.count ? TIERS : 0) | (entry->demand.count ? DEMAND : 0);
     if (needs & ~given)
         return refuse (entry, "needs", needs & ~given, error);
     needs |= bits (formula->takes);
+    if (formula_lists (formula->takes, "tiered_cost"))
+        needs |= TIERS;
+    if (entry->kind == ANALYSIS_LAYERS)
+        needs |= DEMAND;
     if (given & ~needs)
         return refuse (entry, "has nothing to do with", given & ~needs, error);
+    if ((given & TIERS) && (given & BIT (INPUT_PER_GB)))
+        return refuse (entry, "has `per_gb_above`: drop", BIT (INPUT_PER_GB),
+                       error);
+    if (given & TIERS)
+        given |= BIT (INPUT_PER_GB);
     for (size_t i = 0; i < GL_ARRAY_SIZE (formula->together); i++) {
-        unsigned these = bits (formula->together[i]);
+        uint64_t these = bits (formula->together[i]);
         if ((given & these) && (these & ~given))
             return refuse (entry, "lacks", these & ~given, error);
     }
     if (check_pairs (entry, given, error) < 0
-        || check_numbers (entry, error) < 0)
+        || check_numbers (entry, error) < 0 || check_lists (entry, error) < 0)
         return -1;
     return check_words (entry, error);
 }
@@ -301,6 +338,10 @@ int analysis_make (const site_t *site, const site_analysis_t *entry,
     values_set_i64 (&a->values, "term", a->input[INPUT_AGAINST].committed);
     values_set_i64 (&a->values, "of_depreciation",
                     entry->overhead_of == OVERHEAD_OF_DEPRECIATION);
+    if (entry->tiers.count)
+        analysis_take_tiers (&entry->tiers, &a->values);
+    if (entry->demand.count)
+        analysis_take_demand (&entry->demand, &a->values);
     a->made_count = formula_solve (a->formula, &a->values, a->made);
     return 0;
 }

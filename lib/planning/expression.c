@@ -151,11 +151,74 @@ static void round_up (mpq_t value)
     mpz_set_ui (mpq_denref (value), 1);
 }
 
+static void round_down (mpq_t value)
+{
+    mpz_fdiv_q (mpq_numref (value), mpq_numref (value), mpq_denref (value));
+    mpz_set_ui (mpq_denref (value), 1);
+}
+
+static void keep_less (mpq_t value, mpq_srcptr next)
+{
+    if (mpq_cmp (next, value) < 0)
+        mpq_set (value, next);
+}
+
+static void keep_more (mpq_t value, mpq_srcptr next)
+{
+    if (mpq_cmp (next, value) > 0)
+        mpq_set (value, next);
+}
+
+/* A function of one value, or of several that are folded into the first. */
+static const struct function {
+    const char *name;
+    void (*round) (mpq_t value);
+    void (*fold) (mpq_t value, mpq_srcptr next);
+} functions[] = {
+    {"ceil", round_up, NULL},
+    {"floor", round_down, NULL},
+    {"min", NULL, keep_less},
+    {"max", NULL, keep_more},
+};
+
 static int in_parentheses (struct parser *p, mpq_t value)
 {
     if (p->depth++ >= DEPTH_MAX)
         return fail (p, "too many parentheses");
     if (comparison (p, value) < 0)
+        return -1;
+    p->depth--;
+    return take (p, ")") ? 0 : fail (p, "')' is expected");
+}
+
+/* The rest of its values, up to the parenthesis. */
+static int fold_values (struct parser *p, const struct function *f, mpq_t value)
+{
+    mpq_t next;
+    int rc = 0;
+
+    mpq_init (next);
+    while (rc == 0 && take (p, ",")) {
+        rc = comparison (p, next);
+        if (rc == 0)
+            f->fold (value, next);
+    }
+    mpq_clear (next);
+    return rc;
+}
+
+/* Behind its name and "(". */
+static int call (struct parser *p, const struct function *f, mpq_t value)
+{
+    if (f->round) {
+        if (in_parentheses (p, value) < 0)
+            return -1;
+        f->round (value);
+        return 0;
+    }
+    if (p->depth++ >= DEPTH_MAX)
+        return fail (p, "too many parentheses");
+    if (comparison (p, value) < 0 || fold_values (p, f, value) < 0)
         return -1;
     p->depth--;
     return take (p, ")") ? 0 : fail (p, "')' is expected");
@@ -178,12 +241,10 @@ static int name (struct parser *p, mpq_t value)
         }
     }
     p->at += length;
-    if (length == 4 && strncmp (start, "ceil", 4) == 0 && take (p, "(")) {
-        if (in_parentheses (p, value) < 0)
-            return -1;
-        round_up (value);
-        return 0;
-    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (functions); i++)
+        if (strlen (functions[i].name) == length
+            && strncmp (functions[i].name, start, length) == 0 && take (p, "("))
+            return call (p, &functions[i], value);
     p->at = start;
     return fail (p, "unknown name");
 }

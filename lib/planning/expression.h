@@ -7,7 +7,7 @@
  *   + - * / **   with the usual precedence; ** binds to the right, its exponent
  *                is a whole number of at most 64 either way
  *   comparisons  < <= > >= == != give 1 or 0; chained, a < b < c holds if both do
- *   ceil (x)     rounds up; parentheses as usual
+ *   ceil (x), floor (x), min (a, b ...), max (a, b ...); parentheses as usual
  *
  * Anything else is an error that says where. Text, nesting and numbers are
  * bounded, so that no text takes long. Pure.

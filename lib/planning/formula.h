@@ -18,8 +18,8 @@
 
 #include "planning/expression.h"
 
-#define FORMULA_STEPS 20
-#define VALUES_MAX 56
+#define FORMULA_STEPS 26
+#define VALUES_MAX 72
 
 /* What a value is counted in. */
 typedef struct {
@@ -46,7 +46,7 @@ typedef struct {
     const char *name;      /* "interruptible" */
     const char *source;    /* "F8" of docs/guides/decisions.md */
     const char *needs[9];  /* names of inputs */
-    const char *takes[10]; /* inputs that may be given too; else they are 0 */
+    const char *takes[12]; /* inputs that may be given too; else they are 0 */
     const char *together[2][3]; /* inputs of which all are given, or none */
     const char *title;          /* of a kind of `analyses` */
     const char *left_out;       /* what the values do not count, a sentence */

@@ -64,9 +64,10 @@ static const char *const kind_names[] = {
     [RECORD_JOB_START] = "job-start",       [RECORD_JOB_END] = "job-end",
     [RECORD_STEP_DEVICES] = "step-devices", [RECORD_JOB_USAGE] = "job-usage",
     [RECORD_INVENTORY] = "inventory",       [RECORD_SKEW] = "skew",
+    [RECORD_JOB_UNITS] = "job-units",
 };
 /* The kinds whose fields are those of the table. */
-#define LAST_KIND_UNDERSTOOD RECORD_SKEW
+#define LAST_KIND_UNDERSTOOD RECORD_JOB_UNITS
 
 static const char *const source_names[] = {
     [RECORD_SOURCE_NONE] = "none",

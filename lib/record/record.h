@@ -44,6 +44,8 @@ typedef enum {
                               * time, for one job (job_id absent: for nobody) */
     RECORD_INVENTORY = 5,    /* one device of a snapshot of the node's devices */
     RECORD_SKEW = 6,         /* the node's clock against the collector's */
+    RECORD_JOB_UNITS = 7,    /* what a job produced in a stretch of time, by the
+                              * counters of its server */
 } record_kind_t;
 
 /* Where a project or a list of labels came from. Written as numbers. */
@@ -100,7 +102,7 @@ typedef enum {
  * bit set in `omitted`, for half an account is another account.
  *
  * Three groups: the fields of every record, those of jobs (kinds 1 to 3) and
- * those of devices (kinds 4 to 6). A field set in a record of another group is
+ * those of devices (kinds 4 to 7). A field set in a record of another group is
  * ignored, so that a record fits into RECORD_MAX whatever is set.
  */
 #define RECORD_COMMON_FIELDS(TEXT, NUMBER) \
@@ -217,7 +219,10 @@ typedef enum {
     /* skew: the node's clock minus the collector's, and how far from the      \
      * truth that may be, nanoseconds */                                       \
     NUMBER (100, skew_ns, "skew_ns")                                           \
-    NUMBER (101, skew_bound_ns, "skew_bound_ns")
+    NUMBER (101, skew_bound_ns, "skew_bound_ns")                               \
+    /* job-units: so many of this unit in [begin, end) */                      \
+    TEXT (102, unit, 64, "unit")                                               \
+    NUMBER (103, quantity, "quantity")
 
 #define RECORD_FIELDS(TEXT, NUMBER) \
     RECORD_COMMON_FIELDS (TEXT, NUMBER) \

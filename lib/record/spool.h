@@ -31,6 +31,11 @@
  * devices), so a node that starts a job every minute fills it in half a year
  * without a reader. Then records are refused and the disk is safe. */
 #define SPOOL_SEGMENTS_MAX 64
+/* Acknowledged segments are retained for a while (spool_cursor_remove()), but
+ * only up to so many in all, which leaves three quarters for new records, */
+#define SPOOL_RETAINED_MAX (SPOOL_SEGMENTS_MAX / 4)
+/* and only while so many bytes of the disk are free: a full spool. */
+#define SPOOL_RETAINED_FREE ((uint64_t)SPOOL_SEGMENTS_MAX * SPOOL_SEGMENT_MAX)
 /* A directory with more entries than this is not a spool. */
 #define SPOOL_ENTRIES_MAX 4096
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,8 +19,9 @@
 
 #define STATE_DIR "state"
 #define TEXT_TITLE "gpuledger cursor 1\n"
-/* 8 digits, two offsets of 20, a key in hexadecimal, blanks and newline. */
-#define TEXT_LINE_MAX 96
+/* 8 digits, two offsets and a time of 20, a key in hexadecimal, blanks and
+ * newline. */
+#define TEXT_LINE_MAX 112
 #define TEXT_MAX \
     (sizeof (TEXT_TITLE) + (size_t)SPOOL_ENTRIES_MAX * TEXT_LINE_MAX)
 /* Between a segment's last change and its removal, in seconds: a writer may
@@ -278,6 +280,7 @@ void spool_cursor_done (spool_cursor_t *cursor, const spool_mark_t *mark)
     if (!segment)
         return;
     segment->mark = *mark;
+    segment->mark.done = time (NULL);
     cursor->state.skipped_bytes += mark->skipped;
 }
 
@@ -374,6 +377,14 @@ static int remove_exhausted (int at, const char *name, const char *path,
     return rc;
 }
 
+static bool has_room (int at)
+{
+    struct statvfs fs;
+
+    return fstatvfs (at, &fs) == 0
+           && (uint64_t)fs.f_bavail * fs.f_frsize >= SPOOL_RETAINED_FREE;
+}
+
 /* 1: removed; 0: not yet. */
 static int remove_segment (const spool_cursor_t *cursor, int at,
                            const struct segment *segment, gl_error_t *error)
@@ -390,15 +401,23 @@ static int remove_segment (const spool_cursor_t *cursor, int at,
 }
 
 int spool_cursor_remove (spool_cursor_t *cursor, uint32_t keep,
-                         gl_error_t *error)
+                         int64_t retain_s, gl_error_t *error)
 {
     int at = list_segments (cursor, error), removed = 0, rc = 0;
+    int64_t retained_from = time (NULL) - retain_s;
+    bool retains;
 
     if (at < 0)
         return -1;
+    retains = retain_s > 0 && has_room (at);
     for (size_t i = 0; i + 1 < cursor->count; i++) {
-        if (keep > 0 && cursor->segment[i].mark.segment >= keep)
+        const spool_mark_t *mark = &cursor->segment[i].mark;
+
+        if (keep > 0 && mark->segment >= keep)
             break;
+        if (retains && mark->done > retained_from
+            && cursor->count - removed <= SPOOL_RETAINED_MAX)
+            continue;
         rc = remove_segment (cursor, at, &cursor->segment[i], error);
         if (rc < 0)
             break;
@@ -433,9 +452,10 @@ char *spool_cursor_print (const spool_cursor_t *cursor)
         if (mark->offset == 0)
             continue;
         print_key (mark->key, key);
-        length += snprintf (text + length, size - length,
-                            "%08" PRIu32 " %" PRIu64 " %" PRIu64 " %s\n",
-                            mark->segment, mark->offset, mark->last, key);
+        length += snprintf (
+            text + length, size - length,
+            "%08" PRIu32 " %" PRIu64 " %" PRIu64 " %s %" PRId64 "\n",
+            mark->segment, mark->offset, mark->last, key, mark->done);
     }
     return text;
 }
@@ -454,9 +474,12 @@ static int parse_line (const char *line, spool_mark_t *ret_mark)
     char key[2 * RECORD_KEY_SIZE + 1];
     int length = 0;
 
-    if (sscanf (line, "%8" SCNu32 " %20" SCNu64 " %20" SCNu64 " %32[0-9a-f]%n",
-                &mark.segment, &mark.offset, &mark.last, key, &length)
-            != 4
+    if (sscanf (line,
+                "%8" SCNu32 " %20" SCNu64 " %20" SCNu64
+                " %32[0-9a-f] %19" SCNd64 "%n",
+                &mark.segment, &mark.offset, &mark.last, key, &mark.done,
+                &length)
+            != 5
         || line[length] != '\n' || strlen (key) != sizeof (key) - 1
         || mark.segment == 0 || mark.offset > INT64_MAX
         || parse_key (key, mark.key) < 0)
@@ -549,5 +572,54 @@ int spool_cursor_load (spool_cursor_t *cursor, const char *name,
             gl_error_prefix (error, "%s", path);
     }
     free (text);
+    return rc;
+}
+
+/* --- from the beginning --- */
+
+#define AGAIN ".again"
+
+int spool_cursor_ask_again (const char *dir, const char *name,
+                            gl_error_t *error)
+{
+    char path[PATH_MAX], again[NAME_MAX];
+    file_target_t file = {.name = again, .mode = 0600, .sync = FILE_DURABLE};
+    int rc;
+
+    snprintf (again, sizeof (again), "%s" AGAIN, name);
+    snprintf (path, sizeof (path), "%s/" STATE_DIR "/%s", dir, again);
+    if ((file.at = directory_open_state (dir, true, error)) < 0)
+        return -1;
+    rc = file_replace (&file, path, "", 0, error);
+    close (file.at);
+    return rc;
+}
+
+/* The file of the cursor first: if this is cut short, a restart begins again,
+ * too. */
+static int forget_marks (spool_cursor_t *cursor, int at, const char *name,
+                         const char *again, gl_error_t *error)
+{
+    if ((unlinkat (at, name, 0) < 0 && errno != ENOENT)
+        || unlinkat (at, again, 0) < 0)
+        return gl_error (error, "%s/" STATE_DIR "/%s: %s", cursor->dir, again,
+                         strerror (errno));
+    for (size_t i = 0; i < cursor->count; i++)
+        forget_mark (&cursor->segment[i]);
+    return 1;
+}
+
+int spool_cursor_begin_again (spool_cursor_t *cursor, const char *name,
+                              gl_error_t *error)
+{
+    char again[NAME_MAX];
+    int at = directory_open_state (cursor->dir, false, error), rc = 0;
+
+    if (at < 0)
+        return errno == ENOENT ? 0 : -1;
+    snprintf (again, sizeof (again), "%s" AGAIN, name);
+    if (faccessat (at, again, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        rc = forget_marks (cursor, at, name, again, error);
+    close (at);
     return rc;
 }

@@ -36,6 +36,7 @@ typedef struct {
     uint64_t last;   /* of the last record before that; */
     unsigned char key[RECORD_KEY_SIZE]; /* its key */
     uint64_t skipped; /* bytes that are no record, passed on the way */
+    int64_t done;     /* when spool_cursor_done() had it, seconds since 1970 */
 } spool_mark_t;
 
 /* A cursor at the beginning of the spool in `dir`, which need not exist yet. */
@@ -76,10 +77,13 @@ int spool_cursor_look (spool_cursor_t *cursor, spool_cursor_state_t *ret_state,
  * Remove the segments that are done with to their last whole record: not the
  * highest, not those of `keep` and above (0: no such bound), unchanged for a
  * minute, and open in no process for writing (where the file system can say).
- * Returns how many, or -1 if one could not be removed.
+ * A segment is retained for `retain_s` seconds after its last record was done
+ * with, so that it can be read again, as far as SPOOL_RETAINED_MAX and
+ * SPOOL_RETAINED_FREE allow. Returns how many, or -1 if one could not be
+ * removed.
  */
 int spool_cursor_remove (spool_cursor_t *cursor, uint32_t keep,
-                         gl_error_t *error);
+                         int64_t retain_s, gl_error_t *error);
 
 /* The segment to be read next, for the `keep` of another cursor; 0: none. */
 uint32_t spool_cursor_segment (const spool_cursor_t *cursor);
@@ -97,5 +101,19 @@ int spool_cursor_load (spool_cursor_t *cursor, const char *name,
                        gl_error_t *error);
 int spool_cursor_save (const spool_cursor_t *cursor, const char *name,
                        gl_error_t *error);
+
+/*
+ * Whoever stored the records has lost them: ask the reader that saves its
+ * cursor as NAME to begin again, and look whether that was asked for. The
+ * request is the file DIR/state/NAME.again, so that it outlives both.
+ *
+ * spool_cursor_begin_again() returns 1 if the cursor is at the beginning now,
+ * also in its file; 0: nobody asked; -1: the request cannot be removed, and
+ * the cursor is where it was.
+ */
+int spool_cursor_ask_again (const char *dir, const char *name,
+                            gl_error_t *error);
+int spool_cursor_begin_again (spool_cursor_t *cursor, const char *name,
+                              gl_error_t *error);
 
 #endif /* !GL_RECORD_SPOOL_CURSOR_H */

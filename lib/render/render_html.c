@@ -552,9 +552,12 @@ void render_html (const report_t *report, const render_options_t *options,
 
     add_head (out, report, frame);
     add_figures (out, report);
-    add_notes (out, report);
+    if (!report->notes_last)
+        add_notes (out, report);
     add_charts (out, report);
     add_tables (out, report, frame);
+    if (report->notes_last)
+        add_notes (out, report);
     add_proofs (out, report);
     add_definitions (out, report, frame);
     add_lists (out, report);

@@ -92,6 +92,22 @@ static void put_totals (json_t *json, const report_t *report)
     json_end_object (json);
 }
 
+/* The answer, where the report has one in a few words. */
+static void put_figures (json_t *json, const report_t *report)
+{
+    if (report->figure_count == 0)
+        return;
+    json_array (json, "figures");
+    for (size_t i = 0; i < report->figure_count; i++) {
+        json_object (json, NULL);
+        json_string (json, "title", report->figure[i].title);
+        json_string (json, "value", report->figure[i].value);
+        json_string (json, "hint", report->figure[i].hint);
+        json_end_object (json);
+    }
+    json_end_array (json);
+}
+
 static void put_notes (json_t *json, const report_t *report)
 {
     json_array (json, "notes");
@@ -145,6 +161,7 @@ void render_json (const report_t *report, const render_options_t *options,
     json_string (&json, "report", report->name);
     json_string (&json, "title", report->title);
     put_pairs (&json, "parameters", report->parameter, report->parameter_count);
+    put_figures (&json, report);
     put_columns (&json, report);
     put_rows (&json, report, options);
     put_totals (&json, report);

@@ -137,6 +137,22 @@ static void add_words (buffer_t *out, const report_chart_t *chart,
     buffer_add_text (out, "</span>");
 }
 
+/* The values of a point, in the order of the legend. */
+static void add_series_words (buffer_t *out, const report_chart_t *chart,
+                              size_t point)
+{
+    buffer_add_text (out, "<span class=\"label\">");
+    add_label (out, chart->item[point].label);
+    buffer_add_text (out, "</span> <span class=\"n\">");
+    for (size_t s = 0; s < chart->series_count; s++) {
+        const chart_item_t *item = item_at (chart, s, point);
+        buffer_add_text (out, s ? "<br>" : "");
+        if (item->value)
+            add_number (out, chart, item->value);
+    }
+    buffer_add_text (out, "</span>");
+}
+
 /* What is more than nothing is seen. */
 static int at_least_visible (int length)
 {
@@ -158,9 +174,13 @@ static void draw_bars (buffer_t *out, const report_chart_t *chart)
     buffer_add_text (out, "<ul class=\"bars\">\n");
     for (size_t i = 0; i < chart->point_count; i++) {
         buffer_add_text (out, "<li>");
-        add_words (out, chart, &chart->item[i]);
+        if (chart->series_count > 1)
+            add_series_words (out, chart, i);
+        else
+            add_words (out, chart, &chart->item[i]);
         add_drawing (out, "bar");
-        add_bar (out, &chart->item[i]);
+        for (size_t s = 0; s == 0 || s < chart->series_count; s++)
+            add_bar (out, item_at (chart, s, i));
         if (chart->kind == CHART_CHANGES)
             add_line (out, "zero", chart->zero, 0, chart->zero, CHART_WHOLE);
         buffer_add_text (out, "</svg></li>\n");
@@ -597,7 +617,7 @@ static const struct {
     [CHART_COLUMNS] = {draw_columns, true, true},
     [CHART_LINES] = {draw_lines, true, true},
     [CHART_HEAT] = {draw_heat, false, true},
-    [CHART_CHANGES] = {draw_bars, false, false},
+    [CHART_CHANGES] = {draw_bars, true, false},
     [CHART_BUDGETS] = {draw_budgets, true, true},
 };
 

@@ -430,11 +430,11 @@ void breakeven_leave_old (report_t *report, breakeven_t *b, const site_t *site,
     if (names.length == 0)
         return;
     day = calendar_civil_of_day (b->price_day);
-    report_note (report, NOTE_INFORMATION,
-                 "Pool %s: prices that were %d months old or older on "
+    report_note_pool (report, NOTE_INFORMATION, b->pool,
+                 "prices that were %d months old or older on "
                  "%04d-%02d-%02d are left out: %s. --max-age %dy compares "
                  "with them.",
-                 b->pool, months, day.year, day.month, day.day,
+                 months, day.year, day.month, day.day,
                  buffer_text (&names), years);
 }
 

@@ -319,7 +319,7 @@ static void add_value (report_chart_t *chart, const plot_t *plot,
 
     if (is_known (&plot->series[series], point)) {
         item.value = value_text (plot, axis, plot->series[series].value[point]);
-        if (plot->kind == CHART_CHANGES
+        if (plot->kind == CHART_CHANGES && plot->series_count == 1
             && mpq_sgn (plot->series[series].value[point]) < 0)
             item.shade++;
         place_value (&item, plot, axis, series, point);

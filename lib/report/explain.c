@@ -67,6 +67,18 @@ static bool has_devices (const segment_t *s)
     return s->gres && s->gres[0];
 }
 
+static const char *canceller (const segment_t *s)
+{
+    static const char *const names[] = {
+        [CANCELLED_BY_UNKNOWN] = NULL,
+        [CANCELLED_BY_USER] = "the user of the job",
+        [CANCELLED_BY_OTHER] = "another user, such as root",
+        [CANCELLED_BY_NOBODY] = "Slurm",
+    };
+
+    return names[s->cancelled_by];
+}
+
 static void explain_identity (explain_segment_t *segment, const site_t *site,
                               const segment_t *s)
 {
@@ -80,6 +92,8 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
     explain_stamp (step, site, "submit", "submitted", s->time_submit);
     explain_interval (step, site, s);
     explain_text (step, "state", "state", segment_state_name (s->state));
+    if (s->state == SEGMENT_CANCELLED)
+        explain_text (step, "cancelled_by", "cancelled by", canceller (s));
     explain_text (step, "user", "user", s->user);
     explain_text (step, "account", "account", s->account);
     explain_text (step, "partition", "partition", s->partition);
@@ -796,7 +810,11 @@ void explain_add (explain_t *explain, const site_t *site,
 
     segment = GL_APPEND (explain->segment, explain->segment_count);
     *segment = (explain_segment_t){
-        .title = xasprintf ("Job %s of cluster %s", job, s->cluster)};
+        .title = xasprintf ("Job %s of cluster %s", job, s->cluster),
+        .reference = explain_reference (s),
+        .life = {s->time_start, segment_end (s)},
+        .user = s->user ? xstrdup (s->user) : NULL,
+        .job_name = s->job_name ? xstrdup (s->job_name) : NULL};
     explain_identity (segment, site, s);
     if (s->time_start == 0)
         return;

@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
     const char
         *name; /* segment, project, devices, measured, charge, settlement,
-                         billed, decided; of another service: service, import */
+                         billed, decided, waste, rightsize; of another service: service, import */
     char *title;
     explain_line_t *line;
     size_t line_count;
@@ -34,6 +34,9 @@ typedef struct {
 
 typedef struct {
     char *title; /* "Job 4711_3, cluster lab" */
+    char *reference; /* explain_reference(); NULL: a charge of another service */
+    period_t life;   /* of the segment; 0 to 0: it never started */
+    char *user, *job_name; /* NULL: unknown */
     text_list_t
         answer; /* what it is charged, in sentences; none: nothing is known */
     explain_step_t *step;
@@ -91,6 +94,29 @@ void explain_billable (explain_t *explain, const char *month,
 void explain_decided (explain_t *explain, const site_t *site,
                       const segment_t *segment, const posting_t *row,
                       const char *who, int64_t when);
+
+/* "CLUSTER/JOBID/SUBMIT": what rows that go back to the segment refer to. Yours. */
+char *explain_reference (const segment_t *s);
+
+/* --- more steps, of other rooms ---------------------------------------------- */
+
+/* Names of steps are borrowed for good, those of lines and texts are copied. */
+
+/* Takes the title over. Valid until the next step. */
+explain_step_t *explain_step (explain_segment_t *segment, const char *name,
+                              char *title);
+/* Takes the value over; NULL: not known. */
+void explain_line (explain_step_t *step, column_type_t type, const char *name,
+                   const char *title, char *value);
+void explain_text (explain_step_t *step, const char *name, const char *title,
+                   const char *value);
+void explain_format (explain_step_t *step, const char *name, const char *title,
+                     const char *fmt, ...)
+    __attribute__ ((format (printf, 4, 5)));
+void explain_stamp (explain_step_t *step, const site_t *site, const char *name,
+                    const char *title, int64_t instant);
+void explain_exact (explain_step_t *step, column_type_t type, const char *name,
+                    const char *title, const mpq_t value, int digits);
 
 /* An import that had a charge of another service. */
 typedef struct {

@@ -182,7 +182,7 @@ static size_t explain_device (explain_segment_t *segment, const segment_t *s,
     measured_init (&m);
     for (; n < count && same_device (part[n]->usage, u); n++)
         measured_add (&m, part[n]->usage, part[n]->from_ms, part[n]->to_ms,
-                      life, fraction (1, 1), (measured_why_t){part[n]->idle, segment_loss (s->state)});
+                      life, fraction (1, 1), (measured_why_t){part[n]->idle, segment_loss (s)});
     explain_text (step, "node", "node", u->node);
     explain_text (step, "gpu_uuid", "GPU", u->gpu);
     if (u->slice)

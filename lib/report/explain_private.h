@@ -15,22 +15,6 @@
 
 #include "report/explain.h"
 
-/* Takes the title over. Valid until the next step. */
-explain_step_t *explain_step (explain_segment_t *segment, const char *name,
-                              char *title);
-/* Takes the value over; NULL: not known. */
-void explain_line (explain_step_t *step, column_type_t type, const char *name,
-                   const char *title, char *value);
-void explain_text (explain_step_t *step, const char *name, const char *title,
-                   const char *value);
-void explain_format (explain_step_t *step, const char *name, const char *title,
-                     const char *fmt, ...)
-    __attribute__ ((format (printf, 4, 5)));
-void explain_stamp (explain_step_t *step, const site_t *site, const char *name,
-                    const char *title, int64_t instant);
-void explain_exact (explain_step_t *step, column_type_t type, const char *name,
-                    const char *title, const mpq_t value, int digits);
-
 /* --- explain_answer.c: each sentence; what it comes to is added to `sum` ------ */
 
 /* What a part of the segment is charged, as a product. */
@@ -56,9 +40,6 @@ void explain_answer_amount (explain_segment_t *segment, const char *month,
 /* After the last one, where there are several. */
 void explain_answer_total (explain_segment_t *segment, const mpz_t sum,
                            int digits, const char *currency);
-
-/* What rows that go back to the segment refer to: yours to free. */
-char *explain_reference (const segment_t *s);
 
 /* The rows of settlement of the line of the bill: a step each. Those of a rule, pool and
  * month that the segment has already are left out. `digits` of the currency. */

@@ -32,6 +32,9 @@ static void free_segment (explain_segment_t *segment)
     free (segment->step);
     texts_clear (&segment->answer);
     free (segment->title);
+    free (segment->reference);
+    free (segment->user);
+    free (segment->job_name);
 }
 
 void explain_free (explain_t *explain)

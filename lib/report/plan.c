@@ -96,7 +96,9 @@ int plan_check (const plan_query_t *asked, gl_error_t *error)
     } shares[] = {{"--downtime", asked->downtime, true, false},
                   {"--spares", asked->spares, true, true},
                   {"--target", asked->target, false, true},
-                  {"--interruptible", asked->interruptible, true, true}};
+                  {"--interruptible", asked->interruptible, true, true},
+                  {"--vary", asked->vary, false, false},
+                  {"--growth", asked->growth, false, true}};
     int rc = 0;
     mpq_t q;
 

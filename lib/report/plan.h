@@ -24,6 +24,9 @@ typedef struct {
     const char *spares;   /* in addition to what is needed; else a tenth */
     const char *target;   /* utilization, above 0; else policy.utilization */
     const char *interruptible; /* of the work; else that of the pool */
+    const char *vary; /* each input of the sensitivity, above 0 and below 1; else
+                         a fifth */
+    const char *growth; /* of the demand a year; NULL: not shown */
 } plan_query_t;
 
 /* -1: a share that is none, or out of its range. The error names the option. */

@@ -20,6 +20,18 @@ typedef struct {
     mix_t rented; /* nothing owned */
 } side_t;
 
+/* A mix as a row of the report. */
+typedef struct {
+    char *name;
+    const side_t *side; /* NULL: of no provider */
+    mix_t mix;
+} row_t;
+
+typedef struct {
+    row_t *row;
+    size_t count;
+} rows_t;
+
 typedef struct {
     plan_view_t *v;
     curve_t demand;
@@ -46,20 +58,27 @@ static void per_year (const choice_t *c, mpq_srcptr per_hour, mpq_t ret_amount)
     mpq_clear (q);
 }
 
+void plan_interruptible (const plan_view_t *v, mpq_t ret_share)
+{
+    const breakeven_t *cost = &v->pool->cost;
+
+    mpq_set (ret_share,
+             site_pool_at (v->site, cost->pool, cost->at)->interruptible);
+    if (v->asked->interruptible)
+        exact_parse_ratio (v->asked->interruptible, ret_share, NULL);
+}
+
 static void take_shares (choice_t *c)
 {
     const plan_view_t *v = c->v;
     const breakeven_t *cost = &v->pool->cost;
-    const site_pool_t *pool = site_pool_at (v->site, cost->pool, cost->at);
 
     mpq_set_ui (c->one, 1, 1);
     exact_add_scaled (c->owned, cost->per_gpu_year, 1, cost->hours);
     if (v->asked->downtime)
         exact_parse_ratio (v->asked->downtime, c->available, NULL);
     mpq_sub (c->available, c->one, c->available);
-    mpq_set (c->interruptible, pool->interruptible);
-    if (v->asked->interruptible)
-        exact_parse_ratio (v->asked->interruptible, c->interruptible, NULL);
+    plan_interruptible (v, c->interruptible);
 }
 
 static void make_side (const choice_t *c, const offers_t *offers, side_t *side)
@@ -175,6 +194,15 @@ static char *mix_words (const side_t *side, const mix_t *mix)
     return out.length ? buffer_take (&out) : xstrdup ("own none");
 }
 
+/* Whether the side has a price to rent at. */
+static bool has_offers (const side_t *side)
+{
+    for (size_t i = MIX_RESERVED; i < MIX_KINDS; i++)
+        if (side->offers.offer[i])
+            return true;
+    return false;
+}
+
 /* Of the prices that the mix pays, the oldest. */
 static const breakeven_cloud_t *oldest_price (const side_t *side,
                                               const mix_t *mix)
@@ -243,30 +271,58 @@ static void put_costs (const choice_t *c, const mix_t *mix)
     mpq_clear (q);
 }
 
-/* Nothing, where something that the mix needs is not on offer. */
-static void add_row (const choice_t *c, const char *name, const side_t *side,
-                     const mix_t *mix)
+static void add_row (const choice_t *c, const row_t *row)
 {
-    const breakeven_cloud_t *price;
+    const breakeven_cloud_t *price = oldest_price (row->side, &row->mix);
+    GL_AUTOFREE char *words = mix_words (row->side, &row->mix);
+    GL_AUTOFREE char *item = xasprintf ("%s: %s", row->name, words);
 
-    if (!mix->works)
-        return;
-    GL_AUTOFREE char *words = mix_words (side, mix);
-    GL_AUTOFREE char *item = xasprintf ("%s: %s", name, words);
     plan_row (c->v, item);
-    report_put_count (c->v->report, PLAN_GPUS, mix->owned);
-    report_put_count (c->v->report, PLAN_NODES, mix->owned / c->now.step);
-    report_put_count (c->v->report, PLAN_RESERVED, mix->reserved);
-    put_costs (c, mix);
-    put_work (c, mix);
-    put_payback (c, side, mix);
-    price = oldest_price (side, mix);
+    report_put_count (c->v->report, PLAN_GPUS, row->mix.owned);
+    report_put_count (c->v->report, PLAN_NODES, row->mix.owned / c->now.step);
+    report_put_count (c->v->report, PLAN_RESERVED, row->mix.reserved);
+    put_costs (c, &row->mix);
+    put_work (c, &row->mix);
+    put_payback (c, row->side, &row->mix);
     if (price)
         plan_put_price (c->v, price);
 }
 
-static void add_owning (const choice_t *c, const char *name, const side_t *side,
-                        uint64_t owned, bool reserves)
+/* The same GPUs from the same provider, or nothing but owned ones. */
+static bool same_mix (const row_t *row, const side_t *side, const mix_t *mix)
+{
+    bool rents = mpq_cmp (mix->per_hour, mix->cost[MIX_OWNED]) != 0;
+
+    return row->mix.owned == mix->owned && row->mix.reserved == mix->reserved
+           && mpq_equal (row->mix.per_hour, mix->per_hour)
+           && (row->side == side || !rents);
+}
+
+/* A mix that is there already has the name, too; nothing where something that the mix
+ * needs is not on offer. */
+static void take_row (rows_t *rows, const char *name, const side_t *side,
+                      const mix_t *mix)
+{
+    row_t *row = GL_FIND (rows->row, rows->count, it, same_mix (it, side, mix));
+    char *names;
+
+    if (!mix->works)
+        return;
+    if (row) {
+        names = xasprintf ("%s, %s", row->name, name);
+        free (row->name);
+        row->name = names;
+        row->side = row->side ? row->side : side;
+        return;
+    }
+    row = GL_APPEND (rows->row, rows->count);
+    *row = (row_t){.name = xstrdup (name), .side = side};
+    mix_init (&row->mix);
+    mix_set (&row->mix, mix);
+}
+
+static void take_owning (const choice_t *c, rows_t *rows, const char *name,
+                         const side_t *side, uint64_t owned, bool reserves)
 {
     mix_t mix;
 
@@ -275,19 +331,21 @@ static void add_owning (const choice_t *c, const char *name, const side_t *side,
         mix_owning (&c->demand, &side->prices, owned, &mix);
     else
         mix_at (&c->demand, &side->prices, owned, 0, &mix);
-    add_row (c, name, side, &mix);
+    take_row (rows, name, side, &mix);
     mix_clear (&mix);
 }
 
-/* One node less and one more. */
-static void add_neighbours (const choice_t *c)
+/* The cheapest, and one node less and one more. */
+static void take_cheapest (const choice_t *c, rows_t *rows)
 {
     const side_t *side = &c->side[c->best];
 
+    take_row (rows, "cheapest", side, &side->best);
     if (side->best.owned >= c->now.step)
-        add_owning (c, "one node less", side, side->best.owned - c->now.step,
-                    true);
-    add_owning (c, "one node more", side, side->best.owned + c->now.step, true);
+        take_owning (c, rows, "one node less", side,
+                     side->best.owned - c->now.step, true);
+    take_owning (c, rows, "one node more", side,
+                 side->best.owned + c->now.step, true);
 }
 
 static char *with_provider (const char *words, const side_t *side)
@@ -300,21 +358,26 @@ static char *with_provider (const char *words, const side_t *side)
 static void add_rows (const choice_t *c)
 {
     const side_t *best = &c->side[c->best];
+    rows_t rows = {NULL, 0};
 
-    add_row (c, "cheapest", best, &best->best);
-    add_neighbours (c);
+    if (has_offers (best))
+        take_cheapest (c, &rows);
     for (size_t i = 0; i < c->count; i++) {
         GL_AUTOFREE char *name = with_provider ("cheapest", &c->side[i]);
         if (i != c->best)
-            add_row (c, name, &c->side[i], &c->side[i].best);
+            take_row (&rows, name, &c->side[i], &c->side[i].best);
     }
-    add_row (c, "today", NULL, &c->today);
-    add_owning (c, "all owned", best, mix_all_owned (&c->demand, &best->prices),
-                false);
+    take_row (&rows, "today", NULL, &c->today);
+    take_owning (c, &rows, "all owned", best,
+                 mix_all_owned (&c->demand, &best->prices), false);
     for (size_t i = 0; i < c->count; i++) {
         GL_AUTOFREE char *name = with_provider ("all rented", &c->side[i]);
-        add_row (c, name, &c->side[i], &c->side[i].rented);
+        take_row (&rows, name, &c->side[i], &c->side[i].rented);
     }
+    for (size_t i = 0; i < rows.count; i++)
+        add_row (c, &rows.row[i]);
+    GL_FREE_EACH (rows.row, rows.count, it, free (it->name);
+                  mix_clear (&it->mix));
 }
 
 /* ---- the verdict ---- */
@@ -377,13 +440,35 @@ static void say_verdict (const choice_t *c, const side_t *side,
     mpq_div (q, mix->per_hour, c->demand.mean);
     GL_AUTOFREE char *rate = exact_text (q, 2);
     GL_AUTOFREE char *hint
-        = xasprintf ("%s a GPU hour: %s%s%s", c->v->site->currency, words, keep,
-                     mix == &c->today ? "" : compared);
+        = xasprintf ("%s a GPU hour: %s%s%s.%s", c->v->site->currency, words,
+                     keep, mix == &c->today ? "" : compared, paid);
     report_figure (c->v->report, name, rate, hint, COLUMN_RATE);
-    report_note (c->v->report, NOTE_INFORMATION,
-                 "Pool %s: %s%s: %s %s a GPU hour%s.%s", name, words, keep,
-                 rate, c->v->site->currency, mix == &c->today ? "" : compared,
-                 paid);
+    mpq_clear (q);
+}
+
+/* Without a price to rent at there is no verdict. */
+static void say_alone (const choice_t *c)
+{
+    const site_pool_t *pool = c->v->pool->pool;
+    const mix_t *mix = c->today.works ? &c->today : &c->side[0].best;
+    mpq_t q;
+
+    mpq_init (q);
+    mpq_div (q, mix->per_hour, c->demand.mean);
+    GL_AUTOFREE char *rate = exact_text (q, 2);
+    GL_AUTOFREE char *hint = xasprintf (
+        "%s a GPU hour for the %llu GPUs %s: there is no rental price to "
+        "compare with.",
+        c->v->site->currency, (unsigned long long)mix->owned,
+        mix == &c->today ? "of today" : "that do the work");
+    report_figure (c->v->report, pool->name, rate, hint, COLUMN_RATE);
+    report_note_pool (
+        c->v->report, NOTE_INFORMATION, pool->name,
+        "no price to rent a GPU is entered, so owning is compared with "
+        "nothing. 'gpuledger prices list%s%s' shows offers; enter one under "
+        "'clouds' with `gpu: %s` and `catalogue: PROVIDER/INSTANCE/REGION`.",
+        pool->gpu ? " --gpu " : "", pool->gpu ? pool->gpu : "",
+        pool->gpu ? pool->gpu : "MODEL");
     mpq_clear (q);
 }
 
@@ -493,14 +578,18 @@ static void note_shares (const choice_t *c)
 
     mpq_init (down);
     mpq_sub (down, c->one, c->available);
+    if (mpq_sgn (down) == 0 && mpq_sgn (c->interruptible) == 0) {
+        mpq_clear (down);
+        return;
+    }
     GL_AUTOFREE char *downtime = breakeven_percent_text (down);
     GL_AUTOFREE char *may = breakeven_percent_text (c->interruptible);
-    report_note (
-        c->v->report, NOTE_INFORMATION,
-        "Pool %s: the mix plans with owned GPUs that are down %s %% of "
-        "the time (--downtime), and %s %% of the work may be "
-        "interrupted (--interruptible).",
-        c->v->pool->pool->name, downtime, may);
+    report_note_pool (
+        c->v->report, NOTE_INFORMATION, c->v->pool->pool->name,
+        "the mix plans with owned GPUs that are down %s %% of the time "
+        "(--downtime), and %s %% of the work may be interrupted "
+        "(--interruptible).",
+        downtime, may);
     mpq_clear (down);
 }
 
@@ -517,21 +606,6 @@ static void note_today (const choice_t *c)
                  (unsigned long long)c->today.owned);
 }
 
-/* Then owning is all there is. */
-static void note_prices (const choice_t *c)
-{
-    const side_t *side = &c->side[0];
-    bool any = false;
-
-    for (size_t i = MIX_RESERVED; i < MIX_KINDS; i++)
-        any = any || side->offers.offer[i];
-    if (!any)
-        report_note (c->v->report, NOTE_INFORMATION,
-                     "Pool %s: no price to rent at; enter some for its GPU "
-                     "model under 'clouds'.",
-                     c->v->pool->pool->name);
-}
-
 /* Today's GPUs were down for some of the time and did the work all the same; with
  * another downtime than theirs, no mix may be as cheap. */
 static void add_choice (choice_t *c)
@@ -539,9 +613,11 @@ static void add_choice (choice_t *c)
     const side_t *side = &c->side[c->best];
     bool keep = cheaper (&c->today, &side->best);
 
-    say_verdict (c, keep ? NULL : side, keep ? &c->today : &side->best);
+    if (has_offers (side))
+        say_verdict (c, keep ? NULL : side, keep ? &c->today : &side->best);
+    else
+        say_alone (c);
     note_today (c);
-    note_prices (c);
     add_rows (c);
     add_curve (c);
     prove_work (c);

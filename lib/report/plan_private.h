@@ -89,4 +89,10 @@ char *plan_payback_words (mpq_srcptr months, mpq_srcptr life);
 /* plan_mix.c: how many to own and to reserve, and how to rent the rest. */
 void plan_mix (plan_view_t *view);
 
+/* The share of the work that may be interrupted: as asked, or that of the pool. */
+void plan_interruptible (const plan_view_t *view, mpq_t ret_share);
+
+/* plan_tornado.c: what owning saves, with each input changed down and up. */
+void plan_tornado (plan_view_t *view);
+
 #endif /* !GL_REPORT_PLAN_PRIVATE_H */

@@ -7,16 +7,20 @@
 
 /* Spare share of the time that is planned for; usual are 5 to 10 %. */
 #define SPARE "10%"
+/* A pool that is used less is a reason to look again at how much is owned. */
+#define LOOK_AGAIN "50%"
 /* Full months from which on a trend is drawn; how far ahead one has to order.
  */
 #define TREND_MONTHS 6
 static const uint32_t lead_months[] = {12, 18};
+/* With a chosen growth. */
+#define GROWTH_YEARS 3
 /* Of the cumulative cash. */
 static const int cash_years[] = {1, 3, 5};
 
 static const column_info_t columns[] = {
     {"analysis", "Analysis", COLUMN_TEXT, true, true,
-     "mix, use, breakeven, cash, capacity."},
+     "mix, sensitivity, use, breakeven, cash, capacity."},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"percent", "%", COLUMN_PERCENT, false, false,
@@ -124,14 +128,41 @@ static void take_values (plan_view_t *v)
     mpq_clear (down);
 }
 
+static bool below (mpq_srcptr value, const char *share)
+{
+    mpq_t q;
+    bool less;
+
+    mpq_init (q);
+    exact_parse_ratio (share, q, NULL);
+    less = mpq_cmp (value, q) < 0;
+    mpq_clear (q);
+    return less;
+}
+
+/* Below half, owning so much is questioned before anything is bought. */
+static void note_band (const plan_view_t *v)
+{
+    mpq_srcptr effective = values_get (&v->values, "effective");
+    bool unused = v->used && below (v->used, LOOK_AGAIN);
+
+    if (!unused && !(effective && below (effective, LOOK_AGAIN)))
+        return;
+    report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
+                      unused ? "jobs had less than half of the capacity: look "
+                               "again at how much to own before you buy."
+                             : "by activity less than half of the capacity was "
+                               "used: look at the jobs (gpuledger report "
+                               "rightsize, report waste) before you buy.");
+}
+
 static void add_use (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
 
     if (mpq_sgn (p->capacity.capacity) == 0)
-        report_note (v->report, NOTE_WARNING,
-                     "Pool %s: the capacity in the period is unknown.",
-                     p->pool->name);
+        report_note_pool (v->report, NOTE_WARNING, p->pool->name,
+                          "the capacity in the period is unknown.");
     for (size_t i = 0; i < v->made_count; i++) {
         mpq_srcptr value = values_get (&v->values, v->made[i]->id);
         if (!value)
@@ -140,10 +171,10 @@ static void add_use (plan_view_t *v)
         plan_put (v, PLAN_PERCENT, value);
     }
     if (!p->weights_known)
-        report_note (v->report, NOTE_WARNING,
-                     "Pool %s: some devices have no known weight; their time "
-                     "is not in these figures.",
-                     p->pool->name);
+        report_note_pool (v->report, NOTE_WARNING, p->pool->name,
+                          "some devices have no known weight; their time is "
+                          "not in these figures.");
+    note_band (v);
 }
 
 /* ---- break-even ---- */
@@ -229,11 +260,6 @@ static void note_rent (plan_view_t *v)
             "GPUs that are paid around the clock, used or not.",
             v->pool->pool->name, cloud->cloud->name, cloud->cloud->term,
             (unsigned long long)v->pool->cost.gpus);
-    else
-        report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: owning is compared with the allocated hours, "
-                     "paid at the price of %s.",
-                     v->pool->pool->name, cloud->cloud->name);
 }
 
 bool plan_outlives (mpq_srcptr months, mpq_srcptr life)
@@ -280,9 +306,9 @@ static void add_payback (plan_view_t *v)
     plan_row (v, "paid back");
     plan_put_payback (v, months);
     if (!months || plan_outlives (months, life))
-        report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: against %s at the measured use the purchase %s.",
-                     v->pool->pool->name, v->pool->cloud->cloud->name, words);
+        report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
+                          "against %s at the measured use the purchase %s.",
+                          v->pool->cloud->cloud->name, words);
 }
 
 static void add_cash (plan_view_t *v)
@@ -327,16 +353,39 @@ static void take_target (const plan_view_t *v, values_t *need)
 
     mpq_init (down);
     take_downtime (v, down);
-    values_set (need, "down", down);
+    values_set (need, "downtime", down);
     values_set (need, "utilization", v->site->policy.utilization);
     if (v->asked->target)
         values_set_text (need, "utilization", v->asked->target);
-    values_set_text (need, "spare",
+    values_set_text (need, "spares",
                      v->asked->spares ? v->asked->spares : SPARE);
     mpq_clear (down);
 }
 
-static void add_need (plan_view_t *v, const char *item, mpq_srcptr per_day)
+/* Why more GPUs are needed than there are, which did the work all the same. */
+static void note_need (const plan_view_t *v, const values_t *need)
+{
+    mpq_srcptr gpus = values_get (need, "gpus");
+
+    if (!gpus || mpq_cmp_ui (gpus, v->pool->cost.gpus, 1) <= 0)
+        return;
+    GL_AUTOFREE char *needed = exact_text (gpus, 0);
+    GL_AUTOFREE char *target
+        = breakeven_percent_text (values_get (need, "utilization"));
+    GL_AUTOFREE char *spare
+        = breakeven_percent_text (values_get (need, "spares"));
+    GL_AUTOFREE char *down = breakeven_percent_text (values_get (need, "downtime"));
+    report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
+                      "%s GPUs are needed, and there are %llu: the capacity is "
+                      "planned for %s %% utilization (--target), %s %% spares "
+                      "(--spares) and %s %% downtime (--downtime), which the "
+                      "period did not have.",
+                      needed, (unsigned long long)v->pool->cost.gpus, target,
+                      spare, down);
+}
+
+static void add_need (plan_view_t *v, const char *item, mpq_srcptr per_day,
+                      bool now)
 {
     values_t need;
 
@@ -351,6 +400,8 @@ static void add_need (plan_view_t *v, const char *item, mpq_srcptr per_day)
     plan_put (v, PLAN_WITH_SPARES, values_get (&need, "exact_spare"));
     plan_put (v, PLAN_GPUS, values_get (&need, "gpus"));
     plan_put (v, PLAN_NODES, values_get (&need, "nodes"));
+    if (now)
+        note_need (v, &need);
     values_clear (&need);
 }
 
@@ -360,10 +411,11 @@ static void add_trend (plan_view_t *v)
     mpq_t demand;
 
     if (p->months < TREND_MONTHS) {
-        report_note (v->report, NOTE_INFORMATION,
-                     "Pool %s: full months in the period: %zu; a trend needs "
-                     "at least %d.",
-                     p->pool->name, p->months, TREND_MONTHS);
+        report_note_pool (v->report, NOTE_INFORMATION, p->pool->name,
+                          "the demand in 12 and 18 months is not computed: a "
+                          "trend needs %d full months or more, and the period "
+                          "has %zu.",
+                          TREND_MONTHS, p->months);
         return;
     }
     mpq_init (demand);
@@ -375,9 +427,34 @@ static void add_trend (plan_view_t *v)
                      lead_months[i]);
         if (mpq_sgn (demand) < 0)
             mpq_set_ui (demand, 0, 1);
-        add_need (v, item, demand);
+        add_need (v, item, demand, false);
     }
     mpq_clear (demand);
+}
+
+/* By a rate that was chosen: the demand of the period, a year or more from it. */
+static void add_growth (plan_view_t *v, mpq_srcptr per_day)
+{
+    mpq_t rate, demand;
+
+    if (!v->asked->growth)
+        return;
+    mpq_inits (rate, demand, NULL);
+    exact_parse_ratio (v->asked->growth, rate, NULL);
+    GL_AUTOFREE char *percent = breakeven_percent_text (rate);
+    mpq_set (demand, per_day);
+    for (int year = 1; year <= GROWTH_YEARS; year++) {
+        GL_AUTOFREE char *item
+            = xasprintf ("in %d months, with %s %% growth a year", 12 * year,
+                         percent);
+        mpq_t more;
+        mpq_init (more);
+        mpq_mul (more, demand, rate);
+        mpq_add (demand, demand, more);
+        mpq_clear (more);
+        add_need (v, item, demand, false);
+    }
+    mpq_clears (rate, demand, NULL);
 }
 
 static void add_capacity (plan_view_t *v)
@@ -393,8 +470,9 @@ static void add_capacity (plan_view_t *v)
                       p->cost.gpus / (uint64_t)p->pool->gpus_per_node);
     mpq_init (day);
     exact_add_scaled (day, p->allocated, 24, (int64_t)p->hours * 3600);
-    add_need (v, "for the demand of the period", day);
+    add_need (v, "for the demand of the period", day, true);
     add_trend (v);
+    add_growth (v, day);
     mpq_clear (day);
 }
 
@@ -415,6 +493,12 @@ static const struct {
      "GPU at work. Months are those until the purchase is paid back against "
      "renting everything from the same provider.",
      plan_mix},
+    {"sensitivity", "What the answer depends on: cost of a year",
+     "Each input less and more by 20 % (--vary), the others as they are, the "
+     "input with the largest effect first. Owning is the cost of today's GPUs, "
+     "with what they leave undone rented; renting is everything rented; GPUs "
+     "and reserved are those of the cheapest mix.",
+     plan_tornado},
     {"use", "How the GPUs were used", "Shares of the capacity of the period.",
      add_use},
     {"breakeven", "Owning or renting",
@@ -489,14 +573,14 @@ void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
 
     add_choices (report, site, asked);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
+    report->notes_last = true;
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)
         add_section (&view, i, pools, count);
     for (size_t i = 0; i < count; i++)
         if (!pools[i].has_cost)
-            report_note (report, NOTE_WARNING,
-                         "Pool %s: the cost is unknown. Enter it under "
-                         "'assets', 'staff', 'power' and 'costs'.",
-                         pools[i].pool->name);
+            report_note_pool (report, NOTE_WARNING, pools[i].pool->name,
+                              "the cost is unknown. Enter it under 'assets', "
+                              "'staff', 'power' and 'costs'.");
     report_note (report, NOTE_INFORMATION,
                  "Not considered: demand that waited in the queue or went "
                  "elsewhere, egress and storage of rented capacity, resale, "

@@ -629,6 +629,47 @@ void report_note (report_t *report, note_level_t level, const char *fmt, ...)
     va_end (ap);
 }
 
+/* "Pool a: TEXT" or "Pools a, b: TEXT": where TEXT begins; NULL: another note. */
+static const char *text_of_pools (const char *note)
+{
+    const char *colon = strncmp (note, "Pool", 4) == 0 ? strchr (note, ':') : NULL;
+
+    return colon ? colon + 2 : NULL;
+}
+
+static void add_pool (report_note_t *note, const char *pool)
+{
+    const char *text = text_of_pools (note->text);
+    const char *names = strchr (note->text, ' ') + 1;
+    char *longer = xasprintf ("Pools %.*s, %s: %s", (int)(text - 2 - names),
+                              names, pool, text);
+
+    free (note->text);
+    note->text = longer;
+}
+
+void report_note_pool (report_t *report, note_level_t level, const char *pool,
+                       const char *fmt, ...)
+{
+    char *text;
+    va_list ap;
+
+    va_start (ap, fmt);
+    if (vasprintf (&text, fmt, ap) < 0)
+        abort ();
+    va_end (ap);
+    for (size_t i = 0; i < report->note_count; i++) {
+        const char *other = text_of_pools (report->note[i].text);
+        if (other && report->note[i].level == level && !strcmp (other, text)) {
+            add_pool (&report->note[i], pool);
+            free (text);
+            return;
+        }
+    }
+    report_note (report, level, "Pool %s: %s", pool, text);
+    free (text);
+}
+
 report_proof_t *report_proof (report_t *report, const char *title)
 {
     report_proof_t *proof = APPEND (report->proof, report->proof_count);

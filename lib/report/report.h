@@ -133,7 +133,8 @@ typedef enum {
     CHART_LINES,   /* over time: a line for each series */
     CHART_HEAT, /* a row for each series, a cell at each point: the darker, the
                       more */
-    CHART_CHANGES, /* a bar for each point, to the left of zero or to the right */
+    CHART_CHANGES, /* a bar for each point, to the left of zero or to the right; of
+                      several series, back to back */
     CHART_BUDGETS, /* a bar for each point, of four series: spent, least and most
                       expected at the end, budget */
 } chart_kind_t;
@@ -192,6 +193,7 @@ typedef struct {
     char **cell; /* row_count x column_count, NULL: missing */
     size_t row_count;
     struct report_texts *texts; /* of cells and totals */
+    bool notes_last; /* on a page: after the tables; else before them */
     size_t rows_shown; /* on a table or page for people, at most; 0: all. Of
                           each section, where there are any */
     char **line; /* what the put functions fill; borrowed from cell, total or a
@@ -285,6 +287,10 @@ void report_named_total (report_t *report, const char *name, const char *title,
 
 void report_note (report_t *report, note_level_t level, const char *fmt, ...)
     __attribute__ ((format (printf, 3, 4)));
+/* "Pool a: TEXT"; where another pool has a note of the same text, "Pools a, b: TEXT". */
+void report_note_pool (report_t *report, note_level_t level, const char *pool,
+                       const char *fmt, ...)
+    __attribute__ ((format (printf, 4, 5)));
 /* Valid until the next proof is begun. */
 report_proof_t *report_proof (report_t *report, const char *title);
 void report_proof_line (report_proof_t *proof, const char *label,

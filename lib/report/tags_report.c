@@ -265,6 +265,18 @@ static void put_group (struct page *page, const row_t *row)
     mpz_clear (units);
 }
 
+static void add_figure (const struct page *page, const row_t *all)
+{
+    GL_AUTOFREE char *percent
+        = report_percent_text (all->untagged, all->seconds);
+    bool tagged = mpq_sgn (all->seconds) > 0 && mpq_sgn (all->untagged) == 0;
+
+    report_figure (page->report, "Untagged", percent,
+                   tagged ? "percent: all hours have a project"
+                          : "percent of the GPU hours have no project",
+                   COLUMN_PERCENT);
+}
+
 static void put_groups (struct page *page)
 {
     cube_t *rows = page->t->rows;
@@ -280,9 +292,7 @@ static void put_groups (struct page *page)
     cube_sum (rows, 0, cube_count (rows), &all);
     report_section_totals (page->report);
     put_sums (page, &all, page->sum);
-    GL_AUTOFREE char *percent = report_percent_text (all.untagged, all.seconds);
-    report_figure (page->report, "Untagged", percent,
-                   "percent of the GPU hours have no project", COLUMN_PERCENT);
+    add_figure (page, &all);
     fields_clear (&row_fields, &all);
 }
 

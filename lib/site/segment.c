@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "site/segment.h"
 
 static const struct {
@@ -25,12 +26,42 @@ static const struct {
     {SEGMENT_REVOKED, "REVOKED", LOSS_NONE},
 };
 
-segment_loss_t segment_loss (segment_state_t state)
+static const segment_loss_t cancelled[] = {
+    [CANCELLED_BY_UNKNOWN] = LOSS_CANCELLED,
+    [CANCELLED_BY_USER] = LOSS_CANCELLED_BY_USER,
+    [CANCELLED_BY_OTHER] = LOSS_CANCELLED_BY_OTHER,
+    [CANCELLED_BY_NOBODY] = LOSS_CANCELLED_BY_NOBODY,
+};
+
+segment_loss_t segment_loss (const segment_t *s)
 {
+    if (s->state == SEGMENT_CANCELLED
+        && (size_t)s->cancelled_by < GL_ARRAY_SIZE (cancelled))
+        return cancelled[s->cancelled_by];
     for (size_t i = 0; i < GL_ARRAY_SIZE (states); i++)
-        if (states[i].state == state)
+        if (states[i].state == s->state)
             return states[i].loss;
     return LOSS_NONE;
+}
+
+cancelled_by_t segment_cancelled_by (segment_state_t state, uint32_t uid,
+                                     uint32_t who)
+{
+    if (state != SEGMENT_CANCELLED || uid == UINT32_MAX || who == UINT32_MAX)
+        return CANCELLED_BY_UNKNOWN;
+    return who == uid ? CANCELLED_BY_USER : CANCELLED_BY_OTHER;
+}
+
+cancelled_by_t segment_cancelled_text (const char *text, uint32_t uid)
+{
+    static const char begin[] = "CANCELLED by ";
+    uint64_t who;
+
+    if (strncmp (text, begin, sizeof (begin) - 1) != 0
+        || number_u64_text (text + sizeof (begin) - 1, &who) < 0
+        || who >= UINT32_MAX)
+        return CANCELLED_BY_UNKNOWN;
+    return segment_cancelled_by (SEGMENT_CANCELLED, uid, (uint32_t)who);
 }
 
 bool segment_state_at (size_t index, segment_state_t *ret_state)

@@ -55,13 +55,32 @@ typedef enum {
     LOSS_OUT_OF_MEMORY,
     LOSS_NODE_FAIL, /* BOOT_FAIL, too */
     LOSS_REQUEUED,  /* PREEMPTED, too: a later segment began again */
-    LOSS_CANCELLED, /* perhaps wanted: interactive sessions end so */
+    LOSS_CANCELLED_BY_USER, /* perhaps wanted: interactive sessions end so */
+    LOSS_CANCELLED_BY_OTHER,
+    LOSS_CANCELLED_BY_NOBODY,
+    LOSS_CANCELLED, /* it is not known by whom */
     LOSS_COUNT,
 } segment_loss_t;
-segment_loss_t segment_loss (segment_state_t state);
 /* From sacct's word, "CANCELLED by 1000" and "CANCELLED+" included. 0 or -1. */
 int segment_state_parse (const char *text, size_t length,
                          segment_state_t *ret_state);
+
+/* Who cancelled a segment, by kill_requid of slurmdbd: the user id of who ended it.
+ * Stored: never renumber. */
+typedef enum {
+    CANCELLED_BY_UNKNOWN = 0, /* not cancelled, or not known */
+    CANCELLED_BY_USER = 1,    /* the user of the job */
+    CANCELLED_BY_OTHER = 2,   /* root, an operator, a coordinator; also Slurm where it
+                                 acts as root or SlurmUser */
+    CANCELLED_BY_NOBODY = 3,  /* accounting names nobody: Slurm itself, as after
+                                 a cold start of slurmctld */
+} cancelled_by_t;
+/* `uid`: of the job, `who`: of who ended it; UINT32_MAX: not known. */
+cancelled_by_t segment_cancelled_by (segment_state_t state, uint32_t uid,
+                                     uint32_t who);
+/* From sacct's "CANCELLED by 1000". Without "by" it is not known: files lose the
+ * end of the text. */
+cancelled_by_t segment_cancelled_text (const char *text, uint32_t uid);
 
 /* Who told. A higher number knows more: where two sources disagree about the
  * same moment, the higher one is believed. */
@@ -147,6 +166,7 @@ typedef struct {
     uint64_t sluid;        /* of the attempt, where it is told (Slurm 26.05) and is
                               not job_db_inx; else 0: see segment_sluid() */
     int32_t restart_count; /* -1: not known */
+    cancelled_by_t cancelled_by;
 
     /* Which devices, where the join of the nodes' records tells all of them; else
      * NULL. No source and no store has it. */
@@ -167,6 +187,9 @@ typedef struct {
      * evidence/runaway.h); 0: no doubt. No source and no store has it. */
     int64_t believed_end;
 } segment_t;
+
+/* What became of its time. */
+segment_loss_t segment_loss (const segment_t *segment);
 
 /* The end for counting: time_end; where the segment is open, observed_at, or
  * believed_end if that is earlier; 0 if it never started. Never before
@@ -307,6 +330,18 @@ typedef struct {
     const char *project;
     const char *labels; /* "k=v,k=v", or NULL: unchanged */
 } retag_t;
+
+/* What a job has produced, as somebody reported it: so many units in all since the
+ * segment began. Of the reports of one unit the last one by stamp counts; 0: none. */
+typedef struct {
+    const char *cluster;
+    uint64_t id_job;
+    int64_t time_submit;
+    int64_t stamp; /* when, the collector's clock */
+    const char *who;
+    const char *unit;
+    int64_t quantity;
+} job_units_t;
 
 /* Energy of one meter in an interval. */
 typedef struct {

@@ -29,6 +29,12 @@ static void set_close (site_close_t *close)
     mpq_set_ui (close->untagged, 1, 1);
 }
 
+static void set_idle_jobs (site_idle_jobs_t *idle_jobs)
+{
+    idle_jobs->after = 3600;
+    idle_jobs->again = 86400;
+}
+
 static void set_publish (site_publish_t *publish)
 {
     publish->jobs = 10;
@@ -50,6 +56,7 @@ static void set_agent (site_agent_t *agent)
     mpq_init (agent->idle_utilization);
     mpq_set_ui (agent->idle_utilization, 1, 20);
     agent->idle_minutes = 30;
+    agent->retain_days = 8;
     mpq_init (agent->idle_memory);
     mpq_set_ui (agent->idle_memory, 1, 10);
     agent->sharing = 1;
@@ -76,6 +83,7 @@ site_t *site_default (void)
     set_issuer (&site->issuer);
     set_close (&site->close);
     set_publish (&site->publish);
+    set_idle_jobs (&site->idle_jobs);
     set_collector (&site->collector);
     set_agent (&site->agent);
     return site;
@@ -285,6 +293,8 @@ static void free_analysis (site_analysis_t *analysis)
     free (analysis->against);
     free (analysis->as_of);
     free (analysis->source);
+    texts_clear (&analysis->demand);
+    texts_clear (&analysis->tiers);
     for (size_t i = 0; i < ANALYSIS_NUMBERS; i++)
         mpq_clear (analysis->input[i]);
 }
@@ -360,6 +370,12 @@ static void free_profile (mig_profile_t *profile)
             one (&(array)[i]);               \
         free (array);                        \
     } while (0)
+
+static void free_unit (site_unit_t *unit)
+{
+    free (unit->name);
+    texts_clear (&unit->counters);
+}
 
 static void free_network (site_network_t *network)
 {
@@ -443,6 +459,8 @@ void site_free (site_t *site)
     FREE_ALL (site->budgets, site->budget_count, free_budget);
     FREE_ALL (site->profiles, site->profile_count, free_profile);
     FREE_ALL (site->networks, site->network_count, free_network);
+    FREE_ALL (site->units, site->unit_count, free_unit);
+    texts_clear (&site->agent.counter_ports);
     mpq_clear (site->policy.utilization);
     texts_clear (&site->policy.labels);
     free_issuer (&site->issuer);
@@ -457,6 +475,8 @@ void site_free (site_t *site)
     free (site->mail.reply_to);
     texts_clear (&site->mail.sendmail);
     texts_clear (&site->mail.monthly);
+    free (site->mail.domain);
+    texts_clear (&site->idle_jobs.command);
     free (site->book);
     free (site->store);
     GL_FREE_EACH (site->figures, site->figure_count, it, free (it->key));

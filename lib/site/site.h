@@ -516,6 +516,8 @@ typedef struct {
     char *price;                   /* a number, a cloud or a pool; NULL: none */
     char *against;                 /* the same */
     int overhead_of;               /* overhead_of_t */
+    text_list_t demand; /* GPUs in times of equal length */
+    text_list_t tiers;  /* above so many GB, price of each; in pairs */
     mpq_t input[ANALYSIS_NUMBERS]; /* 0: not given */
     char *as_of;  /* of prices that are numbers; NULL: not told */
     char *source; /* the same */
@@ -778,8 +780,11 @@ typedef struct {
     int64_t idle_minutes;
     mpq_t idle_memory;
     int sharing;   /* 1: several jobs may hold one device at once */
+    int64_t retain_days; /* acknowledged records stay in the spool */
     char *metrics; /* Prometheus textfile; NULL: none */
     char *replay;  /* file in place of the drivers; NULL */
+    text_list_t counter_ports; /* "8000", "8100-8115": where servers of jobs show
+                                  the counters of `units`; none: not read */
 } site_agent_t;
 
 /* What has to be looked at before a month is closed, and how long a closed one
@@ -802,7 +807,15 @@ typedef struct {
     char *reply_to;       /* NULL: the sender */
     text_list_t sendmail; /* a program and its arguments */
     text_list_t monthly;  /* to whom the summary of a month goes */
+    char *domain; /* of users: mail goes to USER@DOMAIN. NULL: to no user */
 } site_mail_t;
+
+/* What is done about running jobs with idle GPUs. */
+typedef struct {
+    int64_t after;       /* seconds that they are idle */
+    int64_t again;       /* a job is warned at most once in so many seconds */
+    text_list_t command; /* a program and its arguments; none: there is none */
+} site_idle_jobs_t;
 
 /* A file of the month's set, in the form of a layout (site/export_layout.h). */
 typedef struct {
@@ -856,6 +869,14 @@ typedef struct {
     const char *help; /* a sentence */
 } site_figure_t;
 
+/* What jobs produce, counted: tokens, images (site/units.h). */
+typedef struct {
+    char *name;
+    int64_t per;          /* so many are priced; 0: unit_per() */
+    text_list_t counters; /* of Prometheus that count them on a node */
+    place_t place;
+} site_unit_t;
+
 typedef struct site {
     zone_t *zone;
     char currency[4];    /* ISO 4217 */
@@ -869,6 +890,7 @@ typedef struct site {
     site_publish_t publish;
     site_prices_t prices;
     site_mail_t mail;
+    site_idle_jobs_t idle_jobs;
     civil_t go_live; /* the first day of which the ledger bills; year 0: none */
     int before_go_live; /* BEFORE_GO_LIVE_... */
     char *book; /* what prices a month, as canonical text; NULL: no file */
@@ -927,6 +949,8 @@ typedef struct site {
     size_t budget_count;
     site_network_t *networks;
     size_t network_count;
+    site_unit_t *units;
+    size_t unit_count;
     mig_profile_t *profiles; /* site-defined profiles of slices */
     size_t profile_count;
 } site_t;

@@ -203,6 +203,8 @@ static const struct {
     {"out_of_memory", "jobs that ran out of memory on"},
     {"node_fail", "jobs whose node failed on"},
     {"requeued", "work that was preempted or requeued on"},
+    {"cancelled_by_operator", "jobs that an operator cancelled on"},
+    {"cancelled_by_slurm", "jobs that Slurm cancelled on"},
 };
 
 static void offer_jobs (page_t *page, struct action *action, const waste_t *row,

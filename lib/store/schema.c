@@ -76,9 +76,9 @@ static int check_number (db_t *db, const db_statement_t *row, gl_error_t *error)
     if (number != STORE_SCHEMA)
         return gl_error (
             error,
-            "%s has schema %llu, this gpuledger has schema %u; use "
-            "the gpuledger that made the store, or make a new one "
-            "with gpuledger init, then import and sync again",
+            "%s has schema %llu, this gpuledger has schema %u; nothing "
+            "was changed: install the gpuledger again that made the store "
+            "(docs/guides/admin.md)",
             db_url (db), (unsigned long long)number, STORE_SCHEMA);
     return READY;
 }

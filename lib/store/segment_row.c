@@ -46,6 +46,7 @@ const column_t segment_columns[] = {
     MERGED (U64, cpus, REVISED, COUNT_UNKNOWN),
     MERGED (U64, memory_mb, REVISED, COUNT_UNKNOWN),
     MERGED (I64, time_limit, 0, SECONDS_UNKNOWN),
+    MERGED (U32, cancelled_by, 0, CANCELLED_BY_UNKNOWN),
     /* party */
     TEXT_AS ("user_name", NAME, user, REVISED),
     MERGED (U32, uid, 0, UINT32_MAX),

@@ -27,7 +27,7 @@ enum {
     SEGMENT_FILL,
     SEGMENT_GONE,
     SEGMENT_MERGED,
-    SEGMENT_OWN = 28, /* behind these: the party, the shape */
+    SEGMENT_OWN = 29, /* behind these: the party, the shape */
     SEGMENT_PARTY_COUNT = 7,
     SEGMENT_SHAPE_COUNT = 4,
     SEGMENT_COLUMNS = SEGMENT_OWN + SEGMENT_PARTY_COUNT + SEGMENT_SHAPE_COUNT,

@@ -211,6 +211,10 @@ int store_put_usage (store_t *store, const uint8_t key[STORE_KEY_SIZE],
 int store_put_retag (store_t *store, const retag_t *retag,
                      store_counts_t *counts, gl_error_t *error);
 
+/* Adds a report; rows are never changed. One of the same key stays as it is. */
+int store_put_units (store_t *store, const job_units_t *units,
+                     store_counts_t *counts, gl_error_t *error);
+
 /* A reading of a meter. Writing it again changes nothing; a different reading
  * of the same time is an error. store_meters: all that overlap the period, by
  * meter and time; texts and array are freed by store_meters_free(). */
@@ -581,6 +585,7 @@ typedef enum {
     STORE_USAGE,  /* store_usage_t: id_job (0, of no job, first), begin_ms, key
                    */
     STORE_RETAGS, /* retag_t: id_job, time_submit, stamp, who */
+    STORE_UNITS,  /* job_units_t: id_job, time_submit, stamp, who, unit */
     STORE_NODES,  /* store_node_t: node, kind; only the query's cluster and kind
                      are read */
     STORE_REVISIONS, /* revision_t: id_job, time_submit, seen; in the period:

@@ -267,7 +267,7 @@ int forget_ended (store_t *store, struct cluster_entry *cluster,
     int rc = forget_any (store, cluster, error);
 
     cached_forget (store, after->time_start);
-    if (rc == 1 && segment_loss (after->state) == LOSS_NONE)
+    if (rc == 1 && segment_loss (after) == LOSS_NONE)
         rc = is_recorded (store, cluster->id, after->id_job, error);
     else if (rc == 0)
         return 0;

@@ -256,7 +256,7 @@ struct store_iter {
 };
 extern const struct iter_class segment_iter, evidence_iter, suspension_iter,
     event_iter, reservation_iter, record_iter, account_iter, usage_iter,
-    retag_iter, node_iter, revision_iter, day_iter, month_iter;
+    retag_iter, units_iter, node_iter, revision_iter, day_iter, month_iter;
 
 /* Count a put. */
 static inline void store_count (store_counts_t *counts, bool inserted,

@@ -369,6 +369,7 @@ static const struct iter_class *const classes[] = {
     [STORE_ACCOUNTS] = &account_iter,
     [STORE_USAGE] = &usage_iter,
     [STORE_RETAGS] = &retag_iter,
+    [STORE_UNITS] = &units_iter,
     [STORE_NODES] = &node_iter,
     [STORE_REVISIONS] = &revision_iter,
     [STORE_DAYS] = &day_iter,

@@ -220,7 +220,7 @@ static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
     struct assembly_cell *cell
         = take_job (b, p, number_of_kind (b, h->kind));
     uint64_t seconds = h->devices * (uint64_t)period_seconds (p->period);
-    segment_loss_t loss = segment_loss (p->segment->state);
+    segment_loss_t loss = segment_loss (p->segment);
 
     cell->sum.gres_seconds += seconds;
     if (b->quarantined)

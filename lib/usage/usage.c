@@ -120,7 +120,7 @@ bool usage_part_hold (usage_part_t *part, const usage_interval_t *p,
     int64_t suspended;
 
     uint64_t seconds = h->devices * (uint64_t)period_seconds (p->period);
-    segment_loss_t loss = segment_loss (p->segment->state);
+    segment_loss_t loss = segment_loss (p->segment);
 
     part->gres_seconds += seconds;
     if (loss != LOSS_NONE)

@@ -208,7 +208,7 @@ static measured_why_t why (const usage_interval_cuts_t *c,
                            const usage_part_of_t *part)
 {
     return (measured_why_t){c->causes ? part->idle : IDLE_OTHER,
-                            segment_loss (at->interval.segment->state)};
+                            segment_loss (at->interval.segment)};
 }
 
 /* A part of a stretch, cut where intervals are. What lies a little outside of

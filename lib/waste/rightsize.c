@@ -77,16 +77,21 @@ static void family_free (struct family *f)
     free (f);
 }
 
+/* Yours. */
+static char *key_of (const rightsize_t *r, const usage_slice_t *slice)
+{
+    return xasprintf ("%s\n%s\n%s\n%s\n%s\n%llu",
+                      slice->key[AT_USER] ? slice->key[AT_USER] : "",
+                      slice->key[AT_ACCOUNT] ? slice->key[AT_ACCOUNT] : "",
+                      r->name, slice->key[AT_POOL] ? slice->key[AT_POOL] : "",
+                      slice->key[AT_PROFILE] ? slice->key[AT_PROFILE] : "",
+                      (unsigned long long)slice->devices);
+}
+
 static struct family *find_or_add (rightsize_t *r, const usage_slice_t *slice,
                                    bool add_it)
 {
-    char *key
-        = xasprintf ("%s\n%s\n%s\n%s\n%s\n%llu",
-                     slice->key[AT_USER] ? slice->key[AT_USER] : "",
-                     slice->key[AT_ACCOUNT] ? slice->key[AT_ACCOUNT] : "",
-                     r->name, slice->key[AT_POOL] ? slice->key[AT_POOL] : "",
-                     slice->key[AT_PROFILE] ? slice->key[AT_PROFILE] : "",
-                     (unsigned long long)slice->devices);
+    char *key = key_of (r, slice);
     struct family *f;
 
     HASH_FIND_STR (r->families, key, f);
@@ -193,6 +198,43 @@ int rightsize_add (rightsize_t *r, const segment_t *segment,
     free (r->name);
     r->name = NULL;
     return rc;
+}
+
+struct naming {
+    const rightsize_t *r;
+    text_list_t *keys;
+};
+
+static int take_key (const usage_slice_t *slice, void *arg, gl_error_t *error)
+{
+    const struct naming *naming = arg;
+
+    (void)error;
+    if (slice->part.kind->cpu || !slice->part.kind->weight_known)
+        return 0;
+    GL_AUTOFREE char *key = key_of (naming->r, slice);
+    texts_add_new (naming->keys, key);
+    return 0;
+}
+
+int rightsize_keys (rightsize_t *r, const segment_t *segment,
+                    const project_t *project, text_list_t *ret_keys,
+                    gl_error_t *error)
+{
+    struct naming naming = {r, ret_keys};
+    int rc;
+
+    r->name = rightsize_family_name (segment->job_name);
+    rc = usage_each_slice (r->month[r->month_count - 1]->usage, segment, NULL,
+                           0, project, NULL, take_key, &naming, error);
+    free (r->name);
+    r->name = NULL;
+    return rc;
+}
+
+void rightsize_end (rightsize_t *r)
+{
+    rightsize_advise (r);
 }
 
 /* --- months --------------------------------------------------------------------- */

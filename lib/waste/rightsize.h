@@ -32,6 +32,7 @@
 #define GL_WASTE_RIGHTSIZE_H
 
 #include "ledger/bill.h"
+#include "report/explain.h"
 #include "report/heading.h"
 
 typedef struct rightsize rightsize_t;
@@ -52,6 +53,17 @@ void rightsize_end_month (rightsize_t *rightsize);
 
 /* After the last month. Yours: report_free(). */
 report_t *rightsize_make (rightsize_t *rightsize);
+
+/* Instead of a page: the advice to the families of some jobs, as steps of their
+ * explanations. First, in a month that has begun, the keys of the families that the
+ * segment is of, whatever its end; after the last month a step for each key of which
+ * some job completed and was measured. */
+int rightsize_keys (rightsize_t *rightsize, const segment_t *segment,
+                    const project_t *project, text_list_t *ret_keys,
+                    gl_error_t *error);
+void rightsize_end (rightsize_t *rightsize);
+void rightsize_explain (const rightsize_t *rightsize, const char *key,
+                        explain_segment_t *to);
 
 /* "train_#.#_#" of "train_0.01_17"; yours to free. NULL: "". */
 char *rightsize_family_name (const char *job_name);

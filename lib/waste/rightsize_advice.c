@@ -37,7 +37,7 @@ static bool is_below (mpq_srcptr a, mpq_srcptr b, unsigned percent)
     return below;
 }
 
-static bool is_known (const struct family *f)
+bool rightsize_known (const struct family *f)
 {
     mpq_t least;
     bool enough;
@@ -321,7 +321,7 @@ static bool (*const rules[]) (rightsize_t *r, struct family *f)
 
 static void judge (rightsize_t *r, struct family *f)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (rules) && is_known (f); i++)
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rules) && rightsize_known (f); i++)
         if (rules[i](r, f))
             return;
 }

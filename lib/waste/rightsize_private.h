@@ -68,6 +68,14 @@ struct rightsize {
     char *name;
 };
 
+/* A share of its hours, and of its value in smallest units, rounded; known: of the part
+ * that was measured. */
+void rightsize_saving (const struct family *family, bool known, mpq_t ret_seconds,
+                       mpz_t ret_units);
+/* "fewer_gpus"; NULL: none. */
+const char *rightsize_word (advice_id_t advice);
+/* Enough jobs or hours, of which at least half were measured. */
+bool rightsize_known (const struct family *family);
 /* Chooses the advice of each family that is known well enough. */
 void rightsize_advise (rightsize_t *rightsize);
 

@@ -83,26 +83,36 @@ static int by_saving (const struct family *a, const struct family *b)
     return order ? order : strcmp (a->key, b->key);
 }
 
-/* What a part of the family's hours would save; known: of the measured ones. */
-static void put_saving (struct page *page, const struct family *f, bool known,
-                        size_t hours_at, size_t money_at, mpz_t sum)
+void rightsize_saving (const struct family *f, bool known, mpq_t ret_seconds,
+                       mpz_t ret_units)
 {
-    int digits = page->r->query->site->currency_digits;
     mpq_t value;
-    mpz_t units;
 
     mpq_init (value);
-    mpz_init (units);
-    mpq_mul (value, known ? f->known : f->seconds, f->advice.share);
-    if (f->advice.id
-        != ADVICE_SMALLER_GPU) /* as many hours, at another price */
-        report_put_hours (page->report, hours_at, value);
+    mpq_mul (ret_seconds, known ? f->known : f->seconds, f->advice.share);
     mpq_mul (value, f->value, f->advice.share);
     if (known) {
         mpq_mul (value, value, f->known);
         mpq_div (value, value, f->seconds);
     }
-    exact_round (units, value, 0);
+    exact_round (ret_units, value, 0);
+    mpq_clear (value);
+}
+
+/* What a part of the family's hours would save; known: of the measured ones. */
+static void put_saving (struct page *page, const struct family *f, bool known,
+                        size_t hours_at, size_t money_at, mpz_t sum)
+{
+    int digits = page->r->query->site->currency_digits;
+    mpq_t seconds;
+    mpz_t units;
+
+    mpq_init (seconds);
+    mpz_init (units);
+    rightsize_saving (f, known, seconds, units);
+    if (f->advice.id
+        != ADVICE_SMALLER_GPU) /* as many hours, at another price */
+        report_put_hours (page->report, hours_at, seconds);
     mpz_add (sum, sum, units);
     if (mpq_sgn (f->value) > 0) {
         report_put_money (page->report, money_at, units, digits);
@@ -110,7 +120,7 @@ static void put_saving (struct page *page, const struct family *f, bool known,
                          page->r->query->site->currency);
     }
     mpz_clear (units);
-    mpq_clear (value);
+    mpq_clear (seconds);
 }
 
 static void put_family (struct page *page, const struct family *f)
@@ -147,6 +157,11 @@ static const char *const words[ADVICE_COUNT] = {
     [ADVICE_FEWER_SCALING] = "fewer_scaling", [ADVICE_SLICE] = "slice",
     [ADVICE_SMALLER_GPU] = "smaller_gpu",     [ADVICE_PIPELINE] = "pipeline",
 };
+
+const char *rightsize_word (advice_id_t advice)
+{
+    return words[advice];
+}
 
 /* Sites without slices need no column of them. */
 static bool any_slice (const struct family *f)

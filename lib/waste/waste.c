@@ -35,8 +35,18 @@ static const waste_info_t losses[LOSS_COUNT] = {
                         "Repair or drain the node; write checkpoints."},
     [LOSS_REQUEUED]
     = {"requeued", "Jobs requeued", WASTE_OF_JOBS, "Write checkpoints."},
-    [LOSS_CANCELLED] = {"cancelled", "Jobs cancelled", WASTE_NOT_COUNTED,
-                        "Perhaps nothing: interactive sessions end so."},
+    [LOSS_CANCELLED_BY_USER]
+    = {"cancelled_by_user", "Jobs cancelled by their users", WASTE_NOT_COUNTED,
+       "Perhaps nothing: interactive sessions end so."},
+    [LOSS_CANCELLED_BY_OTHER]
+    = {"cancelled_by_operator", "Jobs cancelled by an operator", WASTE_OF_JOBS,
+       "Warn users before their jobs are cancelled; write checkpoints."},
+    [LOSS_CANCELLED_BY_NOBODY]
+    = {"cancelled_by_slurm", "Jobs cancelled by Slurm", WASTE_OF_JOBS,
+       "Keep the state of slurmctld when it restarts; write checkpoints."},
+    [LOSS_CANCELLED]
+    = {"cancelled", "Jobs cancelled, unknown by whom", WASTE_NOT_COUNTED,
+       "Read jobs from slurmdbd, which knows it: gpuledger sync."},
 };
 /* The classes of time of money/charge.h: their words. */
 static const waste_info_t capacity[] = {

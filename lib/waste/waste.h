@@ -11,8 +11,10 @@
  * Capacity that no job had counts by the class of its time (money/charge.h), at its
  * cost.
  *
- * Time of cancelled jobs is told but not counted: interactive sessions end so. Capacity
- * of which no source says whether it was up is unknown, and not counted either. Pure.
+ * Jobs that an operator or Slurm cancelled count as those that ended badly. Jobs that
+ * their users cancelled are shown but not counted, because interactive sessions end so;
+ * nor are jobs of which it is not known who cancelled them. Capacity of which no source
+ * says whether it was up is unknown, and not counted either. Pure.
  */
 #ifndef GL_WASTE_WASTE_H
 #define GL_WASTE_WASTE_H

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -16,6 +17,7 @@ struct job {
     char *cluster;
     uint64_t id_job;
     uint64_t devices; /* at most at a time */
+    char *others;     /* its other causes, with hours; NULL: none */
     mpq_t seconds;
     mpz_t units;
 };
@@ -46,6 +48,7 @@ struct waste_report {
     text_list_t pools; /* of capacity */
     struct top *top;
     size_t top_count;
+    struct top largest; /* by all causes; `what` of a job is its largest one */
     uint64_t id_job; /* the current one; 0: none */
     char *cluster;
     uint64_t devices;
@@ -72,6 +75,7 @@ waste_report_t *waste_report_new (const report_query_t *query)
 static void job_clear (struct job *job)
 {
     free (job->cluster);
+    free (job->others);
     mpq_clear (job->seconds);
     mpz_clear (job->units);
 }
@@ -83,6 +87,8 @@ void waste_report_free (waste_report_t *w)
     for (size_t i = 0; i < w->top_count; i++)
         for (size_t k = 0; k < w->top[i].count; k++)
             job_clear (&w->top[i].job[k]);
+    for (size_t k = 0; k < w->largest.count; k++)
+        job_clear (&w->largest.job[k]);
     free (w->top);
     cube_free (w->waste);
     cube_free (w->seconds);
@@ -124,8 +130,42 @@ static bool is_before (const struct job *a, const struct job *b)
     return order ? order < 0 : a->id_job < b->id_job;
 }
 
+static char *hours_text (mpq_srcptr seconds)
+{
+    mpq_t hours, hour;
+    char *text;
+
+    mpq_inits (hours, hour, NULL);
+    mpq_set_ui (hour, 3600, 1);
+    mpq_div (hours, seconds, hour);
+    text = exact_text (hours, 2);
+    mpq_clears (hours, hour, NULL);
+    return text;
+}
+
+/* "GPUs never busy: 1.50 hours; Jobs that failed: 0.25 hours": the causes of a job but
+ * this one (NULL: all), since a job may be in several lists. Yours; NULL: it has no other. */
+static char *other_causes (cube_t *of_job, const char *what)
+{
+    buffer_t text = BUFFER_INIT;
+
+    for (size_t i = 0; i < cube_count (of_job); i++) {
+        const waste_t *row = cube_row (of_job, i);
+        if (what ? !strcmp (row->what, what)
+                 : waste_info (row->what)->group != WASTE_OF_JOBS)
+            continue;
+        GL_AUTOFREE char *number = hours_text (row->seconds);
+        buffer_printf (&text, "%s%s: %s hours", text.length ? "; " : "",
+                       waste_info (row->what)->title, number);
+    }
+    if (text.length > 0)
+        return buffer_take (&text);
+    buffer_done (&text);
+    return NULL;
+}
+
 /* Takes the job. */
-static void offer (struct top *top, struct job *job)
+static void offer (struct top *top, struct job *job, cube_t *of_job)
 {
     size_t at = top->count;
 
@@ -137,35 +177,72 @@ static void offer (struct top *top, struct job *job)
     }
     if (top->count == WASTE_JOBS)
         job_clear (&top->job[--top->count]);
+    job->others = other_causes (of_job, top->what);
     memmove (&top->job[at + 1], &top->job[at],
              (top->count - at) * sizeof (*job));
     top->job[at] = *job;
     top->count++;
 }
 
+static void job_init (const waste_report_t *w, struct job *job,
+                      const waste_t *row)
+{
+    *job = (struct job){.what = row->what,
+                        .month = w->month[w->month_count - 1]->name,
+                        .pool = row->keys.pool,
+                        .team = row->keys.team,
+                        .user = row->keys.user,
+                        .cluster = xstrdup (w->cluster),
+                        .id_job = w->id_job,
+                        .devices = w->devices};
+    mpq_init (job->seconds);
+    mpz_init (job->units);
+    mpq_set (job->seconds, row->seconds);
+    if (row->keys.pool)
+        bill_time_value (w->prices, row->keys.pool, row->seconds, job->units);
+}
+
+/* Of the current job all that counts as waste, with its largest cause. */
+static void offer_all (waste_report_t *w)
+{
+    struct job all = {.what = NULL}, one;
+    mpq_t largest;
+
+    mpq_init (largest);
+    for (size_t i = 0; i < cube_count (w->of_job); i++) {
+        const waste_t *row = cube_row (w->of_job, i);
+        if (waste_info (row->what)->group != WASTE_OF_JOBS)
+            continue;
+        if (!all.what) {
+            job_init (w, &all, row);
+            mpq_set (largest, row->seconds);
+            continue;
+        }
+        job_init (w, &one, row);
+        mpq_add (all.seconds, all.seconds, one.seconds);
+        mpz_add (all.units, all.units, one.units);
+        if (mpq_cmp (one.seconds, largest) > 0) {
+            mpq_set (largest, one.seconds);
+            all.what = one.what;
+        }
+        job_clear (&one);
+    }
+    mpq_clear (largest);
+    if (all.what)
+        offer (&w->largest, &all, w->of_job);
+}
+
 /* The current job is complete. */
 static void leave_job (waste_report_t *w)
 {
-    const char *month = w->month[w->month_count - 1]->name;
-
     for (size_t i = 0; w->of_job && i < cube_count (w->of_job); i++) {
         const waste_t *row = cube_row (w->of_job, i);
-        struct job job = {.what = row->what,
-                          .month = month,
-                          .pool = row->keys.pool,
-                          .team = row->keys.team,
-                          .user = row->keys.user,
-                          .cluster = xstrdup (w->cluster),
-                          .id_job = w->id_job,
-                          .devices = w->devices};
-        mpq_init (job.seconds);
-        mpz_init (job.units);
-        mpq_set (job.seconds, row->seconds);
-        if (row->keys.pool)
-            bill_time_value (w->prices, row->keys.pool, row->seconds,
-                             job.units);
-        offer (top_of (w, row->what), &job);
+        struct job job;
+        job_init (w, &job, row);
+        offer (top_of (w, row->what), &job, w->of_job);
     }
+    if (w->of_job)
+        offer_all (w);
     cube_free (w->of_job);
     w->of_job = NULL;
     w->id_job = w->devices = 0;
@@ -290,6 +367,7 @@ enum {
     AT_KNOWN,
     AT_AMOUNT,
     AT_CURRENCY,
+    AT_OTHERS,
     AT_REMEDY,
     AT_COUNT,
 };
@@ -318,6 +396,9 @@ static const column_info_t columns[AT_COUNT] = {
      "month; capacity at its cost. Empty: the pool has no price."},
     {"currency", "Currency", COLUMN_TEXT, false, true,
      "The currency of the amount."},
+    {"other_causes", "Also wasted by", COLUMN_WORDS, false, false,
+     "The other causes of the same job, which is in their lists, too, if it is "
+     "among the largest. No hour is in two causes."},
     {"remedy", "What would have prevented it", COLUMN_WORDS, false, false,
      "What users or administrators can do."},
 };
@@ -474,17 +555,19 @@ static void put_job (struct page *page, const struct job *job)
     report_put_count (page->report, at (page, AT_GPUS), job->devices);
     report_put_hours (page->report, at (page, AT_WASTED), job->seconds);
     put_amount (page, job->units);
+    if (job->others)
+        report_put_text (page->report, at (page, AT_OTHERS), job->others);
 }
 
 /* A section for each cause. */
-static void put_jobs (struct page *page, cube_t *causes)
+static void put_jobs (struct page *page, cube_t *causes, waste_group_t group)
 {
     for (size_t i = 0; i < cube_count (causes); i++) {
         const waste_t *row = cube_row (causes, i);
         const waste_info_t *info = waste_info (row->what);
         struct top *top = top_of (page->w, row->what);
         GL_AUTOFREE char *title = xasprintf ("%s: the largest", info->title);
-        if (info->group != WASTE_OF_JOBS || top->count == 0)
+        if (info->group != group || top->count == 0)
             continue;
         report_section (page->report, title, info->remedy);
         report_section_fold (page->report);
@@ -629,17 +712,18 @@ static void fill (struct page *page, cube_t *causes)
     report_section (page->report, "Who wasted how much",
                     "The same hours, the largest amount first.");
     put_groups (page);
-    put_jobs (page, causes);
+    put_jobs (page, causes, WASTE_OF_JOBS);
     report_section (page->report, "Capacity that no job had",
                     "At its cost, whoever pays for it.");
     put_causes (page, causes, WASTE_OF_CAPACITY, "capacity");
     put_total (page, causes, WASTE_OF_CAPACITY);
     report_section (page->report, "Not counted as waste",
                     "Capacity of which no source says whether its nodes were "
-                    "up, and jobs that were cancelled, perhaps because they "
-                    "were done.");
+                    "up, and jobs that their users cancelled, perhaps because "
+                    "they were done.");
     put_causes (page, causes, WASTE_UNKNOWN, "unknown");
     put_causes (page, causes, WASTE_NOT_COUNTED, "not_counted");
+    put_jobs (page, causes, WASTE_NOT_COUNTED);
 }
 
 report_t *waste_report_make (waste_report_t *w)
@@ -657,4 +741,88 @@ report_t *waste_report_make (waste_report_t *w)
     cube_free (causes);
     fields_clear (&waste_rows, &page.allocated);
     return page.report;
+}
+
+/* --- lines ---------------------------------------------------------------------------- */
+
+/* "12.50 GPU hours, 49.20 USD" */
+static char *hours_and_money (const waste_report_t *w, mpq_srcptr seconds,
+                              const mpz_t units)
+{
+    const site_t *site = w->query->site;
+    GL_AUTOFREE char *hours = hours_text (seconds);
+    GL_AUTOFREE char *amount = exact_units_text (units, site->currency_digits);
+
+    if (mpz_sgn (units) == 0)
+        return xasprintf ("%s GPU hours", hours);
+    return xasprintf ("%s GPU hours, %s %s", hours, amount, site->currency);
+}
+
+/* False: nothing is known to be wasted. */
+static bool line_of_all (const waste_report_t *w, cube_t *causes,
+                         waste_line_f callback, void *arg)
+{
+    waste_t sum, all;
+    bool any;
+
+    fields_init (&waste_rows, &sum);
+    fields_init (&waste_rows, &all);
+    cube_sum (w->allocated, 0, cube_count (w->allocated), &all);
+    for (size_t i = 0; i < cube_count (causes); i++)
+        if (is_of_jobs (cube_row (causes, i), NULL))
+            fields_add (&waste_rows, &sum, cube_row (causes, i), 1);
+    any = mpq_sgn (sum.seconds) > 0;
+    if (any) {
+        GL_AUTOFREE char *wasted
+            = hours_and_money (w, sum.seconds, sum.units);
+        GL_AUTOFREE char *share
+            = report_percent_text (sum.seconds, all.seconds);
+        GL_AUTOFREE char *hours = hours_text (all.seconds);
+        GL_AUTOFREE char *known = report_coverage_text (all.known, all.seconds);
+        GL_AUTOFREE char *text
+            = xasprintf ("%s: %s %% of %s GPU hours, of which agents measured "
+                         "%s %%",
+                         wasted, share, hours, known);
+        callback ("In all", text, arg);
+    }
+    fields_clear (&waste_rows, &all);
+    fields_clear (&waste_rows, &sum);
+    return any;
+}
+
+static void line_of_job (const waste_report_t *w, const struct job *job,
+                         waste_line_f callback, void *arg)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("Job %llu", (unsigned long long)job->id_job);
+    GL_AUTOFREE char *wasted = hours_and_money (w, job->seconds, job->units);
+    GL_AUTOFREE char *text = xasprintf ("%s (%s). %s", wasted, job->others,
+                                        waste_info (job->what)->remedy);
+
+    callback (title, text, arg);
+}
+
+void waste_report_lines (waste_report_t *w, size_t jobs, waste_line_f callback,
+                         void *arg)
+{
+    cube_t *causes = cube_new (&waste_rows, "what");
+
+    cube_add_cube (causes, w->waste);
+    cube_sort (causes, "-units,-seconds");
+    if (line_of_all (w, causes, callback, arg)) {
+        for (size_t i = 0; i < cube_count (causes); i++) {
+            const waste_t *row = cube_row (causes, i);
+            const waste_info_t *info = waste_info (row->what);
+            if (info->group != WASTE_OF_JOBS)
+                continue;
+            GL_AUTOFREE char *wasted
+                = hours_and_money (w, row->seconds, row->units);
+            GL_AUTOFREE char *text
+                = xasprintf ("%s. %s", wasted, info->remedy);
+            callback (info->title, text, arg);
+        }
+        for (size_t i = 0; i < w->largest.count && i < jobs; i++)
+            line_of_job (w, &w->largest.job[i], callback, arg);
+    }
+    cube_free (causes);
 }

@@ -38,4 +38,12 @@ void waste_report_end_month (waste_report_t *waste);
 /* After the last month. Yours: report_free(). */
 report_t *waste_report_make (waste_report_t *waste);
 
+/* The same for whoever wasted it, in lines: all of it, each cause with what would have
+ * prevented it, and the jobs that wasted most by all causes, at most `jobs`. No lines
+ * where nothing is known to be wasted. Texts are for the call. */
+#define WASTE_OWN_JOBS 3
+typedef void (*waste_line_f) (const char *title, const char *text, void *arg);
+void waste_report_lines (waste_report_t *waste, size_t jobs,
+                         waste_line_f callback, void *arg);
+
 #endif /* !GL_WASTE_WASTE_REPORT_H */

@@ -68,6 +68,7 @@ typedef enum {
     VERB_MINE = 4,
     VERB_PRICE = 5,
     VERB_STATUS = 6, /* how the collector is: lines of text */
+    VERB_UNITS = 7,  /* a user verb */
 } verb_code_t;
 
 typedef struct {

@@ -96,6 +96,7 @@ static void apply_site (agent_t *agent)
         = (idle_rule_t){.utilization = millionths (config->idle_utilization),
                         .memory = millionths (config->idle_memory),
                         .limit_ms = config->idle_minutes * INT64_C (60000)};
+    agent->counting.produced.cut_ms = tracks->cut_ms;
     holders_set_exclusive (agent->holders, !config->sharing);
 }
 
@@ -168,6 +169,8 @@ int agent_init (agent_t *agent, const agent_options_t *options,
         return gl_error (error, "--through needs a replay");
     agent->tracks.emit = take_stretch;
     agent->tracks.arg = agent;
+    agent->counting.produced.emit = take_stretch;
+    agent->counting.produced.arg = agent;
     agent->holders = holders_new (agent->node, find_device, &agent->watch);
     apply_site (agent);
     agent->cursor = spool_cursor_new (agent->spool, error);
@@ -179,6 +182,7 @@ void agent_done (agent_t *agent)
     ship_free (agent->ship);
     watch_close (&agent->watch);
     tracks_done (&agent->tracks);
+    produced_done (&agent->counting.produced);
     holders_free (agent->holders);
     outbox_done (&agent->outbox);
     spool_cursor_free (agent->cursor);
@@ -215,6 +219,7 @@ static int open_ship (agent_t *agent, gl_error_t *error)
            .node = agent->node,
            .hosts = (const char *const *)collector->hosts.item,
            .host_count = collector->hosts.count,
+           .retain_s = agent->site->agent.retain_days * INT64_C (86400),
            .munge_socket = collector->munge_socket};
 
     if (collector->hosts.count == 0)
@@ -272,6 +277,7 @@ static void print_state (const agent_t *agent, buffer_t *out)
     buffer_add_char (out, '\n');
     holders_print (agent->holders, out);
     tracks_print (&agent->tracks, out);
+    produced_print (&agent->counting.produced, out);
     outbox_print (&agent->outbox, out);
     buffer_add_text (out, "spool\n");
     buffer_add_text (out, marks ? marks : "");
@@ -317,6 +323,8 @@ static bool parse_line (agent_t *agent, const char *line)
     if (rc == 0)
         rc = tracks_parse (&agent->tracks, line);
     if (rc == 0)
+        rc = produced_parse (&agent->counting.produced, line);
+    if (rc == 0)
         rc = outbox_parse (&agent->outbox, line);
     return rc > 0;
 }
@@ -343,6 +351,7 @@ static void forget (agent_t *agent)
     gl_error_t error;
 
     tracks_done (&agent->tracks);
+    produced_done (&agent->counting.produced);
     holders_free (agent->holders);
     agent->holders = holders_new (agent->node, find_device, &agent->watch);
     apply_site (agent);
@@ -516,6 +525,22 @@ static void change_devices (agent_t *agent, int64_t now)
     write_inventory (agent, now);
 }
 
+/* Servers of jobs belong to the present: a replay has none. */
+static void count_units (agent_t *agent, int64_t now_ms)
+{
+    gl_error_t error = {""};
+    unsigned failed;
+
+    if (agent->clock.through)
+        return;
+    counting_look (&agent->counting, agent->site, agent->holders, now_ms,
+                   &failed, &error);
+    if (failed > 0) {
+        problem (agent, PROBLEM_COUNTERS, &error);
+        agent->problems[PROBLEM_COUNTERS] += failed - 1;
+    }
+}
+
 /* First where a crash finds it, then into the spool (outbox.h). */
 static void write_records (agent_t *agent)
 {
@@ -602,6 +627,7 @@ void agent_look (agent_t *agent)
                      agent->watch.samples, now_ms);
     }
     agent->looks++;
+    count_units (agent, now_ms);
     write_records (agent);
     count_lost (agent);
     keep (agent, now_ms);
@@ -631,6 +657,7 @@ void agent_stop (agent_t *agent)
     gl_error_t error;
 
     tracks_cut (&agent->tracks, agent->last_ms);
+    produced_stop (&agent->counting.produced, agent->last_ms);
     write_records (agent);
     checkpoint (agent, true);
     publish (agent, agent->last_ms);

@@ -21,6 +21,7 @@
 #include "site/site.h"
 
 #include "clock.h"
+#include "counting.h"
 #include "holders.h"
 #include "metrics.h"
 #include "outbox.h"
@@ -46,6 +47,7 @@ typedef struct {
     bool through;
     bool once;
     bool probe; /* print what the readers find, and exit */
+    bool resend; /* have the agent of the spool send everything again */
 } agent_options_t;
 
 typedef struct {
@@ -59,6 +61,7 @@ typedef struct {
     watch_t watch;
     tracks_t tracks;
     holders_t *holders;
+    counting_t counting;
     outbox_t outbox;
     spool_cursor_t *cursor;
     sync_t sync;

@@ -53,6 +53,8 @@ static const option_t options_table[] = {
     {"record", "FILE", TEXT, AT (record), "store the samples as a replay", 'w'},
     {"probe", NULL, FLAG, AT (probe),
      "print the GPUs that each vendor's reader finds, and exit", 'p'},
+    {"resend", NULL, FLAG, AT (resend),
+     "have the agent of this spool send all its records again, and exit", 'R'},
     {"version", NULL, END, 0, "print the version", 'V'},
     {"help", NULL, END, 0, "print this", 'h'},
 };
@@ -188,6 +190,8 @@ static int read_options (agent_options_t *options, int argc, char **argv)
     }
     if (optind < argc)
         return usage ("unexpected argument '%s'", argv[optind]);
+    if (options->resend && (options->once || options->through))
+        return usage ("--resend cannot be combined with --once or --through");
     if (options->through && options->once)
         return usage ("--once and --through cannot be combined");
     return 0;
@@ -199,6 +203,24 @@ static int probe (void)
     bool found = probe_print (&source_usual_places, stdout);
 
     return fclose (stdout) == 0 && found ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* The agent that runs, or the next one, does it. */
+static int resend (const agent_t *agent, gl_error_t *error)
+{
+    if (ship_again (agent->spool, error) < 0)
+        return -1;
+    printf ("gpuledger-agent sends all records that are in %s again, at once "
+            "if it is running; records that the collector has do not change\n",
+            agent->spool);
+    return 0;
+}
+
+static int run (agent_t *agent, gl_error_t *error)
+{
+    if (agent->options->resend)
+        return resend (agent, error);
+    return agent_start (agent, error) < 0 ? -1 : loop_run (agent, error);
 }
 
 int main (int argc, char **argv)
@@ -215,9 +237,7 @@ int main (int argc, char **argv)
         return probe ();
     rc = agent_init (&agent, &options, &error);
     if (rc == 0)
-        rc = agent_start (&agent, &error);
-    if (rc == 0)
-        rc = loop_run (&agent, &error);
+        rc = run (&agent, &error);
     if (rc < 0)
         agent_say (3, "%s", error.text);
     else if (options.once && !agent_has_seen (&agent))

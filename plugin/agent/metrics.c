@@ -18,6 +18,7 @@ static const char *problem_name (problem_t problem)
         [PROBLEM_STATE] = "state",   [PROBLEM_METRICS] = "metrics",
         [PROBLEM_CLOCK] = "clock",   [PROBLEM_LOST] = "lost",
         [PROBLEM_SHIP] = "ship",
+        [PROBLEM_COUNTERS] = "counters",
     };
 
     return names[problem];

@@ -25,6 +25,7 @@ typedef enum {
     PROBLEM_CLOCK,   /* it was set back */
     PROBLEM_LOST,    /* a record had to be dropped */
     PROBLEM_SHIP,    /* the shipper does not start */
+    PROBLEM_COUNTERS, /* the server of a job does not show its counters */
     PROBLEMS
 } problem_t;
 

@@ -454,7 +454,8 @@ static void tidy (ship_t *ship, spool_cursor_state_t *ret_state)
     uint32_t keep = atomic_load (&ship->keep);
     gl_error_t error;
 
-    if (spool_cursor_remove (ship->cursor, keep, &error) < 0
+    if (spool_cursor_remove (ship->cursor, keep, ship->config.retain_s, &error)
+            < 0
         || spool_cursor_look (ship->cursor, ret_state, &error) < 0)
         note_failure (ship, SHIP_CAUSE_SPOOL, &error);
     else
@@ -469,6 +470,22 @@ static void load (ship_t *ship)
         && spool_cursor_load (ship->cursor, CURSOR_FILE, &error) < 0)
         note_failure (ship, SHIP_CAUSE_STATE, &error);
     ship->loaded = true;
+}
+
+int ship_again (const char *spool, gl_error_t *error)
+{
+    return spool_cursor_ask_again (spool, CURSOR_FILE, error);
+}
+
+static void look_for_again (ship_t *ship)
+{
+    gl_error_t error;
+    int rc = spool_cursor_begin_again (ship->cursor, CURSOR_FILE, &error);
+
+    if (rc < 0)
+        note_failure (ship, SHIP_CAUSE_STATE, &error);
+    else if (rc > 0)
+        ship->bisect = (bisect_t){0};
 }
 
 /* --- prices --- */
@@ -560,6 +577,7 @@ static void turn (ship_t *ship, spool_cursor_state_t *state)
 {
     int64_t now = talk_clock ();
 
+    look_for_again (ship);
     tidy (ship, state);
     plan (ship, state, now);
     if (now >= ship->leave_at && now >= ship->spool_at) {
@@ -660,6 +678,7 @@ int ship_all (ship_t *ship, int timeout_ms, gl_error_t *error)
     int rc;
 
     load (ship);
+    look_for_again (ship);
     atomic_store (&ship->talk.until, until);
     while ((rc = ship_records (ship)) < 0 && talk_clock () < until)
         talk_wait (&ship->talk, -1, 0, max (next_retry (ship), ship->spool_at));

@@ -7,7 +7,8 @@
  * finishes them only when a munge credential of the collector's user, for the
  * nonce of that batch, says that they are committed. Its progress is kept in
  * SPOOL/state/shipped; losing that file costs repeated records, nothing else.
- * Segments that are done with are removed.
+ * Segments that are done with are removed, after `retain_s`: if the collector
+ * lost them, ship_again() has them sent again.
  *
  * What the collector will never take (REPLY_FAILED, docs/formats/wire.md) is
  * found by halving the batch, put into SPOOL/refused, itself a spool, and
@@ -56,6 +57,8 @@ typedef struct {
                                * for all nodes cut at the same second; -1: none;
                                * default 20 s */
     int look_ms;              /* between two reads of the spool: 10 s */
+    int64_t retain_s;         /* seconds that acknowledged segments are retained
+                               * (spool_cursor.h); 0: not at all */
     int prices_ms;            /* between two questions for prices: 1 h; -1: do
                                * not ask */
 } ship_config_t;
@@ -114,6 +117,10 @@ void ship_health (ship_t *ship, ship_health_t *ret_health);
 /* Without a thread: ship all that is there now. 0: everything is acknowledged;
  * -1: not within `timeout_ms`, and why. */
 int ship_all (ship_t *ship, int timeout_ms, gl_error_t *error);
+
+/* From another process: the shipper of this spool, when it next looks, sends all
+ * records that the spool still has. */
+int ship_again (const char *spool, gl_error_t *error);
 
 /* Segments below this number may be removed when they are acknowledged; the
  * agent's own reading of the spool sets it (0: all). Any thread. */

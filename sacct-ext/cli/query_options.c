@@ -291,6 +291,15 @@ int query_month_single (cli_t *cli, const query_options_t *options,
         what, options->month ? options->month : "the period");
 }
 
+bool query_full_months (const report_query_t *query)
+{
+    const zone_t *zone = query->site->zone;
+    period_t p = query->period;
+
+    return zone_unit (zone, CALENDAR_MONTH, p.start).start == p.start
+           && zone_unit (zone, CALENDAR_MONTH, p.end - 1).end == p.end;
+}
+
 int query_months_over (cli_t *cli, const report_query_t *query,
                        const char *what)
 {

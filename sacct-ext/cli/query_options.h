@@ -53,6 +53,9 @@ const text_list_t *query_options_names (const query_options_t *options,
 int query_month_single (cli_t *cli, const query_options_t *options,
                         const report_query_t *query, const char *what);
 
+/* The query covers full calendar months, of which the last may go on. */
+bool query_full_months (const report_query_t *query);
+
 /* CLI_OK if the query covers full months that are over, because charges are
  * complete only then; otherwise prints the reason. `what` names the option that
  * needs this, "--journal". Warns about clusters whose facts end earlier. */

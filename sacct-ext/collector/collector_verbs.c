@@ -87,5 +87,6 @@ const collector_verb_t collector_verbs[] = {
     {VERB_TAG, "tag", TEXTS_MAX, run_command},
     {VERB_MINE, "mine", TEXTS_MAX, run_command},
     {VERB_PRICE, "price", TEXTS_MAX, run_command},
+    {VERB_UNITS, "units", TEXTS_MAX, run_command},
     {0, NULL, 0, NULL},
 };

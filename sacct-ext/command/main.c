@@ -26,11 +26,11 @@ static const verb_t verb_help = {
 const verb_t *const cli_verbs[] = {
     &verb_setup,   &verb_init,      &verb_sync,    &verb_import,  &verb_ingest,
     &verb_report,  &verb_statement, &verb_balance, &verb_budget,  &verb_mail,
-    &verb_metrics, &verb_explain,   &verb_tag,     &verb_mine,    &verb_price,
-    &verb_rates,   &verb_prices,    &verb_whatif,  &verb_export,  &verb_publish,
-    &verb_close,   &verb_correct,   &verb_credit,  &verb_dispute, &verb_reopen,
-    &verb_verify,  &verb_backup,    &verb_restore, &verb_doctor,  &verb_help,
-    NULL,
+    &verb_idle,    &verb_metrics,   &verb_explain, &verb_tag,     &verb_units,
+    &verb_mine,    &verb_price,     &verb_rates,   &verb_prices,  &verb_fits,
+    &verb_whatif,  &verb_export,    &verb_publish, &verb_close,   &verb_correct,
+    &verb_credit,  &verb_dispute,   &verb_reopen,  &verb_verify,  &verb_backup,
+    &verb_restore, &verb_doctor,    &verb_help,    NULL,
 };
 
 static const verb_t *find_verb (const char *name)

@@ -39,6 +39,12 @@ const cli_option_t planning_options[] = {
      "plan: share of the work that may be interrupted\n"
      "(default: pools[].interruptible)",
      CLI_AT (planning_options_t, plan.interruptible)},
+    {0, "vary", "SHARE",
+     "plan: change each input of the sensitivity by this share\n"
+     "(default: 20%)",
+     CLI_AT (planning_options_t, plan.vary)},
+    {0, "growth", "SHARE", "plan: growth of the demand a year",
+     CLI_AT (planning_options_t, plan.growth)},
     {0, "printed", "FIGURE",
      "breakeven: explain a published one, 40.5% or 18628 a year",
      CLI_AT (planning_options_t, breakeven.printed)},
@@ -93,9 +99,10 @@ int planning_check (cli_t *cli, planning_options_t *options, const char *name)
                                "report recharge");
     if (!plan
         && (chosen->downtime || chosen->spares || chosen->target
-            || chosen->interruptible))
-        return cli_usage (cli, "--downtime, --spares, --target and "
-                               "--interruptible are for report plan");
+            || chosen->interruptible || chosen->vary || chosen->growth))
+        return cli_usage (cli, "--downtime, --spares, --target, "
+                               "--interruptible, --vary and --growth are for "
+                               "report plan");
     if (plan_check (chosen, &error) < 0)
         return cli_usage (cli, "%s", error.text);
     return read_max_age (cli, options);

@@ -5,6 +5,7 @@
 #include "command/explain_charge.h"
 #include "command/verb.h"
 #include "month/job_explain.h"
+#include "month/job_waste.h"
 #include "render/render_explain.h"
 
 int write_explanation (cli_t *cli, const output_t *output,
@@ -29,6 +30,10 @@ static int explain (cli_t *cli, const job_name_t *job, const output_t *output)
         return CLI_FAILED;
     if (jobs_explain (cli->store, cli->site, job, 1, NULL, &explanation, &error) < 0)
         return cli_fail (cli, &error);
+    if (job_waste_explain (cli->store, cli->site, explanation, &error) < 0) {
+        explain_free (explanation);
+        return cli_fail (cli, &error);
+    }
     rc = write_explanation (cli, output, explanation);
     explain_free (explanation);
     return rc;

@@ -9,6 +9,7 @@
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "command/verb_report.h"
+#include "month/wastes.h"
 #include "site/site.h"
 
 /* What a user sees. `cost` is none of it: it says what the site's idle time
@@ -124,12 +125,49 @@ static int check_private (const report_t *report, gl_error_t *error)
     return gl_error (error, "the report is not limited to one user");
 }
 
+struct lines {
+    report_t *report;
+    report_list_t *list; /* NULL: there is no line yet */
+};
+
+static void add_line (const char *title, const char *text, void *arg)
+{
+    struct lines *lines = arg;
+
+    if (!lines->list)
+        lines->list = report_list (lines->report, "What your jobs wasted");
+    report_list_item (lines->list, title, text);
+}
+
+static void add_note (const char *title, const char *text, void *arg)
+{
+    report_note (arg, NOTE_INFORMATION, "Wasted: %s: %s", title, text);
+}
+
+/* Of full months, because prices are those of a month: in the formats for people as a
+ * list, in JSON as notes. CSV has rows alone. */
+static int add_waste (cli_t *cli, const struct mine *mine,
+                      const report_query_t *query, report_t *report)
+{
+    struct lines lines = {.report = report};
+    gl_error_t error;
+    int rc = 0;
+
+    if (report->row_count == 0 || !query_full_months (query))
+        return CLI_OK;
+    if (mine->output.format == RENDER_JSON)
+        rc = wastes_lines (cli->store, query, add_note, report, &error);
+    else if (mine->output.format == RENDER_TABLE
+             || mine->output.format == RENDER_HTML)
+        rc = wastes_lines (cli->store, query, add_line, &lines, &error);
+    return rc < 0 ? cli_fail (cli, &error) : CLI_OK;
+}
+
 static int print (cli_t *cli, const struct mine *mine, report_t *report)
 {
     output_t output = mine->output;
     gl_error_t error;
 
-    drop_notes (report);
     if (check_private (report, &error) < 0)
         return cli_fail (cli, &error);
     if (select_fields (report, &output, &error) < 0
@@ -156,6 +194,10 @@ static int mine_here (cli_t *cli, struct mine *mine)
                                 "project", &query);
     if (rc == CLI_OK)
         rc = report_of_charges (cli, &query, &report);
+    if (rc == CLI_OK) {
+        drop_notes (report);
+        rc = add_waste (cli, mine, &query, report);
+    }
     if (rc == CLI_OK)
         rc = print (cli, mine, report);
     report_free (report);
@@ -199,7 +241,8 @@ const verb_t verb_mine = {
     .synopsis = "[OPTION]...",
     .summary = "your own usage and charges",
     .help = "Shows your own GPU time and its charges, by project: nothing of "
-            "other users and no totals of the site. On the accounting host, "
+            "other users and no totals of the site. Of full months it also "
+            "lists what your jobs wasted, and what would have prevented it. On the accounting host, "
             "root reads the store. On other hosts the collector answers, and "
             "munge proves who you are.",
     .options = options,

@@ -17,6 +17,7 @@
 #include "month/bills.h"
 #include "month/carbons.h"
 #include "month/chargebacks.h"
+#include "month/results.h"
 #include "month/summaries.h"
 #include "month/wastes.h"
 #include "report/energy_report.h"
@@ -198,12 +199,7 @@ static int report_of_summary (cli_t *cli, const report_query_t *query,
 static int check_full_months (cli_t *cli, const report_query_t *query,
                               const char *name)
 {
-    const zone_t *zone = query->site->zone;
-
-    return zone_unit (zone, CALENDAR_MONTH, query->period.start).start
-                       == query->period.start
-                   && zone_unit (zone, CALENDAR_MONTH, query->period.end - 1).end
-                          == query->period.end
+    return query_full_months (query)
                ? CLI_OK
                : cli_usage (cli,
                             "report %s covers full calendar months: give "
@@ -229,6 +225,18 @@ static int report_of_tags (cli_t *cli, const report_query_t *query,
     int rc = check_full_months (cli, query, "tags");
 
     if (rc == CLI_OK && tags_make (cli->store, query, ret_report, &error) < 0)
+        rc = cli_fail (cli, &error);
+    return rc;
+}
+
+static int report_of_results (cli_t *cli, const report_query_t *query,
+                              report_t **ret_report)
+{
+    gl_error_t error;
+    int rc = check_full_months (cli, query, "results");
+
+    if (rc == CLI_OK
+        && results_make (cli->store, query, ret_report, &error) < 0)
         rc = cli_fail (cli, &error);
     return rc;
 }
@@ -556,6 +564,7 @@ static const struct {
     {"idle", report_of_idle, default_user, NULL},
     {"waste", report_of_waste, default_teams, NULL},
     {"rightsize", report_of_rightsize, default_user, NULL},
+    {"results", report_of_results, default_teams, NULL},
     {"tags", report_of_tags, default_tags, NULL},
     {"breakeven", NULL, NULL, make_breakeven},
     {"decide", NULL, NULL, make_decide},
@@ -734,7 +743,9 @@ const verb_t verb_report = {
       "measured and modelled, and its CO2e\n  idle         allocated GPUs that "
       "agents found idle\n  waste        GPU time that did no useful work, by "
       "cause, in money, and the\n               jobs that wasted most\n  rightsize    which jobs would do with "
-      "fewer or smaller GPUs, and what that\n               saves\n  tags         "
+      "fewer or smaller GPUs, and what that\n               saves\n  results      what a "
+      "million tokens, an image or a training run costs, by what\n               "
+      "jobs reported (gpuledger units)\n  tags         "
       "GPU time without a project, by account and user, and tags that "
       "were\n               changed\n  breakeven    what a GPU hour costs, owned and "
       "rented\n  decide       the questions of the configuration: what a run "

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "command/verb.h"
+#include "setup/image.h"
 #include "setup/setup.h"
 
 /* What this host is for. */
@@ -34,18 +35,27 @@ static int unknown_host (cli_t *cli, const char *name)
                             name);
 }
 
+static int run_steps (cli_t *cli, const setup_options_t *options,
+                      const char *name, const setup_step_t *steps)
+{
+    if (geteuid () != 0 && !options->dry_run)
+        return cli_failf (cli,
+                          "setup changes files of root: run it as root, or "
+                          "with --dry-run to see what it would change");
+    if (options->root && steps == setup_host_steps)
+        return cli_usage (cli, "--root is for images of nodes and login hosts: "
+                               "an accounting host has a ledger of its own");
+    if (options->root && strcmp (options->root, IMAGE_INSIDE) != 0)
+        return image_enter (cli, name, options->root);
+    return setup_run (cli, options, steps);
+}
+
 static int run_for (cli_t *cli, const setup_options_t *options,
                     const char *name)
 {
-    for (size_t i = 0; i < GL_ARRAY_SIZE (hosts); i++) {
-        if (strcmp (hosts[i].name, name) != 0)
-            continue;
-        if (geteuid () != 0 && !options->dry_run)
-            return cli_failf (cli,
-                              "setup changes files of root: run it as root, or "
-                              "with --dry-run to see what it would change");
-        return setup_run (cli, options, hosts[i].steps);
-    }
+    for (size_t i = 0; i < GL_ARRAY_SIZE (hosts); i++)
+        if (!strcmp (hosts[i].name, name))
+            return run_steps (cli, options, name, hosts[i].steps);
     return unknown_host (cli, name);
 }
 
@@ -81,6 +91,10 @@ static const cli_option_t options[] = {
      CLI_AT (setup_options_t, slurmdbd_conf)},
     {0, "plugstack", "FILE", "plugstack.conf (default: as slurm.conf says)",
      CLI_AT (setup_options_t, plugstack)},
+    {0, "root", "DIR",
+     "node and login: the host is the image in DIR, whose gpuledger\nruns in "
+     "it; units are enabled, not started (/: in the image)",
+     CLI_AT (setup_options_t, root)},
     {0, "run-sql", NULL,
      "make database accounts with the client mariadb and your own\nlogin "
      "(default: print the SQL for an administrator)",
@@ -116,5 +130,7 @@ const verb_t verb_setup = {
     .options = options,
     .example = "gpuledger setup --dry-run\n"
                "gpuledger setup --run-sql\n"
-               "gpuledger setup node --collector ledger1",
+               "gpuledger setup node --collector ledger1\n"
+               "gpuledger setup node --root /srv/images/gpu --collector "
+               "ledger1",
 };

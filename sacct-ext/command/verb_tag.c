@@ -25,10 +25,10 @@ static void say_done (const struct tag *tag, const retag_done_t *done)
 
     progress_end ();
     if (done->segments == 0)
-        printf ("job %s of %s already belongs to %s\n", tag->request.job,
+        printf ("job %s of %s already belongs to %s\n", tag->request.of.job,
                 done->cluster, tag->request.project);
     else
-        printf ("job %s of %s: %s -> %s (%zu segment%s)\n", tag->request.job,
+        printf ("job %s of %s: %s -> %s (%zu segment%s)\n", tag->request.of.job,
                 done->cluster, before, tag->request.project, done->segments,
                 done->segments == 1 ? "" : "s");
 }
@@ -38,7 +38,7 @@ static void say_done (const struct tag *tag, const retag_done_t *done)
  * host: that is one user among others. */
 static int tag_here (cli_t *cli, const struct tag *tag)
 {
-    retag_person_t person = {0};
+    job_person_t person = {0};
     retag_done_t done;
     gl_error_t error;
 
@@ -63,7 +63,8 @@ static int tag_there (cli_t *cli, const struct tag *tag)
     int rc = user_verb_not_for (cli, tag->as);
 
     if (rc == CLI_OK
-        && (user_words_add (&words, VERB_TAG, "job", tag->request.job, &error)
+        && (user_words_add (&words, VERB_TAG, "job", tag->request.of.job,
+                            &error)
                 < 0
             || user_words_add (&words, VERB_TAG, "project",
                                tag->request.project, &error)
@@ -95,7 +96,7 @@ static int run (cli_t *cli, int argc, char **argv)
     else if (optind != argc - 2)
         rc = cli_usage (cli, "give a job and a project");
     else {
-        tag.request.job = argv[optind];
+        tag.request.of.job = argv[optind];
         tag.request.project = argv[optind + 1];
         if (tag.labels.length)
             tag.request.labels = buffer_text (&tag.labels);
@@ -110,13 +111,13 @@ static const cli_option_t options[] = {
     {0, "submit", "TIME",
      "the job submitted at that time, because JobIds recur\n(default: the "
      "latest, with its requeues)",
-     CLI_AT (struct tag, request.submit)},
+     CLI_AT (struct tag, request.of.submit)},
     {0, "label", "KEY=VALUE",
      "a label of the job; all given labels replace its old ones; may "
      "be\nrepeated",
      CLI_AT (struct tag, labels), .take = take_label},
     {0, "cluster", "NAME", "the job of this cluster",
-     CLI_AT (struct tag, request.cluster)},
+     CLI_AT (struct tag, request.of.cluster)},
     USER_FOR_OPTION (struct tag, as),
     {0},
 };

@@ -38,6 +38,13 @@ typedef int (*fact_f) (const fact_t *fact, void *arg, gl_error_t *error);
 int facts_each (store_t *store, const site_t *site, const store_query_t *query,
                 fact_f callback, void *arg, gl_error_t *error);
 
+/* At least those of the jobs with a segment that is wanted: where these are few, the
+ * others cost no join. */
+typedef bool (*facts_wanted_f) (const segment_t *segment, void *arg);
+int facts_each_wanted (store_t *store, const site_t *site,
+                       const store_query_t *query, facts_wanted_f wanted,
+                       fact_f callback, void *arg, gl_error_t *error);
+
 /* The same, and what came of the join. Usage of ids that are not among the
  * store's JobIds of the period is not looked at. */
 int facts_each_unmatched (store_t *store, const site_t *site,

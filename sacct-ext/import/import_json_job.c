@@ -308,6 +308,21 @@ static int parse_when (import_t *import, const shape_t *shape,
     return import_times (import, &times, s, error);
 }
 
+/* Its name: "root", or nothing where accounting has nobody. */
+static cancelled_by_t cancelled_by (const json_t *job, const segment_t *s)
+{
+    const json_t *value = json_object_get (job, "kill_request_user");
+    const char *who = json_string_value (value);
+
+    if (!value || s->state != SEGMENT_CANCELLED)
+        return CANCELLED_BY_UNKNOWN;
+    if (!who || !*who)
+        return CANCELLED_BY_NOBODY;
+    if (!s->user)
+        return CANCELLED_BY_UNKNOWN;
+    return !strcmp (who, s->user) ? CANCELLED_BY_USER : CANCELLED_BY_OTHER;
+}
+
 static void parse_who (const shape_t *shape, const json_t *job, segment_t *s)
 {
     uint64_t number;
@@ -332,6 +347,7 @@ static void parse_who (const shape_t *shape, const json_t *job, segment_t *s)
         && number <= INT32_MAX)
         s->restart_count = (int32_t)number;
     s->job_db_inx = id_at (job, "db_index");
+    s->cancelled_by = cancelled_by (job, s);
 }
 
 int import_json_job (import_t *import, const json_t *job, gl_error_t *error)

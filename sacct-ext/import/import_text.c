@@ -393,6 +393,7 @@ static int parse_row (table_t *t, gl_error_t *error)
         || parse_when (t, o->zone (s.cluster, o->zone_arg), &s, error) < 0
         || parse_what (t, &s, error) < 0)
         return -1;
+    s.cancelled_by = segment_cancelled_text (state, s.uid);
     return import_segment (t->import, &s, error);
 }
 

@@ -45,11 +45,12 @@ static const struct field {
     FIELD (U64, array_job),     FIELD (U32, array_task),
     FIELD (U64, het_job),       FIELD (U32, het_offset),
     FIELD (U64, job_db_inx),    FIELD (U64, sluid),
-    FIELD (I32, restart_count),
+    FIELD (I32, restart_count), FIELD (U32, cancelled_by),
 };
 _Static_assert(sizeof (segment_state_t) == sizeof (uint32_t)
-                   && sizeof (segment_source_t) == sizeof (uint32_t),
-               "states and sources are written as 32 bits");
+                   && sizeof (segment_source_t) == sizeof (uint32_t)
+                   && sizeof (cancelled_by_t) == sizeof (uint32_t),
+               "enums are written as 32 bits");
 
 /* "=" and the text, in which tab, line end and backslash are \t, \n, \\; "-": NULL */
 static void add_text (buffer_t *line, const char *text)

@@ -72,7 +72,7 @@ enum {
 static const column_info_t columns[AT_COUNT] = {
     [AT_KIND] = {"kind", "Mail", COLUMN_TEXT, true, false,
                  "statement, draft (of a month that is not closed), weekly, "
-                 "monthly; alerts: budget, balance."},
+                 "monthly; alerts: budget, balance, idle, idle_command."},
     [AT_PERIOD] = {"period", "Period", COLUMN_DATE, true, false,
                    "The month, or the first day of the week."},
     [AT_NAME] = {"name", "Name", COLUMN_TEXT, true, false,

@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "facts/facts.h"
 #include "month/month.h"
 #include "month/wastes.h"
@@ -30,10 +31,26 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
                              fact->evidence, error);
 }
 
+/* By the names of users alone: those that a filter of users leaves out. */
+static bool is_wanted (const segment_t *s, void *arg)
+{
+    const struct making *m = arg;
+
+    for (size_t i = 0; i < m->query->filter_count; i++)
+        if (m->query->filters[i].key == KEY_USER)
+            return report_filter_passes (&m->query->filters[i], s->user);
+    return true;
+}
+
 static int add_facts (struct making *m, period_t period, gl_error_t *error)
 {
     const store_query_t segments
         = {.start = period.start, .end = period.end, .gpu_only = true};
+
+    if (GL_ANY (m->query->filters, m->query->filter_count, it,
+                it->key == KEY_USER))
+        return facts_each_wanted (m->store, m->query->site, &segments,
+                                  is_wanted, take_fact, m, error);
 
     return facts_each (m->store, m->query->site, &segments, take_fact, m,
                        error);
@@ -91,6 +108,22 @@ int wastes_make (store_t *store, const report_query_t *query,
     rc = each_month (&m, error);
     if (rc == 0)
         *ret_report = waste_report_make (m.waste);
+    waste_report_free (m.waste);
+    return rc;
+}
+
+int wastes_lines (store_t *store, const report_query_t *query,
+                  waste_line_f callback, void *arg, gl_error_t *error)
+{
+    report_query_t ungrouped = *query;
+    struct making m = {.store = store, .query = &ungrouped};
+    int rc;
+
+    ungrouped.by.count = 0;
+    m.waste = waste_report_new (&ungrouped);
+    rc = each_month (&m, error);
+    if (rc == 0)
+        waste_report_lines (m.waste, WASTE_OWN_JOBS, callback, arg);
     waste_report_free (m.waste);
     return rc;
 }

@@ -9,11 +9,17 @@
 #include "report/report.h"
 #include "store/store.h"
 #include "usage/query.h"
+#include "waste/waste_report.h"
 
 /* The query is of full calendar months, of which the last may go on. Yours:
  * report_free(). */
 int wastes_make (store_t *store, const report_query_t *query,
                  report_t **ret_report, gl_error_t *error);
+
+/* What was wasted, in lines (waste_report_lines()). The query, of full months, has
+ * filters. */
+int wastes_lines (store_t *store, const report_query_t *query,
+                  waste_line_f callback, void *arg, gl_error_t *error);
 
 int rightsizes_make (store_t *store, const report_query_t *query,
                      report_t **ret_report, gl_error_t *error);

@@ -18,6 +18,7 @@
 
 typedef struct {
     bool dry_run;
+    bool image; /* of a host that boots later: nothing is started */
     made_t made;
     buffer_t log;
 } changes_t;

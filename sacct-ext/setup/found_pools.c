@@ -13,6 +13,7 @@
 #include "gres/mig.h"
 #include "gres/nodelist.h"
 #include "gres/tres.h"
+#include "setup/found_partitions.h"
 
 /* Nodes with the same GPUs. */
 struct group {
@@ -25,27 +26,14 @@ struct group {
 struct groups {
     struct group *group;
     size_t count;
-    const slurm_line_t **defaults; /* NodeName=DEFAULT so far */
-    size_t default_count;
 };
 
 /* --- node lines ---------------------------------------------------------- */
 
-/* The last default for a key is in force. */
-static const char *node_value (const struct groups *groups,
-                               const slurm_line_t *line, const char *key)
+static int64_t node_number (const slurm_conf_t *conf, const slurm_line_t *line,
+                            const char *key)
 {
-    const char *value = slurm_line_value (line, key);
-
-    for (size_t i = groups->default_count; i-- > 0 && !value;)
-        value = slurm_line_value (groups->defaults[i], key);
-    return value;
-}
-
-static int64_t node_number (const struct groups *groups,
-                            const slurm_line_t *line, const char *key)
-{
-    const char *text = node_value (groups, line, key);
+    const char *text = slurm_line_effective (conf, line, key);
     uint64_t number;
 
     return text && number_u64_text (text, &number) == 0 && number < INT32_MAX
@@ -74,8 +62,9 @@ static void agree (int64_t *known, int64_t value, bool first)
         *known = 0;
 }
 
-static void add_node (struct groups *groups, const slurm_line_t *line,
-                      const char *gres, uint64_t count)
+static void add_node (const slurm_conf_t *conf, struct groups *groups,
+                      const slurm_line_t *line, const char *gres,
+                      uint64_t count)
 {
     struct group *group = group_of (groups, gres);
     bool first = group->node_count == 0;
@@ -83,8 +72,8 @@ static void add_node (struct groups *groups, const slurm_line_t *line,
     buffer_printf (&group->nodes, "%s%s", first ? "" : ",",
                    line->pair[0].value);
     group->node_count += count;
-    agree (&group->cpus, node_number (groups, line, "CPUs"), first);
-    agree (&group->memory, node_number (groups, line, "RealMemory"), first);
+    agree (&group->cpus, node_number (conf, line, "CPUs"), first);
+    agree (&group->memory, node_number (conf, line, "RealMemory"), first);
 }
 
 static int read_gres (const char *text, tres_t *tres, gl_error_t *error)
@@ -96,10 +85,10 @@ static int read_gres (const char *text, tres_t *tres, gl_error_t *error)
     return 0;
 }
 
-static int read_node (struct groups *groups, const slurm_line_t *line,
-                      gl_error_t *error)
+static int read_node (const slurm_conf_t *conf, struct groups *groups,
+                      const slurm_line_t *line, gl_error_t *error)
 {
-    const char *gres = node_value (groups, line, "Gres");
+    const char *gres = slurm_line_effective (conf, line, "Gres");
     nodelist_t *nodes = nodelist_open (line->pair[0].value, error);
     tres_t tres = TRES_INIT;
     int rc = nodes ? 0 : -1;
@@ -107,7 +96,7 @@ static int read_node (struct groups *groups, const slurm_line_t *line,
     if (rc == 0 && gres)
         rc = read_gres (gres, &tres, error);
     if (rc == 0 && gres && gres_devices (tres.gres, NULL, NULL, NULL))
-        add_node (groups, line, tres.gres, nodelist_count (nodes));
+        add_node (conf, groups, line, tres.gres, nodelist_count (nodes));
     tres_done (&tres);
     nodelist_close (nodes);
     return rc == 0 ? 0
@@ -119,11 +108,8 @@ static int read_nodes (const slurm_conf_t *conf, struct groups *groups,
 {
     for (size_t i = 0; i < conf->count; i++) {
         const slurm_line_t *line = &conf->line[i];
-        if (strcasecmp (line->pair[0].key, "NodeName") != 0)
-            continue;
-        if (!strcasecmp (line->pair[0].value, "DEFAULT"))
-            *GL_APPEND (groups->defaults, groups->default_count) = line;
-        else if (read_node (groups, line, error) < 0)
+        if (slurm_line_is (line, "NodeName")
+            && read_node (conf, groups, line, error) < 0)
             return -1;
     }
     return 0;
@@ -281,7 +267,6 @@ static void add_pools (found_pools_t *found, const struct group *group)
 
 static void groups_done (struct groups *groups)
 {
-    free (groups->defaults);
     GL_FREE_EACH (groups->group, groups->count, group, {
         free (group->gres);
         buffer_done (&group->nodes);
@@ -299,7 +284,7 @@ int found_pools_read (const slurm_conf_t *conf, found_pools_t *ret_found,
     for (size_t i = 0; rc == 0 && i < groups.count; i++)
         add_pools (ret_found, &groups.group[i]);
     groups_done (&groups);
-    return rc;
+    return rc < 0 ? -1 : found_partitions_add (conf, ret_found, error);
 }
 
 void found_pools_done (found_pools_t *found)
@@ -308,6 +293,7 @@ void found_pools_done (found_pools_t *found)
         free (pool->name);
         free (pool->nodes);
         texts_clear (&pool->types);
+        texts_clear (&pool->partitions);
         free (pool->layout);
     });
     *found = (found_pools_t){0};

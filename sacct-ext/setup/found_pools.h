@@ -17,10 +17,11 @@
 
 typedef struct {
     char *name;
-    char *nodes;       /* as Slurm writes them */
-    text_list_t types; /* of Slurm; "gpu": GPUs without a type */
-    char *layout;      /* of the slices of a node; NULL: whole GPUs */
-    const char *model; /* of a table of models; NULL: unknown */
+    char *nodes;            /* as Slurm writes them */
+    text_list_t types;      /* of Slurm; "gpu": GPUs without a type */
+    text_list_t partitions; /* setup/found_partitions.h */
+    char *layout;           /* of the slices of a node; NULL: whole GPUs */
+    const char *model;      /* of a table of models; NULL: unknown */
     bool
         needs_model; /* what its slices weigh depends on the model, which is unknown */
     int64_t gpus_per_node;

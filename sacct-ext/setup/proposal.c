@@ -86,12 +86,25 @@ static void add_types (const found_pool_t *pool, buffer_t *out)
     buffer_add_text (out, "]\n");
 }
 
+/* A comment ends where its line does: nothing of slurm.conf may end it earlier. */
+static void add_partitions (const found_pool_t *pool, buffer_t *out)
+{
+    for (size_t i = 0; i < pool->partitions.count; i++) {
+        const char *text = pool->partitions.item[i];
+        buffer_add_text (out, "    # ");
+        for (; *text; text++)
+            buffer_add_char (out, *text >= ' ' && *text <= '~' ? *text : '?');
+        buffer_add_char (out, '\n');
+    }
+}
+
 static void add_pool (const setup_t *setup, const found_pool_t *pool,
                       buffer_t *out)
 {
     add_text (out, "  - ", "name", pool->name);
     add_text (out, "    ", "cluster", setup->options.answers.cluster);
     add_text (out, "    ", "nodes", pool->nodes);
+    add_partitions (pool, out);
     add_types (pool, out);
     if (pool->needs_model)
         buffer_add_text (out, "    gpu: " SITE_TODO

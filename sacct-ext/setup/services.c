@@ -8,10 +8,10 @@
 
 #define UNITS_MAX 16
 
-/* As sd_booted(3). */
-static bool systemd_runs (void)
+/* As sd_booted(3); in an image systemctl works with the files alone. */
+static bool systemctl_works (const changes_t *changes)
 {
-    return access ("/run/systemd/system", F_OK) == 0
+    return (changes->image || access ("/run/systemd/system", F_OK) == 0)
            && program_exists ("systemctl");
 }
 
@@ -33,31 +33,41 @@ static bool answers (const char *verb, const char *unit, const char *word)
 
 typedef enum { UNIT_MISSING, UNIT_OFF, UNIT_ON } unit_state_t;
 
-static unit_state_t unit_state (const char *unit)
+static unit_state_t unit_state (const changes_t *changes, const char *unit)
 {
     bool enabled = answers ("is-enabled", unit, "enabled");
 
     if (!enabled && !answers ("is-enabled", unit, "disabled"))
         return UNIT_MISSING;
-    return enabled && answers ("is-active", unit, "active") ? UNIT_ON
-                                                            : UNIT_OFF;
+    return enabled && (changes->image || answers ("is-active", unit, "active"))
+               ? UNIT_ON
+               : UNIT_OFF;
 }
 
-/* "systemctl enable --now UNIT...", for those that are off; without systemd for all. */
-static size_t command_of (const char *const *units, const char **argv)
+/* Those that are off; without systemctl all. */
+static size_t units_off (const changes_t *changes, const char *const *units,
+                         const char **ret_off)
 {
-    bool runs = systemd_runs ();
-    size_t count = 0, head;
+    bool works = systemctl_works (changes);
+    size_t count = 0;
 
-    argv[count++] = "systemctl";
-    argv[count++] = "enable";
-    argv[count++] = "--now";
-    head = count;
     for (; *units; units++)
-        if (!runs || unit_state (*units) == UNIT_OFF)
-            argv[count++] = *units;
-    argv[count] = NULL;
-    return count - head;
+        if (!works || unit_state (changes, *units) == UNIT_OFF)
+            ret_off[count++] = *units;
+    ret_off[count] = NULL;
+    return count;
+}
+
+/* "systemctl VERB UNIT..." or "systemctl VERB --now UNIT...". */
+static void command_of (const changes_t *changes, const char *verb,
+                        const char *const *units, const char **argv)
+{
+    *argv++ = "systemctl";
+    *argv++ = verb;
+    if (!changes->image)
+        *argv++ = "--now";
+    while ((*argv++ = *units++))
+        ;
 }
 
 static void add_command (buffer_t *out, const char *const *argv)
@@ -66,48 +76,60 @@ static void add_command (buffer_t *out, const char *const *argv)
         buffer_printf (out, " %s", *argv);
 }
 
-setup_state_t services_look (const char *const *units, buffer_t *finding)
+setup_state_t services_look (const changes_t *changes, const char *const *units,
+                             buffer_t *finding)
 {
-    const char *argv[UNITS_MAX];
+    const char *off[UNITS_MAX];
 
-    if (!systemd_runs ())
+    if (!systemctl_works (changes))
         return setup_say (finding, SETUP_TO_DO,
-                          "systemd does not run on this host");
-    if (unit_state (units[0]) == UNIT_MISSING)
+                          changes->image ? "there is no systemctl in this image"
+                                         : "systemd does not run on this host");
+    if (unit_state (changes, units[0]) == UNIT_MISSING)
         return setup_say (finding, SETUP_WAITING, "%s is not installed",
                           units[0]);
-    if (command_of (units, argv) == 0)
+    if (units_off (changes, units, off) == 0)
         return SETUP_DONE;
-    buffer_add_text (finding, "not enabled, or not active:");
-    add_command (finding, argv + 3);
+    buffer_add_text (finding, changes->image ? "not enabled:"
+                                             : "not enabled, or not active:");
+    add_command (finding, off);
     return SETUP_TO_DO;
+}
+
+static int note_units (changes_t *changes, const char *const *units,
+                       gl_error_t *error)
+{
+    if (changes->dry_run)
+        return 0;
+    for (; *units; units++)
+        made_note (&changes->made, "unit", *units, NULL);
+    return made_write (&changes->made, error);
 }
 
 setup_result_t services_enable (changes_t *changes, const char *const *units,
                                 buffer_t *finding, gl_error_t *error)
 {
-    const char *argv[UNITS_MAX];
+    const char *off[UNITS_MAX], *argv[UNITS_MAX + 4];
 
-    command_of (units, argv);
-    if (!systemd_runs ()) {
+    units_off (changes, units, off);
+    command_of (changes, "enable", off, argv);
+    if (!systemctl_works (changes)) {
         buffer_add_text (finding, "where it runs, for the packages that are "
                                   "installed:\n$");
         add_command (finding, argv);
         return SETUP_YOURS;
     }
-    for (size_t i = 3; argv[i]; i++)
-        if (!changes->dry_run)
-            made_note (&changes->made, "unit", argv[i], NULL);
-    if (!changes->dry_run && made_write (&changes->made, error) < 0)
-        return SETUP_FAILED;
-    return change_run (changes, argv, NULL, NULL, error) < 0 ? SETUP_FAILED
-                                                             : SETUP_MADE;
+    return note_units (changes, off, error) < 0
+                   || change_run (changes, argv, NULL, NULL, error) < 0
+               ? SETUP_FAILED
+               : SETUP_MADE;
 }
 
 static int disable (changes_t *changes, const char *unit, gl_error_t *error)
 {
-    const char *argv[] = {"systemctl", "disable", "--now", unit, NULL};
+    const char *units[] = {unit, NULL}, *argv[5];
 
+    command_of (changes, "disable", units, argv);
     if (change_run (changes, argv, NULL, NULL, error) < 0)
         return -1;
     return changes->dry_run ? 0 : change_forget (changes, "unit", unit, error);

@@ -1,8 +1,8 @@
 /*
  * services.h: units of systemd, enabled and disabled by setup.
  *
- * Units that are not installed are left out. Where systemd does not run, as in an image
- * that is being built, the administrator gets the command.
+ * Units that are not installed are left out. In an image they are enabled without being
+ * started. On a host where systemd does not run, the administrator gets the command.
  */
 #ifndef GL_SETUP_SERVICES_H
 #define GL_SETUP_SERVICES_H
@@ -10,7 +10,8 @@
 #include "setup/setup.h"
 
 /* `units` ends with NULL. */
-setup_state_t services_look (const char *const *units, buffer_t *finding);
+setup_state_t services_look (const changes_t *changes, const char *const *units,
+                             buffer_t *finding);
 setup_result_t services_enable (changes_t *changes, const char *const *units,
                                 buffer_t *finding, gl_error_t *error);
 /* Those that setup enabled. */

@@ -91,6 +91,10 @@ void setup_done (setup_t *setup)
 static int setup_open (setup_t *setup, gl_error_t *error)
 {
     setup->changes.dry_run = setup->options.dry_run;
+    setup->changes.image = setup->options.root;
+    if (setup->changes
+            .image) /* systemctl asks no systemd, even if it finds one */
+        setenv ("SYSTEMD_OFFLINE", "1", 1);
     setup_load_site (setup);
     store_place_url (setup);
     if (made_read (&setup->changes.made, error) < 0)

@@ -50,6 +50,7 @@ typedef struct {
     const char *slurmdbd_conf; /* --slurmdbd-conf */
     const char *sql_host;      /* host of the database accounts */
     const char *plugstack;
+    const char *root; /* --root: this is an image; NULL: a host */
     bool yes;
     bool dry_run;
     bool remove;

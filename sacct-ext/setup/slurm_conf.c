@@ -48,11 +48,16 @@ char *slurm_conf_find (const char *name)
 
 /* --- one line ------------------------------------------------------------ */
 
+/* The kinds of lines with DEFAULT lines that we read. */
+enum { NODE, PARTITION, KINDS };
+static const char *const kinds[KINDS] = {"NodeName", "PartitionName"};
+
 struct reader {
     slurm_conf_t *conf;
     const char *file; /* the one that is read; belongs to conf */
     int number;       /* of the line */
     int depth;
+    ssize_t *defaults; /* the last one of each kind so far; -1: none */
     gl_error_t *error;
 };
 
@@ -140,6 +145,26 @@ static int read_included (struct reader *reader, const char *name)
     return 0;
 }
 
+static bool is_default (const slurm_line_t *line)
+{
+    return !strcasecmp (line->pair[0].value, "DEFAULT");
+}
+
+static void add_line (struct reader *reader, slurm_line_t *line)
+{
+    slurm_conf_t *conf = reader->conf;
+
+    line->defaults = -1;
+    for (int i = 0; i < KINDS; i++) {
+        if (strcasecmp (line->pair[0].key, kinds[i]) != 0)
+            continue;
+        line->defaults = reader->defaults[i];
+        if (is_default (line))
+            reader->defaults[i] = (ssize_t)conf->count;
+    }
+    *GL_APPEND (conf->line, conf->count) = *line;
+}
+
 static int read_line (struct reader *reader, char *text)
 {
     slurm_line_t line = {.file = reader->file, .number = reader->number};
@@ -151,7 +176,7 @@ static int read_line (struct reader *reader, char *text)
         return read_included (reader, skip_blanks (at + 7));
     add_pairs (&line, at);
     if (line.count)
-        *GL_APPEND (reader->conf->line, reader->conf->count) = line;
+        add_line (reader, &line);
     return 0;
 }
 
@@ -208,7 +233,8 @@ static int read_file (struct reader *reader, const char *path)
 slurm_conf_t *slurm_conf_read (const char *path, gl_error_t *error)
 {
     slurm_conf_t *conf = xcalloc (1, sizeof (*conf));
-    struct reader reader = {.conf = conf, .error = error};
+    ssize_t defaults[KINDS] = {-1, -1};
+    struct reader reader = {.conf = conf, .defaults = defaults, .error = error};
 
     conf->path = xstrdup (path);
     if (read_file (&reader, path) == 0)
@@ -244,6 +270,23 @@ const char *slurm_line_value (const slurm_line_t *line, const char *key)
         = GL_FIND (line->pair, line->count, it, !strcasecmp (it->key, key));
 
     return pair ? pair->value : NULL;
+}
+
+const char *slurm_line_effective (const slurm_conf_t *conf,
+                                  const slurm_line_t *line, const char *key)
+{
+    const char *value = slurm_line_value (line, key);
+
+    while (!value && line->defaults >= 0) {
+        line = &conf->line[line->defaults];
+        value = slurm_line_value (line, key);
+    }
+    return value;
+}
+
+bool slurm_line_is (const slurm_line_t *line, const char *kind)
+{
+    return !strcasecmp (line->pair[0].key, kind) && !is_default (line);
 }
 
 const char *slurm_conf_value (const slurm_conf_t *conf, const char *key)

@@ -12,7 +12,9 @@
 #ifndef GL_SETUP_SLURM_CONF_H
 #define GL_SETUP_SLURM_CONF_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -29,6 +31,7 @@ typedef struct {
     size_t count;
     const char *file; /* for messages */
     int number;       /* of the line in it, from 1 */
+    ssize_t defaults; /* index of the DEFAULT line of its kind before it; -1 */
 } slurm_line_t;
 
 typedef struct {
@@ -54,5 +57,11 @@ void slurm_conf_free (slurm_conf_t *conf);
 const char *slurm_conf_value (const slurm_conf_t *conf, const char *key);
 /* The value of a key in a line; NULL: the line does not have it. */
 const char *slurm_line_value (const slurm_line_t *line, const char *key);
+/* The same; if the line does not have it, the last DEFAULT line of its kind before it that
+ * has it. For a line of this configuration. */
+const char *slurm_line_effective (const slurm_conf_t *conf,
+                                  const slurm_line_t *line, const char *key);
+/* A line such as NodeName=g001, and not NodeName=DEFAULT. */
+bool slurm_line_is (const slurm_line_t *line, const char *kind);
 
 #endif /* !GL_SETUP_SLURM_CONF_H */

@@ -336,7 +336,7 @@ static const char *const *units_of (setup_t *setup)
 
 static setup_state_t look_services (setup_t *setup, buffer_t *finding)
 {
-    return services_look (units_of (setup), finding);
+    return services_look (&setup->changes, units_of (setup), finding);
 }
 
 static setup_result_t make_services (setup_t *setup, buffer_t *finding,

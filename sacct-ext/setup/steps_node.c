@@ -131,8 +131,10 @@ static setup_result_t make_plugin (setup_t *setup, buffer_t *finding,
 
     if (!before && error->text[0])
         return SETUP_FAILED;
-    buffer_add_text (finding, "slurmd reads it when it starts: systemctl "
-                              "restart slurmd (jobs go on)");
+    buffer_add_text (finding, setup->changes.image
+                                  ? "slurmd reads it when it starts"
+                                  : "slurmd reads it when it starts: systemctl "
+                                    "restart slurmd (jobs go on)");
     return change_write (&setup->changes, &file, after, error) < 0
                ? SETUP_FAILED
                : SETUP_MADE;
@@ -168,8 +170,7 @@ static const char *const units[] = {"gpuledger-agent.service", NULL};
 
 static setup_state_t look_agent (setup_t *setup, buffer_t *finding)
 {
-    (void)setup;
-    return services_look (units, finding);
+    return services_look (&setup->changes, units, finding);
 }
 
 static setup_result_t make_agent (setup_t *setup, buffer_t *finding,

@@ -34,6 +34,7 @@
     COLUMN (JOB_DB_INX, "job_db_inx", NULL, true)                   \
     COLUMN (SLUID, "sluid", NULL, false)                            \
     COLUMN (RESTARTS, "restart_cnt", NULL, false)                   \
+    COLUMN (KILLED_BY, "kill_requid", NULL, false)                  \
     COLUMN (DELETED, "deleted", NULL, false)
 
 #define AS_ENUM(id, name, before, required) JOB_##id,
@@ -114,6 +115,20 @@ static uint32_t read_uid (const db_statement_t *row)
     return (uint32_t)uid;
 }
 
+/* Nobody is NULL, and -1 before 22.05. */
+static cancelled_by_t read_cancelled_by (const slurmdbd_cluster_t *c,
+                                         const db_statement_t *row,
+                                         const segment_t *s)
+{
+    uint32_t who = (uint32_t)db_column_i64 (row, JOB_KILLED_BY);
+
+    if (s->state != SEGMENT_CANCELLED || !c->tells_killer)
+        return CANCELLED_BY_UNKNOWN;
+    if (db_column_is_null (row, JOB_KILLED_BY) || who == UINT32_MAX)
+        return CANCELLED_BY_NOBODY;
+    return segment_cancelled_by (s->state, s->uid, who);
+}
+
 static void read_names (const slurmdbd_cluster_t *c, const db_statement_t *row,
                         segment_t *s)
 {
@@ -121,6 +136,7 @@ static void read_names (const slurmdbd_cluster_t *c, const db_statement_t *row,
     s->user = slurmdbd_id_name (&c->associations,
                                 db_column_u64 (row, JOB_ID_ASSOC));
     s->uid = read_uid (row);
+    s->cancelled_by = read_cancelled_by (c, row, s);
     s->account = slurmdbd_account (c, slurmdbd_text (row, JOB_ACCOUNT),
                                    db_column_u64 (row, JOB_ID_ASSOC));
     s->partition = slurmdbd_text (row, JOB_PARTITION);
@@ -343,6 +359,9 @@ static int start_reading (struct reading *r, gl_error_t *error)
                          JOB_COLUMN_COUNT, &r->select, error)
         < 0)
         return -1;
+    /* a column that is not there reads as NULL */
+    r->cluster->tells_killer
+        = strstr (buffer_text (&r->select), "`kill_requid`") != NULL;
     return slurmdbd_along (r->cluster->db, r->table, "time_end", &r->by_end,
                            error);
 }

@@ -37,6 +37,7 @@ struct slurmdbd_cluster {
     tres_cache_t request;
     slurmdbd_tracked_t *tracked; /* by start */
     size_t tracked_count;
+    bool tells_killer; /* the job table has kill_requid */
     slurmdbd_notes_t notes;
 };
 

@@ -117,6 +117,7 @@ static uint64_t hash_facts (const segment_t *s, uint64_t key)
         s->job_db_inx,
         s->sluid,
         (uint64_t)s->restart_count,
+        s->cancelled_by,
     };
     const char *const texts[] = {
         s->user,          s->account,     s->partition,      s->qos,

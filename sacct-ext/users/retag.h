@@ -15,22 +15,13 @@
 #include "site/segment.h"
 #include "site/site.h"
 #include "store/store.h"
+#include "users/job_choice.h"
 
 typedef struct {
-    const char *job;     /* "4711", "4711_3", "4711+1" */
+    job_request_t of;
     const char *project; /* a tag */
-    const char *submit;  /* of these segments only, in timespec.h's grammar;
-                            NULL: the latest submission,
-                            with its requeues and resizes */
     const char *labels;  /* "k=v,k=v"; NULL: as they are */
-    const char *cluster; /* NULL: any, if one cluster alone has the job */
 } retag_request_t;
-
-typedef struct {
-    uid_t uid;
-    const char *user; /* name of the uid on this host; NULL: it has none */
-    bool root;        /* may change everybody's, and to every project */
-} retag_person_t;
 
 typedef struct {
     size_t segments; /* changed */
@@ -40,9 +31,9 @@ typedef struct {
     char previous[65]; /* project before; "": untagged */
 } retag_done_t;
 
-/* Decide and do it, in one transaction. `now`: seconds, for the audit. -1 with
- * a text for the person who asked: why not. */
-int retag (store_t *store, const site_t *site, const retag_person_t *person,
+/* Decide and do it, in one transaction; root may change to every project. `now`:
+ * seconds, for the audit. -1 with a text for the person who asked: why not. */
+int retag (store_t *store, const site_t *site, const job_person_t *person,
            const retag_request_t *request, int64_t now, retag_done_t *ret_done,
            gl_error_t *error);
 

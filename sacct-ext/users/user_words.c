@@ -20,6 +20,7 @@ static const struct verb {
     const char *switches; /* NAME, given as --NAME */
 } verbs[] = {
     {VERB_TAG, "tag", true, "job project", "submit label cluster", ""},
+    {VERB_UNITS, "units", true, "job units", "submit cluster", ""},
     {VERB_MINE, "mine", true, "", "month starttime endtime by " OUTPUT_OPTIONS,
      OUTPUT_SWITCHES},
     {VERB_PRICE, "price", false, "",

@@ -4,6 +4,9 @@
 #
 #     awk -v jobs=1000000 -v seed=1 -v start=1790812800 -v days=30 -f jobs.awk
 #
+# -v teams=200 makes more than the ten teams of the 60 accounts, and
+# -v go_live=2025-11-01 says since when the site counts.
+#
 # 900 users in 60 accounts; 13,000 different (account, user, project, QOS,
 # partition), common and rare ones; 140,000 different (time limit, CPUs,
 # memory); 11 pools on 1,240 nodes, of 5 GPU models and 4 MIG profiles, and jobs
@@ -70,7 +73,7 @@ function tres (cpus, memory, nodes, gpus, type)
 
 function site (    p, t, i, gpu, rate)
 {
-    print "ledger: {timezone: America/New_York, currency: USD, go_live: 2026-10-01}"
+    print "ledger: {timezone: America/New_York, currency: USD, go_live: " go_live "}"
     print "policy: {idle: proportional}"
     print "close: {fresh: 300d}"
     print "pools:"
@@ -86,10 +89,10 @@ function site (    p, t, i, gpu, rate)
     printf "staff: [{name: ops, fte: 4, loaded_salary: 180000, pools: {h100: \"60%%\", a100: \"30%%\", mig-1g: \"10%%\"}}]\n"
     print "costs: [{name: fabric, pool: h100, amount: 0.10, driver: gpu_hours}]"
     print "teams:"
-    for (t = 0; t < 10; t++) {
+    for (t = 0; t < teams; t++) {
         printf "  - {name: team%d, accounts: [", t
-        for (i = 0; i < 6; i++)
-            printf "%sacct%d", i ? ", " : "", t + 10 * i
+        for (i = t; i < accounts; i += teams)
+            printf "%sacct%d", (i > t ? ", " : ""), i
         print "]}"
     }
     print "budgets: [{name: half, team: team4, amount: 5000000, from: 2026-07-01, to: 2027-01-01}]"
@@ -115,7 +118,7 @@ function sql (    t)
     print ";"
     print "INSERT INTO qos_table (creation_time, id, name) VALUES (1, 2, 'long'), (1, 3, 'high'), (1, 4, 'free');"
     print "INSERT INTO lab_assoc_table (creation_time, id_assoc, user, acct)"
-    print "    SELECT 1, 100 + u.seq + 900 * a.seq, CONCAT('user', u.seq), CONCAT('acct', (u.seq + 7 * a.seq) % 60)"
+    print "    SELECT 1, 100 + u.seq + 900 * a.seq, CONCAT('user', u.seq), CONCAT('acct', (u.seq + 7 * a.seq) % " accounts ")"
     print "    FROM seq_0_to_899 AS u, seq_0_to_1 AS a;"
     printf "INSERT INTO lab_event_table (time_start, node_name, cluster_nodes, reason, reason_uid, state, tres) VALUES\n"
     printf "    (%d, '', '%s', 'Cluster Registered TRES', 0, 0, '1=79360,2=634880000,4=%d,1001=%d');\n",
@@ -124,6 +127,9 @@ function sql (    t)
 
 BEGIN {
     OFS = "\t"
+    teams = teams ? teams : 10
+    accounts = teams > 60 ? teams : 60
+    go_live = go_live ? go_live : "2026-10-01"
     pool("h100", "h100", "H100-SXM5-80GB", 200, 8, "", "h100")
     pool("h100-lab", "h100", "H100-SXM5-80GB", 80, 8, "", "h100")
     pool("h200", "h200", "H200-SXM-141GB", 100, 8, "", "h200")
@@ -195,7 +201,7 @@ BEGIN {
                 suspended = int(length_ * random() / 2)
             row++
             name = (pick(3) ? "train" : "eval") "_" pick(2000)
-            print row, "acct" (u + 7 * other) % 60, cpus, name, \
+            print row, "acct" (u + 7 * other) % accounts, cpus, name, \
                 100 + u + 900 * other, qos, 1000000 + i, 1000 + u, host, nodes, \
                 partition, state, limit, submit, submit, begin, stop, \
                 suspended, "gpuledger: project=" project " source=option", \

@@ -46,6 +46,8 @@ for shell in bash zsh fish; do
     is "$(offers report usage --month l)" "last " "$shell: the last month"
 done
 shell=bash
+is "$(offers fits --recompute a)" "all attention " "words of an option of fits"
+is "$(offers fits --precision fp)" "fp16 fp32 fp8 " "and another"
 is "$(offers report usage --by account,pr)" "account,profile account,project " "keys after a comma"
 is "$(offers report usage --sort -gpu_hours,acc)" "-gpu_hours,account " "fields to sort by"
 

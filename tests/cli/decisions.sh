@@ -272,26 +272,85 @@ is "33.79 48.00 yes" "$(fields mix.plan cheapest months life_months paid_back)" 
 is "109.25 48.00 never within its life" "$(fields mix.plan 'all owned' months life_months paid_back)" \
     "all owned never is, within its life"
 mixed report plan --month 2026-04 --pool m --json >mix.json
-jq -r '.notes[].text' mix.json >notes
-grep -qFx "Pool m: own 4, reserve 2 at one-year, rent the rest at by-hour: 1.97 USD a GPU hour, 50.0 % less than today's 3.93 (own 16). Against renting everything, the purchase is paid back in 33.8 months of its life of 48." notes
+jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' mix.json >figures
+grep -qFx "m 1.97 USD a GPU hour: own 4, reserve 2 at one-year, rent the rest at by-hour, 50.0 % less than today's 3.93 (own 16). Against renting everything, the purchase is paid back in 33.8 months of its life of 48." figures
 result $? "the verdict is a sentence"
 jq -e '[.proof[] | select (.title | test ("same work")) | .holds] == [true]' mix.json >/dev/null
 result $? "and the work of all of them is proved equal"
 mixed report plan --month 2026-04 --pool m --html |
     grep -q 'What m costs a year, by the GPUs that are owned'
 result $? "the cost by the GPUs that are owned is a chart"
+# What the answer depends on: today's 16 GPUs against everything rented, from whichever
+# provider costs less. swung INPUT FACTOR: owning, renting, saving of a year
+swung ()
+{
+    awk -v input="$1" -v f="$2" 'BEGIN {
+        hours[5] = 360; hours[6] = 288; hours[12] = 72
+        hardware = 6250 * (input == "hardware price" ? f : 1) / (input == "life of the hardware" ? f : 1)
+        own = (hardware + 6890) / 8760; rent = input == "rental prices" ? f : 1
+        more = input == "demand" ? f : 1; least = -1
+        for (side = 1; side <= 2; side++)
+            for (r = 0; r <= (side == 1 ? 30 : 0); r++) {
+                cost = r * 1.8 * rent
+                for (d in hours) {
+                    left = d * more - r; if (left < 0) left = 0
+                    cost += hours[d] / 720 * left * (side == 1 ? 4 : 3) * rent
+                }
+                if (least < 0 || cost < least) least = cost
+            }
+        printf "%.2f %.2f %.2f\n", 16 * own * 8760, least * 8760, (least - 16 * own) * 8760
+    }'
+}
+for input in 'rental prices' demand 'hardware price' 'life of the hardware'; do
+    is "$(swung "$input" 0.8) $(swung "$input" 1.2)" \
+        "$(fields mix.plan "$input -20.0 %" own rent saving) $(fields mix.plan "$input +20.0 %" own rent saving)" \
+        "sensitivity: $input"
+done
+is "as it is,rental prices,demand,life of the hardware,hardware price" \
+    "$(awk -F'|' '$1 == "sensitivity" {sub (/ [-+][0-9].*/, "", $3); print $3}' mix.plan | uniq | paste -sd, -)" \
+    "the largest effect first; what the book has not is left out"
+mixed report plan --month 2026-04 --pool m --vary 5% -P >vary.plan
+is "$(swung demand 1.05)" "$(fields vary.plan 'demand +5.0 %' own rent saving)" "--vary chooses another change"
+jq -r '.notes[].text' mix.json | grep -qx "Pool m: today's GPUs cost more than renting the same work, whichever input changes."
+result $? "no input turns the answer round"
+mixed report plan --month 2026-04 --pool m --vary 90% --json | jq -r '.notes[].text' >notes
+grep -qx "Pool m: today's GPUs cost more than renting the same work; this turns round with .*rental prices +90.0 %.*" notes
+result $? "or some do"
+mixed report plan --month 2026-04 --pool m --html >mix.html
+grep -q 'What owning m saves against renting' mix.html &&
+    grep 'class="label">demand' mix.html | grep -o '<rect class="s' | wc -l >bars
+is 2 "$(cat bars)" "a bar to each side, for less and more"
+mixed report plan --month 2026-04 --pool q --growth 20% -P >growth.plan
+is "3456.000000" "$(field growth.plan 'in 24 months, with 20.0 % growth a year' gpu_hours_per_day)" \
+    "2,400 GPU hours a day and 20 % more each year"
 # Only at 40.00 an hour, and owned GPUs down for 40 % of the time: 16 of them leave 2.4 GPUs to
 # be rented for a tenth of the hours, 33.60; 20 cost 30.00. Today's did it all for 24.00.
 grep -v 'name: one-year\|name: spot\|name: other' mix.yaml | sed 's/4.00, as_of/40.00, as_of/' >dear.yaml
 "$program" --quiet --config dear.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m \
-    --downtime 40% --json | jq -r '.notes[].text' >notes
-grep -qFx "Pool m: own 16 as today: 3.93 USD a GPU hour." notes
+    --downtime 40% --json | jq -r '.figures[].hint' >hints
+grep -qFx "USD a GPU hour: own 16 as today." hints
 result $? "no mix is as cheap as today"
 # Without prices, owning is all there is; with a term alone, the most in use are reserved.
 sed '/^clouds:/,$d' mix.yaml >none.yaml
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >none.plan
-is "12 3 0 2.9508" "$(fields none.plan cheapest gpus nodes reserved_gpus per_gpu_hour)" "without prices, own all"
-is "" "$(field none.plan 'one node less' gpus)$(field none.plan 'all rented' gpus)" "and nothing is rented"
+is "12 3 0 2.9508" "$(fields none.plan 'all owned' gpus nodes reserved_gpus per_gpu_hour)" "without prices, own all"
+is "today: own 16,all owned: own 12" "$(awk -F'|' '$1 == "mix" {print $3}' none.plan | paste -sd, -)" \
+    "and nothing is called the cheapest"
+"$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --json >none.json
+jq -r '.figures[].hint' none.json >hints
+grep -qFx 'USD a GPU hour for the 16 GPUs of today: there is no rental price to compare with.' hints &&
+    jq -r '.notes[].text' none.json | grep -q '^Pool m: no price .*prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION'
+result $? "the headline says so, and a note how to enter a price"
+jq -r '.notes[].text' none.json | sed -n 's/:.*trend needs.*/:/p' >got
+is "Pools m, q:" "$(cat got)" "what several pools have in common is said once"
+jq -r '.notes[].text' none.json | grep -q '^Pool q: 138 GPUs are needed, and there are 104: .*80.0 % utilization .* 10.0 % spares .* 0.0 % downtime'
+result $? "why more GPUs are needed than there are"
+jq -r '.notes[].text' none.json | grep -q '^Pool m: jobs had less than half of the capacity: look again'
+result $? "below half of the capacity, look again"
+is "one node less, all rented from north: reserve 6 at one-year, rent the rest at by-hour" \
+    "$(awk -F'|' '$1 == "mix" && $3 ~ /one node less/ {print $3}' mix.plan)" "equal mixes are one row"
+awk '/class="notes"/ {notes = NR} /<table class="cards/ {table = NR} END {exit !(table && notes > table)}' mix.html
+result $? "on the page, notes follow the tables"
 grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml
 "$program" --quiet --config term.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >term.plan
 is "12 21.6" "$(field term.plan 'all rented' reserved_gpus) $(field term.plan 'all rented' rent | awk '{print $1 / 8760}')" \
@@ -309,7 +368,7 @@ mixed report plan --month 2026-04 --pool q --downtime 0 --spares 0 --target 100%
 is "100.00 100.00 100 13" "$(fields mix.plan 'for the demand of the period' \
     gpus_needed gpus_with_spares gpus nodes)" "none of them"
 for wrong in 'plan --downtime 100%' 'plan --target 0' 'plan --spares much' \
-    'plan --interruptible 101%' 'usage --spares 5%' 'breakeven --target 70%'; do
+    'plan --interruptible 101%' 'plan --vary 100%' 'plan --growth 0' 'usage --vary 5%' 'usage --spares 5%' 'breakeven --target 70%'; do
     # shellcheck disable=SC2086
     mixed report $wrong >/dev/null 2>&1
     is 2 $? "wrong use is refused ($wrong)"
@@ -426,6 +485,39 @@ awk 'BEGIN {
     print "an-offer-discounted|rented, present value|USD|" sprintf ("%.2f", rent)
     print "an-offer-discounted|payback|months|" sprintf ("%.2f", 3300000 / (4200000 / 12))
     print "a-rough-estimate|break-even utilization|%|" sprintf ("%.2f", 100 * (250000 / 3) / (24.48 * 8760))
+    need = 2400 / (24 * 0.8 * 0.95)
+    print "capacity|GPUs needed|GPUs|" sprintf ("%.2f", need)
+    print "capacity|with spares|GPUs|" sprintf ("%.2f", need * 1.1)
+    print "capacity|full nodes|nodes|" int ((need * 1.1 + 7.999) / 8)
+    n = split ("16 20 20 24 24 28 30 32 32 40", d, " ")
+    for (may = 0; may < 0.3; may += 0.25) {
+        name = may ? "floor-with-spot" : "floor"; best = -1
+        for (r = 0; r <= 41; r++) {
+            cost[r] = 24 * r * 5.25
+            for (i = 1; i <= n; i++) {
+                left = d[i] > r ? d[i] - r : 0; spot = d[i] * may < left ? d[i] * may : left
+                cost[r] += 24 / n * (spot * 3.687 + (left - spot) * 12.29)
+            }
+            if (best < 0 || cost[r] < cost[best] - 1e-9) best = r
+        }
+        print name "|reserved GPUs|GPUs|" best
+        print name "|all of it|USD per day|" sprintf ("%.2f", cost[best])
+        print name "|with one reserved GPU less|USD per day|" sprintf ("%.2f", cost[best - 1])
+        print name "|with one reserved GPU more|USD per day|" sprintf ("%.2f", cost[best + 1])
+    }
+    egress = 10240 * 0.09 + 40960 * 0.085 + 8800 * 0.07
+    print "tiered-traffic|cost|USD|" sprintf ("%.2f", egress)
+    print "tiered-traffic|cost of a year|USD|" sprintf ("%.2f", egress / 30 * 365)
+    before = 12290 * 1.25 + egress
+    print "managed-bill|support|USD|" sprintf ("%.2f", before * 0.1)
+    print "managed-bill|the bill|USD|" sprintf ("%.2f", before * 1.1)
+    print "managed-bill|more than at the other price|USD|" sprintf ("%.2f", before * 1.1 - 3554)
+    print "next-generation|renting, on average over the life|USD per GPU-hour|" \
+        sprintf ("%.4f", (5.25 * 18 + 6.88 / 2.2 * 42) / 60)
+    print "next-generation|speed from which renting is cheaper|times|" \
+        sprintf ("%.4f", 6.88 * 42 / (3.554 * 60 - 5.25 * 18))
+    print "an-offer-resold|saving with resale after 3 years|USD|9630000.00"
+    print "an-offer-resold|saving, present value|USD|" sprintf ("%.2f", rent - own + 330000 / 1.08 ^ 3)
     print "spot|break-even interruptions|per hour|" sprintf ("%.4f", (12.29 / 3.687 - 1) / 0.25)
 }' >wanted
 while IFS="|" read -r analysis item unit value; do
@@ -453,6 +545,19 @@ grep -q "a.yaml:[0-9]*). Prices move" said
 result $? "a price without a date is warned of, with its line"
 decide "kind: interruptible, price: 5, against: 4, interruptions_per_hour: 1, checkpoint_hours: 1"
 is "" "$(decided a "break-even interruptions" "per hour")" "no rate at which a dearer price pays"
+
+decide "kind: layers, price: 5.25, against: 12.29, demand: [400, 800], reserved: 300"
+is "300 37800.00" "$(decided a "reserved GPUs" GPUs) $(decided a reserved "USD per day")" "a floor that was chosen"
+is "37800.00 88488.00" "$(decided a reserved "USD per day") $(decided a "on demand" "USD per day")" "and what it leaves"
+decide "kind: capacity, gpu_hours_per_day: 2400"
+is "125.00 16" "$(decided a "GPUs needed" GPUs) $(decided a "full nodes" nodes)" "capacity: the planned utilization, nothing down or spare"
+decide "kind: generation, price: 6, against: 5, speed: 3, years: 4"
+is "" "$(decided a "speed from which renting is cheaper" times)" "no such speed where renting is cheaper today"
+decide "kind: generation, price: 3, against: 5, speed: 3, years: 1"
+is "0.6000 " "$(decided a "owning for each 1 of renting" times) $(decided a "speed from which renting is cheaper" times)" \
+    "nor where the life ends before"
+decide "kind: run, gpu_hours: 100, price: 2, gb_per_day: 100, days: 1, per_gb_above: {0: 0, 50: 0.1}"
+is "5.00 205.00" "$(decided a egress USD) $(decided a "cost of the run" USD)" "a run with traffic by tiers"
 
 # The same work on both sides, or not: 4.7 million a year at 32.7726 / 8 are 3,143 hours
 # a day, 80 GPUs 1,920.
@@ -494,6 +599,17 @@ refused ()
     grep -q "$1" said || sed "s/^/# /" said
 }
 refused "needs .per_gb." "kind: egress, gb_per_day: 1"
+refused "drop .per_gb." "kind: egress, gb_per_day: 1, per_gb: 1, per_gb_above: {0: 1}"
+refused "must begin with 0" "kind: egress, gb_per_day: 1, per_gb_above: {5: 1}"
+refused "not more than the GB before" "kind: egress, gb_per_day: 1, per_gb_above: {0: 1, 7: 0.5, 7.0: 0.4}"
+refused "is no number of GB and a price" "kind: egress, gb_per_day: 1, per_gb_above: {0: cheap}"
+refused "lacks .gb_per_day." "kind: bill, gpu_hours: 1, price: 1, per_gb_above: {0: 1}"
+refused "needs .demand." "kind: layers, price: 1, against: 2"
+refused "nothing to do with .demand." "kind: newer-gpu, price: 1, against: 2, demand: [1]"
+refused "is no number of GPUs" "kind: layers, price: 1, against: 2, demand: [1, -1]"
+refused "has no GPU in use" "kind: layers, price: 1, against: 2, demand: [0, 0]"
+refused "lacks .interruptible." "kind: layers, price: 1, against: 2, demand: [1], spot: 1"
+refused "whole number of at most" "kind: layers, price: 1, against: 2, demand: [1], reserved: 1.5"
 refused "has nothing to do with .speed." "kind: egress, gb_per_day: 1, per_gb: 1, speed: 2"
 refused "lacks .per_gb." "kind: run, gpu_hours: 1, price: 1, gb_per_day: 1"
 refused "lacks .gpus." "kind: run, gpu_hours: 1, price: 1, speed: 6"

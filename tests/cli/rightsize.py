@@ -8,6 +8,9 @@ job, percent of activity, MiB of the peak of memory, devices that are busy, pool
 the stretches that are known; then the advice, and the share of the hours that it saves.
 """
 import csv
+import json
+import re
+import subprocess
 import sys
 from fractions import Fraction as F
 
@@ -125,8 +128,39 @@ def check(text):
     return failures
 
 
+def explain(report, jobs, command):
+    """explain of the first job of each family has the row of the report, if there is one."""
+    with open(report) as text:
+        rows = {(r["user"], r["job_name"], int(r["gpus"])): r for r in csv.DictReader(text)}
+    seen, failures = set(), 0
+    with open(jobs) as text:
+        for job in csv.DictReader(text, delimiter="|"):
+            name = re.sub("[0-9]+", "#", job["JobName"])
+            family = (job["User"], name, int(re.search("gres/gpu=([0-9]+)", job["AllocTRES"]).group(1)))
+            if family in seen:
+                continue
+            seen.add(family)
+            answer = json.loads(subprocess.run(command + ["explain", job["JobIDRaw"], "--json"],
+                                               check=True, capture_output=True).stdout)
+            step, *_ = [s["facts"] for s in answer["segments"][0]["steps"] if s["step"] == "rightsize"] + [{"advice": None}]
+            row = rows.get(family)
+            if not row:
+                wrong = step["advice"] not in ("none", None)
+            else:
+                wrong = any((f"{step[k]:.6f}" if isinstance(step.get(k), float) else step.get(k) or "") != row[k] for k in
+                            ("advice", "advice_text", "jobs", "gpu_hours", "known_pct", "active_pct", "memory_pct",
+                             "saving_gpu_hours_least", "saving_gpu_hours", "saving_least", "saving"))
+            if wrong:
+                failures += 1
+                print(family, step, row)
+    print(len(seen), "families,", len(rows), "with advice")
+    return failures
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(sys.argv[2])
+    elif sys.argv[1] == "explain":
+        sys.exit(1 if explain(sys.argv[2], sys.argv[3], sys.argv[4:]) else 0)
     else:
         sys.exit(1 if check(sys.stdin) else 0)

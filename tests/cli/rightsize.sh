@@ -25,6 +25,10 @@ gl report rightsize --month 2025-09 --csv >out
 python3 "$abs_top_srcdir/tests/cli/rightsize.py" check <out >said
 result $? "each family gets its advice, and what it saves"
 sed 's/^/# /' said
+python3 "$abs_top_srcdir/tests/cli/rightsize.py" explain out jobs "$program" --quiet --config site.yaml \
+    --store sqlite:ledger.db >said
+result $? "explain of a job has the advice to its family"
+sed 's/^/# /' said
 gl report rightsize --month 2025-09 --user bob -P -n -o user >out
 is "$(sort -u out)" bob "of one user"
 is "$(gl report rightsize --month 2025-09 --user nobody --csv | grep -c .)" 1 "of a user without jobs"

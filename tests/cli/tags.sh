@@ -49,6 +49,11 @@ print("%.6f" % sum(float(r["untagged_gpu_hours"]) for r in csv.DictReader(sys.st
     "$(gl report usage --month 2026-10 --by project -P -n -o project,gpu_hours | sed -n 's/^(untagged)|//p')" \
     "as many as report usage has without a project"
 
+# figure OPTION...: the figure at the top of the page
+figure () { gl report tags --month 2026-10 "$@" --json 2>err | python3 -c 'import json, sys
+f, = json.load(sys.stdin)["figures"]; print(f["value"], f["hint"])'; }
+is "$(figure | cut -d' ' -f 2-)" "percent of the GPU hours have no project" "the figure says how many have none"
+
 gl tag 4711 segmentation >said || exit 1
 month=$(TZ=America/New_York date +%Y-%m)
 gl report tags --month "$month" --csv 2>err >out
@@ -58,6 +63,7 @@ print([(r["job"], r["changed_by"], r["project_before"], r["project_after"]) for 
 is "$(gl report tags --month 2026-10 --csv | grep -c '^change')" 0 "in its own month alone"
 is "$(gl report tags --month 2026-10 --csv | grep '^group,vision,ann,' | cut -d, -f 10)" 0.000000 \
     "and its hours are tagged"
+is "$(figure --user ann)" "0.00 percent: all hours have a project" "where none is untagged, the page says so"
 
 # --- labels
 sed 's/^policy:.*/&/; $a policy: {labels: [cost-center]}' site.yaml >labelled.yaml

@@ -39,9 +39,24 @@ for seed in 1 2 3 4 5 6; do
         is "$(gl report waste --month 2025-09 --by $by --csv | sum amount 'r["section"] == "group"')" \
             "$(sum amount 'r["section"] == "jobs"' <"$seed.csv")" "seed $seed: by $by the sum is the same"
     done
-    is "$(gl report summary --month 2025-09 --csv | sum gpu_hours 'r["section"] == "waste" and r["name"].startswith("Idle")' | cut -c 1-6)" \
-        "$(sum wasted_gpu_hours 'r["cause"].startswith("idle_") and r["section"] == "jobs"' <"$seed.csv" | cut -c 1-6)" \
-        "seed $seed: the director's page has the same idle GPU hours"
+    for user in daemon games bin; do
+        gl mine --for $user --month 2025-09 --json | waste mine $seed $user >said
+        result $? "seed $seed: mine of $user" && sed 's/^/# /' said
+    done
+    failures=0
+    for job in 1 2 3 4 5 $((seed * 20)) $((seed * 20 + 1)) $((seed * 20 + 2)); do
+        gl explain $job --json | waste explain $seed $job >said && continue
+        failures=$((failures + 1))
+        sed 's/^/# /' said
+    done
+    is $failures 0 "seed $seed: explain says what each job wasted"
+    hours=$(gl report summary --month 2025-09 --csv |
+        sum gpu_hours 'r["section"] == "waste" and r["name"].startswith("Idle")')
+    by_cause=$(sum wasted_gpu_hours \
+        'r["cause"].startswith("idle_") and r["section"] == "jobs"' <"$seed.csv")
+    # four causes, each rounded to a millionth
+    awk -v a="$hours" -v b="$by_cause" 'BEGIN { exit !(a > 0 && a - b < 0.000003 && b - a < 0.000003) }'
+    result $? "seed $seed: the director's page has the same idle GPU hours ($hours, $by_cause)"
     is "$(gl report summary --month 2025-09 --csv | sum amount 'r["section"] == "waste" and r["name"].startswith(("Jobs", "Work"))')" \
         "$(sum amount 'not r["cause"].startswith("idle_") and r["section"] == "jobs"' <"$seed.csv")" \
         "seed $seed: and the same jobs that ended badly"
@@ -53,12 +68,41 @@ is "$(sum wasted_gpu_hours 'r["section"] == "group"' <out)" \
     "$(sum wasted_gpu_hours 'r["section"] == "group" and r["account"] == "vision"' <1.csv)" \
     "of one account"
 is "$(grep -c '^capacity' out)" 0 "which has no capacity of its own"
+gl mine --for daemon --month 2025-09 >out
+is "$(grep -c '^What your jobs wasted' out):$(grep -c '^ *Job [0-9]' out)" 1:3 "mine lists them"
+sed -n '/What your jobs/,$p' out | sed 's/^/# /'
+is "$(gl mine --for daemon --month 2025-09 --csv | grep -c .)" 2 "and CSV has rows alone"
+is "$(gl mine --for daemon -S 2025-09-02 -E 2025-09-05 | grep -c 'What your jobs')" 0 "a part of a month has no such list"
 gl report waste -S 2025-09-02 -E 2025-09-05 2>err
 is "$?:$(head -n 1 err)" "2:gpuledger: report waste covers full calendar months: give --month YYYY-MM or --month YYYY-MM..YYYY-MM" \
     "not of some days"
 gl report waste --month 2025-09 --by node 2>err
 is "$?:$(head -n 1 err)" "1:gpuledger: report waste cannot be grouped by node: it has month, cluster, team, account, user, project, qos, partition and pool" \
     "not by node"
+
+# capacity: the classes of report utilization, which tests of capacity count on their own; and
+# of the store of fill.c by hand: a node of 8 GPUs reserved for two days without a job, two
+# of them in maintenance for 8 hours, one down for a day, and one of two GPUs for 6 hours
+cp "$abs_top_srcdir/tests/cli/golden/money.yaml" . && "$fill" sqlite:lab.db || exit 1
+lab () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
+lab report waste --month 2026-10 --csv >out
+lab report utilization --month 2026-10 --json >utilization
+python3 - out utilization >said <<'END'
+import csv, decimal, json, sys
+waste = {r["cause"]: decimal.Decimal(r["wasted_gpu_hours"]) for r in csv.DictReader(open(sys.argv[1]))
+         if r["section"] == "capacity"}
+rows = json.load(open(sys.argv[2]), parse_float=decimal.Decimal)["rows"]
+classes = {c: sum(decimal.Decimal(r.get(c) or 0) for r in rows)
+           for c in ("idle", "stranded", "cpu_stranded", "reserved_unused", "planned_down", "down")}
+classes["idle"] -= classes["stranded"] + classes["cpu_stranded"]
+wrong = {c: (waste.get(c, 0), h) for c, h in classes.items() if abs(waste.get(c, 0) - h) > decimal.Decimal("0.000002")}
+print(wrong, waste)
+sys.exit(bool(wrong) or len(waste) < 5)
+END
+result $? "capacity has the classes of report utilization" || sed 's/^/# /' said
+is "$(for cause in reserved_unused planned_down down; do
+    sum wasted_gpu_hours "r['cause'] == '$cause'" <out
+done | tr '\n' ' ')" "$((8 * 48)).000000 $((16 * 8)).000000 $((8 * 24 + 2 * 6)).000000 " "reserved, planned down and down"
 
 echo "1..$tests"
 exit $failed

@@ -174,6 +174,10 @@ ROLLBACK;" | sqlite3 "$file"
 else
     as_daemon "$facts" verify
     result $? "the daemon verifies"
+    gl "$facts" units 4 tokens=5 && gl "$facts" units 4 tokens=6
+    result $? "its account adds reports of units"
+    no "$refused" "daemon: another quantity" by_daemon "UPDATE job_units SET quantity = 1"
+    no "$refused" "daemon: no report" by_daemon "DELETE FROM job_units"
     no "$refused" "daemon: a trigger" by_daemon \
         "CREATE TRIGGER t BEFORE INSERT ON chain FOR EACH ROW SET NEW.version = 2"
     tries ledger by_ledger

@@ -46,10 +46,19 @@ docs/guides/admin.md|apt install|the same
 docs/guides/admin.md|gpuledger setup|root's files and slurmdbd's database: tests/setup/host.sh and node.sh
 docs/guides/admin.md|gpuledger --store mysql:|the same: tests/setup/server.sh
 docs/guides/admin.md|systemctl|root and systemd
+docs/guides/deploy.md|contrib/package|builds packages: tests/package/site.sh and oci.sh
+docs/guides/deploy.md|cd contrib/ansible|the tree: tests/package/site.sh
+docs/guides/deploy.md|ansible-playbook|hosts: tests/package/site.sh
+docs/guides/deploy.md|gpuledger setup|an image: tests/package/site.sh
+docs/guides/deploy.md|buildah|root and a base image: tests/package/oci.sh
+docs/guides/deploy.md|kubectl|a cluster of Kubernetes
 docs/formats/sacct.md|TZ=UTC sacct|a cluster: tests/live/versions.sh
 docs/formats/sacct.md|sacct -a|a cluster: tests/live/import_then_sync.sh
 docs/guides/backup.md|mariadb|a server: tests/store/backup.sh
 docs/guides/backup.md|systemctl|root and systemd
+docs/guides/backup.md|gpuledger restore /backup|nodes and a collector: tests/wire/rebuild.sh
+docs/guides/backup.md|gpuledger setup|the same
+docs/guides/backup.md|pdsh|the same
 docs/guides/budgets.md|gpuledger budget --mail --once|root's directories and a mail program: tests/cli/budget.sh
 docs/guides/closing.md|systemctl|root and systemd
 docs/guides/closing.md|ssh-keygen|makes a key of root: tests/close/anchor.sh
@@ -58,6 +67,7 @@ docs/guides/failures.md|tests/fault/kill|minutes, and whole processes killed: te
 docs/guides/fuzzing.md|autoreconf|builds the tree that runs this
 docs/guides/fuzzing.md|tests/fuzz/run|clang and minutes: tests/fuzz
 docs/guides/mail.md|gpuledger statement|a mail server: tests/mail/statements.sh
+docs/guides/mail.md|gpuledger idle --mail|a mail server: tests/mail/idle.sh
 docs/guides/mail.md|gpuledger mail|a mail server: tests/mail/summaries.sh
 docs/guides/mail.md|systemctl|root and systemd
 docs/guides/settlement.md|gpuledger balance --mail --once|root's directories and a mail program: tests/cli/balance.sh
@@ -115,14 +125,14 @@ prices ()
 site ()
 {
     cp -r "$example/." "$1" && cp "$abs_top_srcdir"/contrib/examples/*.yaml \
-        "$abs_top_srcdir/contrib/examples/published_examples.json" "$1" &&
+        "$abs_top_srcdir"/contrib/examples/published_*.json "$1" &&
         chmod -R u+w "$1" || return 1
     ! grep -q 'gpuledger mine' "$2" || sed -i "s/\"ann\"/\"$(id -un)\"/" "$1/jobs.json"
     cp "$1/jobs.json" "$1/october.json"
     printf '%s\n' 'JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account' \
         '4301|1788271331|1788271331|1788892240|COMPLETED|gres/gpu=4|ann|vision' \
         >"$1/october.txt"
-    ! grep -q '^gpuledger prices' "$2" || prices "$1" || return 1
+    ! grep -q -E '^gpuledger (prices|fits)' "$2" || prices "$1" || return 1
     ! grep -q '^\$ gpuledger init' "$2" || return 0
     (cd "$1" && gpuledger --quiet init && gpuledger sync &&
         gpuledger close --month 2026-09 --accept 'a test') >"$work/out" 2>&1

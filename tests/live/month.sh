@@ -318,6 +318,14 @@ is "$(usage --by label:case,gres_type -o label:case,gres_type,gres_seconds |
 mixed|3g.40gb|$mixed
 mixed|h100|$mixed" "the mixed job by type"
 
+# Who cancelled: root, whose scancel it was.
+ledger report waste --month "$(date -u -d "@$(awk -F '|' \
+    '$1 == "cancelled-running" { print $6; exit }' "$scratch/sacct")" +%Y-%m)" \
+    -o section,cause,wasted_gpu_hours --parsable2 --noheader >"$scratch/waste" 2>&1
+is "$(grep '|cancelled' "$scratch/waste" | grep -v '^job|' | tr '\n' ' ')" \
+    "jobs|cancelled_by_operator|$(quantity cancelled-running 4) " \
+    "report waste: the job that root cancelled"
+
 # Reading everything once more changes nothing.
 usage --by label:case,project,user,account,node,gres_type >"$scratch/first"
 ledger sync >/dev/null 2>&1

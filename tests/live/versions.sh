@@ -77,7 +77,8 @@ scontrol update JobId="$resized" NumNodes=1 >/dev/null 2>&1
 await 60 runs "$requeued"
 scontrol resume "$suspended"
 sleep 1
-scancel "$requeued" "$resized" "$suspended" "$cut"
+as daemon scancel "$resized"
+scancel "$requeued" "$suspended" "$cut"
 for job in "$requeued" "$resized" "$suspended" "$cut"; do
     await 30 ended "$job"
 done
@@ -156,6 +157,9 @@ for word in REQUEUED RESIZING NODE_FAIL CANCELLED FAILED RUNNING SUSPENDED \
     grep -q "\"$word\"" <<<"$cells"
     ok $? "there is a segment that is $word"
 done
+is "$(versions_dump "sqlite:$scratch/sync.db" segment |
+    versions_pick state cancelled_by | grep CANCELLED | sort -u | paste -sd' ')" \
+    '"CANCELLED"|1 "CANCELLED"|2' "jobs were cancelled by their user and by root"
 like "$cells" "^$held\|.*\"PENDING\".*\|$held\|-\|" "and waiting array elements"
 is "$(versions_dump "sqlite:$scratch/sync.db" suspension | wc -l)" \
     "$(query "SELECT COUNT(*) FROM ${GL_SANDBOX_CLUSTER}_suspend_table")" \

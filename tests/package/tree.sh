@@ -3,6 +3,8 @@
 # installed as on a site's hosts. Mounts end with the command that needs them; no
 # service starts.
 
+names='slurm-gpuledger slurm-gpuledger-collector slurm-gpuledger-agent slurm-gpuledger-plugin'
+
 # mirror: where apt has Debian on this machine
 mirror ()
 {
@@ -19,7 +21,8 @@ within ()
     # shellcheck disable=SC2016
     unshare --mount --pid --fork --kill-child bash -c '
         tree=$1; shift
-        mount -t proc proc "$tree/proc" && mount --rbind /dev "$tree/dev" &&
+        mount --bind "$tree" "$tree" && mount -t proc proc "$tree/proc" &&
+            mount --rbind /dev "$tree/dev" &&
             exec chroot "$tree" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
                 HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
     ' bash "$tree" "$@"
@@ -40,14 +43,52 @@ install_debs ()
 {
     local tree=$1 from=$2 debs
     shift 2
-    [ $# -gt 0 ] || set -- slurm-gpuledger slurm-gpuledger-collector \
-        slurm-gpuledger-agent slurm-gpuledger-plugin
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $names
     rm -rf "$tree/debs"
     mkdir "$tree/debs"
     cp "$from"/*.deb "$tree/debs"
     debs=$(for name; do echo "/debs/${name}_*.deb"; done)
     # shellcheck disable=SC2086
-    within "$tree" sh -c "apt-get -q -y --no-install-recommends install slurm-client $(echo $debs)"
+    within "$tree" sh -c "apt-get -q -y --no-install-recommends ${apt_options:-} install slurm-client $(echo $debs)"
+}
+
+# later_version FROM TO [COMMAND...]: the packages of FROM, of version 0.1.0, as those of
+# version 0.1.1 in TO; COMMAND runs in each package's directory before it is packed
+later_version ()
+{
+    local from=$1 to=$2 deb raw
+    shift 2
+    mkdir "$to" && raw=$to/raw || return
+    for deb in "$from"/slurm-gpuledger*_0.1.0_*.deb; do
+        case $deb in *-dbgsym_*) continue ;; esac
+        dpkg-deb -R "$deb" "$raw" &&
+            sed -i 's/^Version: 0.1.0$/Version: 0.1.1/; s/(= 0.1.0)/(= 0.1.1)/' "$raw/DEBIAN/control" &&
+            (cd "$raw" && "${@:-true}") &&
+            dpkg-deb --root-owner-group -b "$raw" "$to/$(basename "$deb" | sed 's/_0.1.0_/_0.1.1_/')" &&
+            rm -rf "$raw" || return
+    done
+}
+# shellcheck disable=SC2016
+has_version () { [ "$(within "$1" dpkg-query -W -f '${Version}' slurm-gpuledger)" = "$2" ]; }
+
+# built_debs: the directory with the packages of this tree, which are built once for all tests;
+# not for speed: a compiler that does not optimize is done earlier
+built_debs ()
+{
+    local key debs
+    key=$(cd "$abs_top_srcdir" && tar --sort=name --mtime=@0 --owner=0 --group=0 --exclude=./.git -cf - . | sha256sum)
+    debs=$abs_top_builddir/tests/package-debs/${key%% *}
+    mkdir -p "$abs_top_builddir/tests/package-debs" || return
+    (
+        flock 9
+        [ -e "$debs" ] || {
+            rm -rf "$debs-new"
+            find "$abs_top_builddir/tests/package-debs" -mindepth 1 -maxdepth 1 -mmin +180 ! -name lock -exec rm -rf '{}' +
+            DEB_BUILD_OPTIONS='noopt parallel=2' "$abs_top_srcdir/contrib/package" deb \
+                --output "$debs-new" --version 0.1.0 >&2 && mv "$debs-new" "$debs"
+        }
+    ) 9>"$abs_top_builddir/tests/package-debs/lock" && echo "$debs"
 }
 
 # build_within RELEASE TREE DIR: the packages, built in a tree of that release
@@ -136,6 +177,15 @@ END
         as_gpuledger "$1" gpuledger report usage --month 2026-10 --by pool | grep -w slices
 }
 
+# write_figures TREE: in place of each TODO of the configuration that setup has written
+write_figures ()
+{
+    sed -i 's/price: TODO/price: 100000/; s/in_service: TODO/in_service: 2026-01-01/
+        s/fte: TODO/fte: 0.5/; s/loaded_salary: TODO/loaded_salary: 100000/
+        s/watts_per_gpu: TODO/watts_per_gpu: 560/; s/pue: TODO/pue: 1.3/
+        s/^ *gpu: TODO/    gpu: H100-SXM5-80GB/; s/per_kwh: TODO/per_kwh: 0.20/' "$1/etc/gpuledger/gpuledger.yaml"
+}
+
 # The figure to fill is named by file and line; once all are filled in, there are charges.
 fill_figures ()
 {
@@ -145,10 +195,7 @@ fill_figures ()
         echo "$wrong"
         return 1
     }
-    within "$1" sed -i 's/price: TODO/price: 100000/; s/in_service: TODO/in_service: 2026-01-01/
-        s/fte: TODO/fte: 0.5/; s/loaded_salary: TODO/loaded_salary: 100000/
-        s/watts_per_gpu: TODO/watts_per_gpu: 560/; s/pue: TODO/pue: 1.3/
-        s/^ *gpu: TODO/    gpu: H100-SXM5-80GB/; s/per_kwh: TODO/per_kwh: 0.20/' /etc/gpuledger/gpuledger.yaml &&
+    write_figures "$1" &&
         as_gpuledger "$1" gpuledger report chargeback --month 2026-10 --by pool
 }
 
@@ -234,11 +281,10 @@ has_option ()
     within "$1" srun --help 2>&1 | grep -e '--gpu-project'
 }
 
-purge ()
-{
-    within "$1" apt-get -q -y purge slurm-gpuledger slurm-gpuledger-collector \
-        slurm-gpuledger-agent slurm-gpuledger-plugin
-}
+# remove TREE, purge TREE: all four packages
+# shellcheck disable=SC2086
+remove () { within "$1" apt-get -q -y "${2:-remove}" $names; }
+purge () { remove "$1" purge; }
 
 # What purge leaves: the ledger alone.
 left_over ()

@@ -44,17 +44,19 @@ room lib/store base gres record site evidence usage store
 room lib/ledger base gres site evidence usage money ledger
 room lib/report base gres site evidence usage money planning ledger report
 room lib/carbon base gres site evidence usage money ledger report carbon
-room lib/prices base site planning report prices
+room lib/prices base gres site planning report prices
 room lib/waste base gres site evidence usage money ledger report waste
 room lib/statement base gres site usage money ledger report waste statement
 room lib/pages base gres site usage ledger report statement pages
+room lib/results base gres site evidence usage money ledger report statement pages results
 room lib/render base site ledger report statement render
 room lib/wire base record wire
 # the plugin: what is loaded into Slurm's processes
 check "plugin includes only: base gres record" \
     "$(ls plugin/*.[ch] | while read -r file; do includes "$file" |
         sed "s|^|$file:|"; done | grep -vE ':(base|gres|record)$')"
-room plugin/agent base gres record site evidence usage config wire devices
+room plugin/agent base gres record site evidence usage config wire devices counters
+room plugin/agent/counters base counters
 room plugin/agent/devices base gres record
 # the programs and readers of the accounting host; their rooms may see any of lib
 host ()
@@ -82,7 +84,7 @@ host command cli collector doctor facts import mail month publish setup slurmdbd
 
 # no room is a hall
 check "a room has at most 48 files" "$(
-    for room in lib/* plugin plugin/agent plugin/agent/devices sacct-ext/*; do
+    for room in lib/* plugin plugin/agent plugin/agent/devices plugin/agent/counters sacct-ext/*; do
         [ -d "$room" ] || continue
         n=$(ls "$room"/*.[ch] 2>/dev/null | wc -l)
         [ "$n" -le 48 ] || echo "$room: $n files"
@@ -115,7 +117,7 @@ check "the rooms from gres to planning read no clock, environment or file" \
 check "library code never prints" \
     "$(grep -nE '\b(printf|puts|perror|fputs) \(' lib/base/*.c lib/gres/*.c \
            lib/record/*.c $pure lib/store/*.c \
-           lib/config/*.c lib/report/*.c lib/carbon/*.c lib/prices/*.c lib/waste/*.c lib/statement/*.c lib/pages/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
+           lib/config/*.c lib/report/*.c lib/carbon/*.c lib/prices/*.c lib/waste/*.c lib/statement/*.c lib/pages/*.c lib/results/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
 check "no text is made by GMP, whose memory is not free()'s (lib/base/limbs.h)" \
     "$(grep -nE '_get_str \(NULL|gmp_v?asprintf' -r --include='*.c' lib sacct-ext plugin)"
 

@@ -95,16 +95,7 @@ setup_slurmdb ()
     printf '[client]\nsocket=%s\nuser=root\n' "$slurmdb_socket" >"$work/.my.cnf"
     slurmdb_sacctmgr add cluster lab >/dev/null
     slurmdb_sql slurm_acct_db <"$abs_top_srcdir/tests/sync/rows.sql"
-    slurmdb_sql slurm_acct_db <<'END'
-SET sql_mode = '';
-INSERT INTO lab_job_table SET id_job = 900, time_submit = UNIX_TIMESTAMP() - 8000,
-    time_eligible = time_submit, time_start = time_submit + 800,
-    time_end = time_submit + 4400, state = 3, tres_alloc = '1=8,4=1,1001=2,1002=2',
-    tres_req = tres_alloc, job_name = 'train', account = 'vision', id_assoc = 60,
-    id_user = 1001, id_group = 1001, `partition` = 'gpu', id_qos = 1, cpus_req = 8,
-    nodelist = 'g1', nodes_alloc = 1, timelimit = 60, het_job_offset = 4294967294,
-    array_max_tasks = 0;
-END
+    slurmdb_sql slurm_acct_db <"$abs_top_srcdir/tests/sync/last_hour.sql"
 }
 
 setup_end () { echo "1..$tests"; exit $failed; }

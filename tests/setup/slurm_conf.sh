@@ -43,7 +43,13 @@ nodename=DEFAULT RealMemory=1000
 # NodeName=no[1-9] Gres=gpu:h100:8
 NodeName=c[1-3] NodeAddr=127.0.1.[1-3] CPUs=16
 NODENAME=u1 NodeAddr=127.0.1.4 gres=gpu:4
-PartitionName=gpu Nodes=ALL Default=YES
+NodeSet=fast Feature=a
+NodeSet=few Nodes=m1,r2n[08-09]
+PartitionName=DEFAULT AllowAccounts=alpha,beta
+PartitionName=gpu Nodes=g[001-002],few,c1 Default=YES
+PartitionName=fast Nodes=fast AllowAccounts=ALL TRESBillingWeights="CPU=1.0,Mem=0.25G"
+PartitionName=DEFAULT AllowAccounts=gamma
+partitionname=rest nodes=r[1-2]n[08,10]
 END
 cat >"$work/nodes-lab.conf" <<'END'
 NodeName=g[001-002],h1 Gres="gpu:h100:8,nvme:2" Feature=a,b NodeAddr=127.0.1.[11-13] \
@@ -102,6 +108,39 @@ result $? "GPUs, CPUs and memory of each node are those of slurmctld"
 sed 's/^/# /' "$work/diff"
 [ "$(wc -l <"$work/wanted")" -eq 14 ]
 result $? "of 12 nodes with 14 kinds of devices"
+
+# Of each pool and partition the number of nodes, and those in none, by Slurm's partitions.
+names () { scontrol show hostnames "$1"; }
+sed -n 's/^ *+ //p' "$work/out" | sed -n '/^pools:/,/^assets:/p' >"$work/pools"
+sed -n 's/^  - name: //p; s/^    nodes: //p' "$work/pools" | tr -d '"' | paste - - |
+    while read -r pool list; do
+        names "$list" | sort >"$work/pool"
+        : >"$work/all"
+        scontrol -o show partition | sed 's/^PartitionName=\([^ ]*\).* Nodes=\([^ ]*\).*/\1 \2/' |
+            while read -r partition nodes; do
+                names "$nodes" | sort | tee -a "$work/all" | comm -12 - "$work/pool" | sed "s/.*/$pool $partition/"
+            done
+        sort -u "$work/all" | comm -13 - "$work/pool" | sed "s/.*/$pool none/"
+    done | sort | uniq -c | awk '{ print $2, $3, $1 }' >"$work/wanted"
+awk '
+    /^  - name:/ { pool = $3 }
+    /^    nodes:/ { list = $2; gsub(/"/, "", list) }
+    /^    # partition/ { sub(/:/, "", $3); print pool, $3, ($4 == "all" ? "all " list : $4) }
+    /^    # .* in no partition/ { print pool, "none", ($2 == "all" ? "all " list : $2) }' "$work/pools" |
+    while read -r pool partition count list; do
+        [ "$count" = all ] && count=$(names "$list" | wc -l)
+        echo "$pool $partition $count"
+    done | sort >"$work/got"
+diff "$work/wanted" "$work/got" >"$work/diff"
+result $? "and so are the partitions of each pool, with sets of nodes"
+sed 's/^/# /' "$work/diff"
+[ "$(grep -c . "$work/wanted")" -ge 8 ] && grep -q ' none ' "$work/wanted"
+result $? "of eight or more"
+for says in 'gpu: 2 of 3 nodes, AllowAccounts=alpha,beta' 'fast: all nodes, TRESBillingWeights=CPU=1.0,Mem=0.25G' \
+    'rest: 4 of 6 nodes, AllowAccounts=gamma'; do
+    grep -q "# partition $says\$" "$work/pools"
+    result $? "partition $says"
+done
 [ $failed -eq 0 ] || sed 's/^/# /' "$work/wanted" "$work/out"
 echo "1..$tests"
 exit $failed

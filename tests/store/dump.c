@@ -3,7 +3,8 @@
  * that shell tests can compare stores.
  *
  *     dump URL [KIND]...     segment, suspension, event, reservation, account,
- *                            record, evidence, usage, retag, node, cluster
+ *                            record, evidence, usage, retag, units, node,
+ *                            cluster
  *
  * A line is KIND, then NAME=VALUE, separated by tabs. Text stands in quotes,
  * with \xNN for control characters, quotes and backslashes;
@@ -121,7 +122,8 @@ DUMP (SEGMENTS, segment, segment_t, print_text ("cluster", fact.cluster);
       print_unsigned ("het_job", fact.het_job, 0);
       print_unsigned ("het_offset", fact.het_offset, TASK_NONE);
       print_unsigned ("job_db_inx", fact.job_db_inx, 0);
-      printf ("\trestart_count=%" PRId32, fact.restart_count);)
+      printf ("\trestart_count=%" PRId32, fact.restart_count);
+      printf ("\tcancelled_by=%d", fact.cancelled_by);)
 
 DUMP (SUSPENSIONS, suspension, suspension_t,
       print_text ("cluster", fact.cluster);
@@ -209,6 +211,12 @@ DUMP (RETAGS, retag, retag_t, print_text ("cluster", fact.cluster);
       print_text ("previous", fact.previous);
       print_text ("project", fact.project); print_text ("labels", fact.labels);)
 
+DUMP (UNITS, units, job_units_t, print_text ("cluster", fact.cluster);
+      print_job (fact.id_job, "time_submit", fact.time_submit);
+      print_signed ("stamp", fact.stamp); print_text ("who", fact.who);
+      print_text ("unit", fact.unit);
+      print_signed ("quantity", fact.quantity);)
+
 DUMP (NODES, node, store_node_t, print_text ("cluster", fact.cluster);
       print_text ("node", fact.node);
       printf ("\tkind=%" PRIu32 "\trecords=%" PRIu64, fact.kind, fact.records);
@@ -246,6 +254,7 @@ static const struct {
     {"evidence", dump_evidence},
     {"usage", dump_usage},
     {"retag", dump_retag},
+    {"units", dump_units},
     {"node", dump_node},
 };
 

@@ -614,6 +614,59 @@ TEST_CASE (retags__in_any_order__all_of_them_in_order)
     }
 }
 
+/* A row is never changed: of one key the first stays. */
+TEST_CASE (units__in_any_order__are_added_and_stay)
+{
+    static const job_units_t units[] = {
+        {"lab", 7, 100, 2000, "ann", "tokens", 5},
+        {"lab", 7, 100, 1000, "ann", "tokens", 1000000000000000000},
+        {"lab", 7, 100, 1000, "ann", "images", 0},
+        {"lab", 6, 50, 1000, "root", "tokens", 9},
+    };
+    const job_units_t good = {"lab", 8, 100, 1000, "ann", "tokens", 7};
+    store_counts_t counts = {0};
+    const char *url = fixture_store_url ();
+    store_t *store = fixture_open (url);
+    store_query_t query = {.cluster = "lab"};
+    store_iter_t *iter;
+    job_units_t got, bad[6];
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++)
+        bad[i] = good;
+    bad[0].id_job = 0;
+    bad[1].who = NULL;
+    bad[2].unit = "";
+    bad[3].quantity = -1;
+    bad[4].quantity = 1000000000000000001;
+    bad[5].cluster = NULL;
+    OK (store_begin (store, &error));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (units); i++)
+        OK (store_put_units (store, &units[i], &counts, &error));
+    for (size_t i = 0; i < GL_ARRAY_SIZE (bad); i++)
+        assert_int_equal (store_put_units (store, &bad[i], &counts, &error),
+                          -1);
+    got = units[0];
+    got.quantity = 6;
+    OK (store_put_units (store, &got, &counts, &error));
+    OK (store_commit (store, &error));
+    assert_int_equal (counts.inserted, 4);
+    assert_int_equal (counts.unchanged, 1);
+    iter = store_iter_open (store, STORE_UNITS, &query, &error);
+    assert_non_null (iter);
+    while (store_iter_next (iter, &got, &error) > 0)
+        buffer_printf (&text, "%s %d %d %d %s %s %lld\n", got.cluster,
+                       (int)got.id_job, (int)got.time_submit, (int)got.stamp,
+                       got.who, got.unit, (long long)got.quantity);
+    store_iter_close (iter);
+    assert_string_equal (buffer_text (&text),
+                         "lab 6 50 1000 root tokens 9\n"
+                         "lab 7 100 1000 ann images 0\n"
+                         "lab 7 100 1000 ann tokens 1000000000000000000\n"
+                         "lab 7 100 2000 ann tokens 5\n");
+    store_close (store);
+}
+
 TEST_CASE (put_retag__impossible__is_refused)
 {
     static char long_text[1100];

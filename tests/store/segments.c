@@ -19,6 +19,7 @@ TEST_CASE (put_segment__everything_known__comes_out_the_same)
     s.array_job = UINT64_C (1) << 63;
     s.array_task = 0;
     s.restart_count = 3;
+    s.cancelled_by = CANCELLED_BY_OTHER;
     s.sluid = UINT64_MAX - 1;
     assert_int_equal (put_alone (url, &s).inserted, 1);
     store = fixture_open (url);
@@ -31,6 +32,7 @@ TEST_CASE (put_segment__everything_known__comes_out_the_same)
     assert_int_equal (out.array_task, 0);
     assert_int_equal (out.het_offset, TASK_NONE);
     assert_int_equal (out.restart_count, 3);
+    assert_int_equal (out.cancelled_by, CANCELLED_BY_OTHER);
     assert_true (out.sluid == UINT64_MAX - 1);
     assert_string_equal (out.cluster, "lab");
     assert_string_equal (out.reservation, "");

@@ -166,6 +166,11 @@ versions_segments_of_sacct ()
         function field(name) { return $column[name] }
         {
             state = field("State")
+            cancelled = 0
+            if (state ~ /^CANCELLED by /)
+                cancelled = substr (state, 14) == field("UID") ? 1 : 2
+            else if (state == "CANCELLED")
+                cancelled = 3
             start = instant(field("Start"))
             if (start > 0 && start < field("Submit") + 0)
                 start = field("Submit")
@@ -201,7 +206,8 @@ versions_segments_of_sacct ()
                 amount(field("AllocTRES"), "cpu") "|" \
                 amount(field("AllocTRES"), "mem") "|" \
                 amount(field("AllocTRES"), "node") "|" \
-                array "|" task "|" het "|" offset "|" field("DBIndex")
+                array "|" task "|" het "|" offset "|" field("DBIndex") "|" \
+                cancelled
         }' "$1/sacct.txt" | LC_ALL=C sort
 }
 
@@ -210,7 +216,8 @@ versions_segments_of_store ()
     versions_dump "$1" segment | versions_pick id_job time_submit time_start \
         time_end state suspended time_limit user uid account partition qos wckey \
         nodelist job_name admin_comment gres gres_requested cpus \
-        memory_mb nodes array_job array_task het_job het_offset job_db_inx |
+        memory_mb nodes array_job array_task het_job het_offset job_db_inx \
+        cancelled_by |
         awk -F '|' -v OFS='|' '$21 == "-" { $3 = 0 } 1' | LC_ALL=C sort
 }
 
@@ -310,7 +317,7 @@ versions_common ()
     versions_dump "$1" segment | versions_pick id_job time_submit time_start \
         time_end observed_at state suspended time_limit user account partition qos \
         wckey nodelist job_name gres gpu_asked cpus memory_mb nodes \
-        array_job array_task het_job het_offset
+        array_job array_task het_job het_offset cancelled_by
 }
 
 # versions_imports DIR CLUSTER STORE SCRATCH AS-OF: the same segments from

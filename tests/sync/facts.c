@@ -61,8 +61,9 @@ static int print_segment (const segment_t *s, void *arg, gl_error_t *e)
     print_number ("task", s->array_task, TASK_NONE);
     printf (" het=%" PRIu64, s->het_job);
     print_number ("offset", s->het_offset, TASK_NONE);
-    printf (" inx=%" PRIu64 " sluid=%" PRIu64 " restarts=%" PRId32 "\n",
-            s->job_db_inx, s->sluid, s->restart_count);
+    printf (" inx=%" PRIu64 " sluid=%" PRIu64 " restarts=%" PRId32
+            " cancelled=%d\n",
+            s->job_db_inx, s->sluid, s->restart_count, s->cancelled_by);
     return 0;
 }
 

@@ -135,7 +135,9 @@ check $? "all of it"
 
 # --------------------------------------------------------------------- units
 
-units="$abs_top_builddir/contrib/systemd/gpuledger-mail-monthly.service
+units="$abs_top_builddir/contrib/systemd/gpuledger-mail-idle.service
+$abs_top_srcdir/contrib/systemd/gpuledger-mail-idle.timer
+$abs_top_builddir/contrib/systemd/gpuledger-mail-monthly.service
 $abs_top_builddir/contrib/systemd/gpuledger-mail-weekly.service
 $abs_top_srcdir/contrib/systemd/gpuledger-mail-monthly.timer
 $abs_top_srcdir/contrib/systemd/gpuledger-mail-weekly.timer
@@ -146,7 +148,7 @@ $abs_top_srcdir/contrib/systemd/gpuledger-sync-full.timer"
 for unit in $units; do
     grep -q '@[a-z]*dir@' "$unit" && echo "$unit is not filled in"
     case $unit in
-        *.service) grep -q -E '^ExecStart=/.*/gpuledger (sync|mail)' "$unit" ||
+        *.service) grep -q -E '^ExecStart=/.*/gpuledger (sync|mail|idle)' "$unit" ||
             echo "$unit names no program" ;;
     esac
 done >"$dir/err"

@@ -60,6 +60,21 @@ refuse "a database without the cluster names those that there are" \
 slurmdb_sacctmgr add cluster lab >/dev/null
 sql <"$abs_top_srcdir/tests/sync/rows.sql"
 check $? "the rows fit the schema of slurmdbd"
+# cancelled by its user, by root, and by nobody, as after a cold start of slurmctld; and
+# a job that root killed, which ended otherwise
+sql <<'END'
+CREATE TEMPORARY TABLE one SELECT * FROM lab_job_table WHERE id_job = 151;
+UPDATE one SET job_db_inx = 90156, id_job = 156;
+INSERT INTO lab_job_table SELECT * FROM one;
+UPDATE one SET job_db_inx = 90157, id_job = 157;
+INSERT INTO lab_job_table SELECT * FROM one;
+UPDATE one SET job_db_inx = 90158, id_job = 158;
+INSERT INTO lab_job_table SELECT * FROM one;
+UPDATE one SET job_db_inx = 90159, id_job = 159, state = 5;
+INSERT INTO lab_job_table SELECT * FROM one;
+UPDATE lab_job_table SET kill_requid = 1001 WHERE id_job IN (150, 156);
+UPDATE lab_job_table SET kill_requid = 0 WHERE id_job IN (157, 159);
+END
 $facts "$slurmdb_url" lab $now >"$dir/out"
 check $? "all rows are read"
 
@@ -105,6 +120,17 @@ expect "a het component knows its job" \
     '^segment 131 .* array=0 task=- het=130 offset=1 '
 expect "a job cancelled while pending has no time" \
     '^segment 150 1790000050 1790000060 1790000060 CANCELLED '
+for job in "156 1 its user" "157 2 root" "158 3 nobody" "159 0 somebody who only killed it"; do
+    # shellcheck disable=SC2086
+    set -- $job
+    id=$1 by=$2
+    shift 2
+    expect "a job is cancelled by $*" "^segment $id .* cancelled=$by\$"
+done
+# sacct says the same: "by UID" of the first two, and none of the third
+[ "$(slurmdb_sacct -a -D -X -n -P -j 156,157,158 -S 2020-01-01 -o state | tr '\n' ';')" = \
+    "CANCELLED by 1001;CANCELLED by 0;CANCELLED;" ]
+check $? "and sacct shows the same of who cancelled"
 expect "an open row ends nowhere and is seen at as-of" \
     '^segment 155 1780000000 1780000100 0 RUNNING seen=1790100000 '
 expect "time_suspended of a suspended job is no duration" \
@@ -222,8 +248,18 @@ ALTER TABLE lab_assoc_table DROP comment, DROP id_parent, DROP lineage;
 ALTER TABLE lab_event_table DROP extra, DROP instance_id, DROP instance_type,
     DROP deleted;
 END
-sed -i 's/sluid=[0-9]*/sluid=0/; s/restarts=[0-9]*$/restarts=-1/' "$dir/out"
+sed -i 's/sluid=[0-9]*/sluid=0/; s/restarts=[0-9][0-9]*/restarts=-1/' "$dir/out"
 same "20.11: the same facts"
+sql <<'END'
+UPDATE lab_job_table SET kill_requid = 4294967295 WHERE kill_requid IS NULL;
+ALTER TABLE lab_job_table MODIFY kill_requid bigint;
+UPDATE lab_job_table SET kill_requid = -1 WHERE kill_requid = 4294967295;
+ALTER TABLE lab_job_table MODIFY kill_requid int NOT NULL DEFAULT -1;
+END
+same "20.11: nobody is -1"
+echo 'ALTER TABLE lab_job_table DROP kill_requid' | sql
+sed -i 's/ cancelled=[0-9]*$/ cancelled=0/' "$dir/out"
+same "without the column nobody knows who cancelled"
 echo 'ALTER TABLE lab_job_table RENAME COLUMN het_job_id TO pack_job_id,
     RENAME COLUMN het_job_offset TO pack_job_offset' | sql
 same "names from before they were changed are understood"

@@ -156,34 +156,40 @@ TEST_CASE (formulas__of_the_guide__as_worked)
          "131.58",
          {D,
           {"gpu_hours_per_day", "2400"},
-          {"down", "0.05"},
-          {"spare", "0.1"}}},
+          {"downtime", "0.05"},
+          {"spares", "0.1"}}},
         {"capacity",
          "exact_spare",
          2,
          "144.74",
          {D,
           {"gpu_hours_per_day", "2400"},
-          {"down", "0.05"},
-          {"spare", "0.1"}}},
+          {"downtime", "0.05"},
+          {"spares", "0.1"}}},
         {"capacity",
          "nodes",
          0,
          "19",
          {D,
           {"gpu_hours_per_day", "2400"},
-          {"down", "0.05"},
-          {"spare", "0.1"}}},
+          {"downtime", "0.05"},
+          {"spares", "0.1"}}},
         {"capacity",
          "nodes",
          0,
          "10", /* 80 GPUs exactly */
-         {D, {"gpu_hours_per_day", "1536"}, {"down", "0"}, {"spare", "0"}}},
+         {D, {"gpu_hours_per_day", "1536"}, {"downtime", "0"}, {"spares", "0"}}},
         {"capacity",
          "nodes",
          0,
          "",
-         {D, {"gpu_hours_per_day", "1536"}, {"down", "1"}, {"spare", "0"}}},
+         {D, {"gpu_hours_per_day", "1536"}, {"downtime", "1"}, {"spares", "0"}}},
+#define G {"price", "3.554"}, {"against", "5.25"}, {"speed", "2.2"}, \
+          {"new_price", "6.88"}, {"months", "18"}
+        {"generation", "rented", 4, "3.7641", {G, {"years", "5"}}},
+        {"generation", "breakeven", 4, "2.4336", {G, {"years", "5"}}},
+        {"generation", "breakeven", 4, "", {G, {"years", "1"}}},
+        {"generation", "ratio", 4, "0.6770", {G, {"years", "1"}}},
 #define C {"years", "3"}, {"purchase", "3300000"}, {"rent_per_year", "4700000"}
         {"cash", "payback", 2, "9.43", {C, {"per_year", "500000"}}},
         {"cash",
@@ -279,7 +285,11 @@ TEST_CASE (formulas__of_the_guide__as_worked)
  * expression is misspelt. */
 TEST_CASE (formulas__of_the_table__name_what_there_is)
 {
-    static const char *const ratios[] = {"down", "share", "active"};
+    static const char *const ratios[] = {"down", "share", "active", "downtime"};
+    /* those of lists, and of what is no number */
+    static const char *const others[]
+        = {"floor_gpus", "mean_gpus", "spot_gpus", "on_demand_gpus",
+           "cost_less",  "cost_more", "recompute", "batch"};
 
     for (size_t i = 0; formula_at (i); i++) {
         const formula_t *f = formula_at (i);
@@ -293,6 +303,9 @@ TEST_CASE (formulas__of_the_table__name_what_there_is)
             values_set_text (&v, f->takes[k], "9");
         for (size_t k = 0; k < GL_ARRAY_SIZE (ratios); k++)
             values_set_text (&v, ratios[k], "0.5");
+        for (size_t k = 0; k < GL_ARRAY_SIZE (others); k++)
+            values_set_text (&v, others[k], "1");
+        values_set_text (&v, "against", "9");
         for (int term = 0; term < 2; term++) {
             values_set_i64 (&v, "term", term);
             values_set_i64 (&v, "of_depreciation", term);

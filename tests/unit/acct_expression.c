@@ -47,6 +47,10 @@ TEST_CASE (expression_value__what_the_grammar_has__is_exact)
         {"3>=3>2!=5", "1"},     {"2<=1", "0"},
         {"a>b_2", "1"},         {"1/3", "0.333333"},
         {".5*2", "1"},          {"0**0", "1"},
+        {"floor(7/2)", "3"},    {"floor(-3.5)", "-4"},
+        {"min(3, 1, 2)", "1"},  {"max(a, b_2, -9)", "3.5"},
+        {"max(1<2, 0)", "1"},   {"min(max(5, 2), 4) * 2", "8"},
+        {"max ( 7 )", "7"},     {"2 * min(1, 2) ** 2", "2"},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++)
@@ -64,7 +68,11 @@ TEST_CASE (expression_value__anything_else__is_refused_with_its_place)
         {"(1", "')' is expected at character 3"},
         {"c+1", "unknown name at character 1"},
         {"aa", "unknown name at character 1"},
-        {"floor(1)", "unknown name"},
+        {"round(1)", "unknown name"},
+        {"floor(1, 2)", "')' is expected"},
+        {"max(1, )", "a number is expected"},
+        {"min()", "a number is expected"},
+        {"min(1, 2", "')' is expected"},
         {"ceil 1", "unknown name"},
         {"1/0", "a division by 0"},
         {"1/(a-3.5)", "a division by 0"},

@@ -229,6 +229,34 @@ TEST_CASE (import__start_of_no_value__never_started)
     segments_free (&all);
 }
 
+/* As 22.05 and later write who it was: a name, null or "". */
+TEST_CASE (import__kill_request_user__who_cancelled)
+{
+    static const struct {
+        const char *more, *state;
+        cancelled_by_t expected;
+    } cases[] = {
+        {",\"kill_request_user\":\"anna\"", "CANCELLED", CANCELLED_BY_USER},
+        {",\"kill_request_user\":\"root\"", "CANCELLED", CANCELLED_BY_OTHER},
+        {",\"kill_request_user\":null", "CANCELLED", CANCELLED_BY_NOBODY},
+        {",\"kill_request_user\":\"\"", "CANCELLED", CANCELLED_BY_NOBODY},
+        {"", "CANCELLED", CANCELLED_BY_UNKNOWN},
+        {",\"kill_request_user\":\"root\"", "FAILED", CANCELLED_BY_UNKNOWN},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        GL_AUTOFREE char *text = xasprintf (
+            "{\"job_id\":5,\"cluster\":\"c\",\"user\":\"anna\","
+            "\"state\":{\"current\":[\"%s\"]},"
+            "\"time\":{\"submission\":1000,\"start\":2000,\"end\":3000,"
+            "\"elapsed\":1000}%s}",
+            cases[i].state, cases[i].more);
+        segments_t all = good_text (text, NULL);
+        assert_int_equal (all.segment->cancelled_by, cases[i].expected);
+        segments_free (&all);
+    }
+}
+
 TEST_CASE (import__broken_or_wrong_json__refused)
 {
     static const struct {

@@ -214,7 +214,7 @@ TEST_CASE (import__every_column__in_its_field)
           "Cluster|DBIndex|Restarts|AdminComment|ElapsedRaw|JobName|"
           "SubmitLine\n"
           "12_3|15|2026-03-01T00:00:00|2026-03-01T00:00:10|2026-03-01T01:00:10|"
-          "CANCELLED by 1000|cpu=8,gres/gpu:h100=2,gres/gpu=2,mem=1G,node=1|"
+          "CANCELLED by 1001|cpu=8,gres/gpu:h100=2,gres/gpu=2,mem=1G,node=1|"
           "cpu=8,gres/gpu=4|u|1001|a|p|q|w|r|g[1-2]|00:01:40|1-00:00:00|fox|"
           "18446744073709551000|3|tag-1|3500|None|sbatch x | y\n"
           "30+1|31|2026-03-01T00:00:00|None|2026-03-01T00:00:05|CANCELLED|||u|"
@@ -246,6 +246,7 @@ TEST_CASE (import__every_column__in_its_field)
     assert_string_equal (s->cluster, "fox");
     assert_true (s->job_db_inx == UINT64_C (18446744073709551000));
     assert_int_equal (s->restart_count, 3);
+    assert_int_equal (s->cancelled_by, CANCELLED_BY_USER);
     assert_string_equal (s->admin_comment, "tag-1");
     assert_string_equal (s->job_name, "None");
     /* a component of a het job that was cancelled while pending */
@@ -254,6 +255,7 @@ TEST_CASE (import__every_column__in_its_field)
     assert_int_equal (s->het_offset, 1);
     assert_int_equal (s->array_task, TASK_NONE);
     assert_int_equal (s->time_start, 0);
+    assert_int_equal (s->cancelled_by, CANCELLED_BY_UNKNOWN);
     assert_int_equal (segment_end (s), 0);
     assert_null (s->nodelist);
     assert_string_equal (s->gres, "");

@@ -344,21 +344,97 @@ TEST_CASE (remove__only_what_is_done_settled_and_not_highest)
         if (i != 2)
             age (f, i, 61);
     f->limit = 1;
-    assert_int_equal (spool_cursor_remove (f->cursor, 0, &f->error), 0);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 0, &f->error), 0);
     for (unsigned i = 1; i <= 2; i++) {
         next (f, &mark);
         spool_cursor_done (f->cursor, &mark);
     }
     next (f, &mark); /* 3 is given, and not done with */
-    assert_int_equal (spool_cursor_remove (f->cursor, 0, &f->error), 1);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 0, &f->error), 1);
     assert_false (exists (f, 1));
     assert_true (exists (f, 2)); /* young */
     assert_true (exists (f, 3)); /* not done with */
     f->limit = JOBS_MAX;
     follow (f);
-    assert_int_equal (spool_cursor_remove (f->cursor, 0, &f->error), 1);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 0, &f->error), 1);
     assert_false (exists (f, 3));
     assert_true (exists (f, 4)); /* the highest */
+}
+
+/* As if the segments had been done with so many seconds ago. */
+static void age_marks (struct fixture *f, int seconds)
+{
+    char *text = spool_cursor_print (f->cursor), *end = NULL;
+    char aged[8192] = "gpuledger cursor 1\n";
+
+    for (char *line = strtok_r (text, "\n", &end);
+         (line = strtok_r (NULL, "\n", &end));) {
+        char *last = strrchr (line, ' ');
+        snprintf (aged + strlen (aged), sizeof (aged) - strlen (aged),
+                  "%.*s %lld\n", (int)(last - line), line,
+                  strtoll (last, NULL, 10) - seconds);
+    }
+    free (text);
+    assert_int_equal (spool_cursor_parse (f->cursor, aged, &f->error), 0);
+    follow (f);
+}
+
+TEST_CASE (remove__retained__until_its_time_is_over)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 1; i <= 3; i++) {
+        add_record (f, i, i);
+        age (f, i, 1000000); /* acknowledged late: that counts, not the age */
+    }
+    follow (f);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 3600, &f->error), 0);
+    age_marks (f, 3590);
+    assert_int_equal (f->count, 0);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 3600, &f->error), 0);
+    age_marks (f, 20);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 3600, &f->error), 2);
+    assert_false (exists (f, 1));
+    assert_false (exists (f, 2));
+    assert_true (exists (f, 3));
+}
+
+TEST_CASE (remove__retained__leaves_room_for_new_records)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 1; i <= SPOOL_RETAINED_MAX + 3; i++) {
+        add_record (f, i, i);
+        age (f, i, 61);
+    }
+    follow (f);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 3600, &f->error), 3);
+    assert_false (exists (f, 3));
+    assert_true (exists (f, 4));
+}
+
+TEST_CASE (again__asked__everything_is_read_once_more)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal (
+        spool_cursor_begin_again (f->cursor, "shipped", &f->error), 0);
+    add_record (f, 1, 1);
+    add_record (f, 2, 2);
+    follow (f);
+    assert_int_equal (spool_cursor_save (f->cursor, "shipped", &f->error), 0);
+    assert_int_equal (spool_cursor_ask_again (f->dir, "shipped", &f->error), 0);
+    assert_int_equal (
+        spool_cursor_begin_again (f->cursor, "shipped", &f->error), 1);
+    follow (f);
+    ASSERT_JOBS (f, 1, 2);
+    assert_int_equal (
+        spool_cursor_begin_again (f->cursor, "shipped", &f->error), 0);
+    follow (f);
+    assert_int_equal (f->count, 0);
+    restart (f); /* nor is what was saved before believed */
+    follow (f);
+    ASSERT_JOBS (f, 1, 2);
 }
 
 TEST_CASE (remove__another_reader_keeps__waits)
@@ -370,7 +446,7 @@ TEST_CASE (remove__another_reader_keeps__waits)
         age (f, i, 61);
     }
     follow (f);
-    assert_int_equal (spool_cursor_remove (f->cursor, 2, &f->error), 1);
+    assert_int_equal (spool_cursor_remove (f->cursor, 2, 0, &f->error), 1);
     assert_true (exists (f, 2));
 }
 
@@ -383,7 +459,7 @@ TEST_CASE (remove__changed_since_it_was_read__waits)
     follow (f);
     add_record (f, 1, 3);
     age (f, 1, 61);
-    assert_int_equal (spool_cursor_remove (f->cursor, 0, &f->error), 0);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 0, &f->error), 0);
     assert_true (exists (f, 1));
 }
 
@@ -400,11 +476,11 @@ TEST_CASE (remove__a_writer_has_it_open__waits)
     fcntl (fd, F_SETSIG, SIGURG);
     if (fcntl (fd, F_SETLEASE, F_WRLCK) == 0) { /* leases are known here */
         fcntl (fd, F_SETLEASE, F_UNLCK);
-        assert_int_equal (spool_cursor_remove (f->cursor, 0, &f->error), 0);
+        assert_int_equal (spool_cursor_remove (f->cursor, 0, 0, &f->error), 0);
         assert_true (exists (f, 1));
     }
     close (fd);
-    assert_int_equal (spool_cursor_remove (f->cursor, 0, &f->error), 1);
+    assert_int_equal (spool_cursor_remove (f->cursor, 0, 0, &f->error), 1);
 }
 
 TEST_CASE (save__state_is_no_directory__fails_and_says_so)

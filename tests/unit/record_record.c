@@ -121,8 +121,8 @@ TEST_CASE (encode__every_field_at_its_longest__fits)
 {
     assert_int_equal (fill_longest (RECORD_JOB_START), 30);
     assert_int_equal (fill_longest (RECORD_STEP_DEVICES), 30);
-    assert_int_equal (fill_longest (RECORD_JOB_USAGE), 63);
-    assert_int_equal (fill_longest (RECORD_SKEW), 63);
+    assert_int_equal (fill_longest (RECORD_JOB_USAGE), 65);
+    assert_int_equal (fill_longest (RECORD_JOB_UNITS), 65);
 }
 
 TEST_CASE (set_text__too_long_or_control__is_left_out_and_noted)
@@ -239,7 +239,7 @@ TEST_CASE (decode__newer_version_or_kind__keeps_the_envelope)
         int at;
         unsigned char value;
     } changes[]
-        = {{4, 2}, {4, 255}, {6, RECORD_SKEW + 1}, {6, 77}, {7, 1}, {6, 0}};
+        = {{4, 2}, {4, 255}, {6, RECORD_JOB_UNITS + 1}, {6, 77}, {7, 1}, {6, 0}};
     unsigned char bytes[RECORD_MAX];
     record_t record, out;
 

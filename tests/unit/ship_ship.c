@@ -201,6 +201,21 @@ TEST_CASE (ship__honest_collector__gets_each_once)
     assert_int_equal (f->listener->count, 2001);
 }
 
+TEST_CASE (ship__asked_again__sends_each_once_more)
+{
+    struct fixture *f = *state;
+
+    append_many (f, 3);
+    assert_ships (f);
+    assert_int_equal (ship_again (f->dir, &f->error), 0);
+    append (f, 4);
+    assert_ships (f);
+    assert_int_equal (f->listener->count, 3 + 4);
+    append (f, 5);
+    assert_ships (f);
+    assert_int_equal (f->listener->count, 3 + 4 + 1);
+}
+
 TEST_CASE (ship__two_nodes_in_a_spool__are_not_mixed)
 {
     struct fixture *f = *state;

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/process.h"
 #include "base/program.h"
 
 #define OUTPUT_MAX (1 << 20)
@@ -25,65 +26,12 @@ bool slurmd_same (const slurmd_t *a, const slurmd_t *b)
            && !strcmp (a->boot_id, b->boot_id);
 }
 
-/* ---------------------------------------------------------- /proc/PID/... */
-
-/* Parent and start time: fields 4 and 22 of stat, whose second field may hold
- * anything but ends with the last ')'. */
-static int read_stat (const char *proc, int64_t pid, int64_t *ret_parent,
-                      int64_t *ret_birth)
-{
-    char path[320], text[1024];
-    const char *rest;
-
-    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/stat", proc, pid);
-    if (file_read_small (path, text, sizeof (text)) < 0)
-        return -1;
-    rest = strrchr (text, ')');
-    if (!rest
-        || sscanf (rest + 1,
-                   " %*c %" SCNd64 " %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u "
-                   "%*u %*d %*d %*d %*d %*d %*d %" SCNd64,
-                   ret_parent, ret_birth)
-               != 2)
-        return -1;
-    return 0;
-}
-
-static bool is_slurmd (const char *proc, int64_t pid)
-{
-    char path[320], comm[32];
-
-    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/comm", proc, pid);
-    return file_read_small (path, comm, sizeof (comm)) > 0
-           && !strcmp (comm, "slurmd\n");
-}
-
-/* Anybody may call a process slurmd, and its program is about to run with our
- * rights: it must have been root's, or ours, from the beginning. The owner of
- * /proc/PID does not tell, for that is root where a process is not dumpable. */
-static bool is_trusted (const char *proc, int64_t pid)
-{
-    char path[320], text[4096];
-    const char *line;
-    unsigned uid[4];
-
-    snprintf (path, sizeof (path), "%.256s/%" PRId64 "/status", proc, pid);
-    if (file_read_small (path, text, sizeof (text)) < 0
-        || !(line = strstr (text, "\nUid:"))
-        || sscanf (line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2],
-                   &uid[3])
-               != 4)
-        return false;
-    return !GL_ANY (uid, GL_ARRAY_SIZE (uid), it,
-                    *it != 0 && *it != geteuid ());
-}
-
 bool slurmd_alive (const slurmd_t *slurmd)
 {
     int64_t parent, birth;
 
     return slurmd->pid > 0
-           && read_stat ("/proc", slurmd->pid, &parent, &birth) == 0
+           && process_stat ("/proc", slurmd->pid, &parent, &birth) == 0
            && birth == slurmd->birth;
 }
 
@@ -214,9 +162,11 @@ static int read_slurmd (const char *proc, int64_t pid, slurmd_t *ret)
     slurmd_t slurmd = {.pid = pid};
     int64_t parent;
 
-    if (!is_slurmd (proc, pid) || !is_trusted (proc, pid)
-        || read_stat (proc, pid, &parent, &slurmd.birth) < 0
-        || is_slurmd (proc, parent) /* it is about to be a slurmstepd */
+    if (!process_is_named (proc, pid, "slurmd")
+        || !process_is_trusted (proc, pid)
+        || process_stat (proc, pid, &parent, &slurmd.birth) < 0
+        || process_is_named (proc, parent,
+                             "slurmd") /* it is about to be a slurmstepd */
         || read_arguments (proc, &slurmd) < 0)
         return -1;
     read_environment (proc, &slurmd);

@@ -1,0 +1,34 @@
+/*
+ * results_report.h: report results: what a unit of what jobs produced costs.
+ *
+ * The cost of a job is its share of the charges of the statement (pages/job_shares.h), so
+ * that jobs with units, jobs without and what else is due add up to the statements, to
+ * the smallest unit of the currency. Give it month after month. Pure.
+ */
+#ifndef GL_RESULTS_RESULTS_REPORT_H
+#define GL_RESULTS_RESULTS_REPORT_H
+
+#include "ledger/bill.h"
+#include "pages/job_shares.h"
+#include "report/heading.h"
+#include "results/produced_units.h"
+
+typedef struct results_report results_report_t;
+
+/* Groups and filters by keys that a share of a job has; -1 with an error that names
+ * them. */
+int results_report_check (const report_query_t *query, gl_error_t *error);
+
+/* The query, which has been checked, must outlive it. */
+results_report_t *results_report_new (const report_query_t *query);
+void results_report_free (results_report_t *results); /* accepts NULL */
+
+/* A month: all jobs that it charges, and the units of them. */
+void results_report_month (results_report_t *results, const char *month,
+                           const bill_t *bill, job_shares_t *shares,
+                           const produced_units_t *units);
+
+/* After the last month. Yours: report_free(). */
+report_t *results_report_make (results_report_t *results);
+
+#endif /* !GL_RESULTS_RESULTS_REPORT_H */
