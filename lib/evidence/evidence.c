@@ -12,6 +12,7 @@
  * only after MaxJobId (67,108,863) jobs; no cluster runs that many in a year.
  */
 #define EARLIER_RECORD_MAX_MS (366 * INT64_C (86400000))
+#define GIVEN_AGAIN_MS INT64_C (86400000)
 
 struct evidence_private {
     struct span *span; /* by start */
@@ -53,6 +54,8 @@ const char *evidence_reason_name (evidence_reason_t reason)
         [EVIDENCE_OTHER_TIME] = "the job ran at another time",
         [EVIDENCE_FORGOTTEN] = "slurmctld forgot that start and started the "
                                "job again",
+        [EVIDENCE_GIVEN_AGAIN] = "slurmctld forgot that job and gave its JobId "
+                                 "to another user's",
     };
 
     return names[reason];
@@ -235,12 +238,33 @@ static bool was_forgotten (const struct joiner *j, const struct quest *q)
                       wait_has (it, q->anchor_ms));
 }
 
+/* JobIds are given in order, once. slurmctld gives those again that it forgot with
+ * the last seconds of its state, as the first ones after its start; that JobIds
+ * come round takes longer than a day. */
+static bool was_given_again (const struct joiner *j, const struct quest *q)
+{
+    int64_t first_ms = INT64_MAX;
+
+    if (!q->recorded || q->uid == UINT32_MAX)
+        return false;
+    for (size_t i = 0; i < j->in->segment_count; i++) {
+        const segment_t *s = &j->in->segments[i];
+        if (s->uid == UINT32_MAX || s->uid == q->uid)
+            return false;
+        if (s->time_submit * 1000 < first_ms)
+            first_ms = s->time_submit * 1000;
+    }
+    return q->anchor_ms < first_ms && first_ms - q->anchor_ms <= GIVEN_AGAIN_MS;
+}
+
 static evidence_reason_t reason_of (const struct joiner *j,
                                     const struct node_view *view,
                                     const struct quest *q)
 {
     uint32_t uid = q->uid;
 
+    if (j->in->segment_count > 0 && was_given_again (j, q))
+        return EVIDENCE_GIVEN_AGAIN;
     if (j->p->span_count == 0)
         return EVIDENCE_NO_SEGMENT;
     if (was_forgotten (j, q))

@@ -87,6 +87,9 @@ typedef enum {
                             submission of a segment and before its start,
                             or before the next submission if that segment
                             never started */
+    EVIDENCE_GIVEN_AGAIN, /* of a job that slurmctld forgot: another user's,
+                             at most a day before the first submission of those
+                             that have its JobId now */
     EVIDENCE_REASON_COUNT,
 } evidence_reason_t;
 

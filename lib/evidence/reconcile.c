@@ -186,11 +186,11 @@ static const reconcile_cause_text_t causes[CAUSE_COUNT] = {
     = {"started_again",
        "The node recorded a start after the job was submitted and before the "
        "start in its row, or before the job was requeued where the row never "
-       "got a start: slurmctld lost the last seconds of its state and started "
-       "the job again, or gave its JobId to another one. slurmdbd may have a "
-       "row "
-       "without a partition of it. The time of the first start is in no "
-       "figure.",
+       "got a start, or it recorded another user's job at most a day before "
+       "the first job of that JobId was submitted: slurmctld lost the last "
+       "seconds of its state and started the job again, or gave its JobId to "
+       "another one. slurmdbd may have a row without a partition of it. The "
+       "time of the first start is in no figure.",
        NOTHING, true},
     [CAUSE_AFTER_AS_OF]
     = {"after_as_of",

@@ -475,7 +475,9 @@ void reconcile_unmatched (reconcile_t *reconcile,
            .id_job = id_job,
            .what = what,
            .theirs = zone_stamp (reconcile_zone (reconcile), stamp, theirs),
-           .cause = reason == EVIDENCE_FORGOTTEN ? CAUSE_STARTED_AGAIN
+           .cause = reason == EVIDENCE_FORGOTTEN
+                            || reason == EVIDENCE_GIVEN_AGAIN
+                        ? CAUSE_STARTED_AGAIN
                     : stamp >= cluster->as_of - TOLERANCE
                         ? CAUSE_AFTER_AS_OF
                         : CAUSE_UNEXPLAINED};

@@ -10,77 +10,15 @@ need_built sacct-ext/gpuledger plugin/agent/gpuledger-agent \
     sacct-ext/gpuledger-collector
 cluster_up --agents
 export SBATCH_OUTPUT=/dev/null
-cluster=$scratch/cluster
+# shellcheck source=tests/live/daemons.sh
+. "$abs_top_srcdir/tests/live/daemons.sh"
 slurm='mariadbd slurmdbd slurmctld g1 g2 m1'
 ours='collector agent-g1 agent-g2 agent-m1'
 
-ledger ()
-{
-    "$abs_top_builddir/sacct-ext/gpuledger" --config "$GL_SANDBOX_CONFIG" \
-        --store "$GL_SANDBOX_STORE" "$@"
-}
-stored () { sqlite3 "${GL_SANDBOX_STORE#sqlite:}" "$1"; }
-
-# ------------------------------------------------------------------- daemons
-
-# remember NAME: its words and environment, to start it as it was started.
-remember ()
-{
-    local pid
-    read -r pid _ <"$cluster/run/$1.daemon"
-    cat "/proc/$pid/cmdline" >"$scratch/$1.words"
-    cat "/proc/$pid/environ" >"$scratch/$1.environment"
-}
-
-# fell SIGNAL NAME...: end daemons, at once.
-fell ()
-{
-    local signal=$1 name pid
-    shift
-    for name; do
-        read -r pid _ <"$cluster/run/$name.daemon"
-        kill "-$signal" "$pid" 2>/dev/null || note "$name was not running"
-    done
-    for name; do
-        read -r pid _ <"$cluster/run/$name.daemon"
-        await 60 test ! -e "/proc/$pid"
-    done
-}
-
-# raise NAME...: start them again; the file with the pid and the time of its
-# start is what `down` ends it by.
-raise ()
-{
-    local name words environment
-    for name; do
-        mapfile -d '' -t words <"$scratch/$name.words"
-        mapfile -d '' -t environment <"$scratch/$name.environment"
-        env -i "${environment[@]}" setsid "${words[@]}" </dev/null \
-            >>"$cluster/log/$name.out" 2>&1 &
-        echo "$! $(sed 's/.*) //' "/proc/$!/stat" | cut -d' ' -f20)" \
-            >"$cluster/run/$name.daemon"
-        disown $!
-    done
-}
-
-sql ()
-{
-    mariadb --no-defaults --socket="$cluster/run/mariadb.socket" --user=root \
-        --skip-column-names --batch slurm_acct_db -e "$1"
-}
-answers () { sql 'SELECT 1' && sacctmgr -n show cluster && scontrol ping; }
-
-# Slurm looks for jobs that its nodes do not have after BatchStartTimeout. A
-# commit of the sandbox's database is not in a file at once; this test kills it.
-sed -i 's/^BatchStartTimeout=.*/BatchStartTimeout=5/; s/^MessageTimeout=.*/MessageTimeout=5/' \
-    "$cluster"/etc/slurm.conf "$cluster"/node/*/slurm.conf
 for name in $slurm $ours; do
     remember "$name"
 done
-printf '%s\0' --innodb-flush-log-at-trx-commit=2 >>"$scratch/mariadbd.words"
-fell TERM slurmctld slurmdbd mariadbd
-raise mariadbd slurmdbd slurmctld
-await 60 answers
+set_up_for_kills
 ok $? "the cluster is up"
 
 # ---------------------------------------------------------------------- jobs
@@ -118,23 +56,10 @@ note "$left of $jobs jobs left after $SECONDS s"
 [ "$left" -gt 0 ] && [ "$left" -lt $jobs ]
 ok $? "jobs have ended, and jobs are left"
 
-# What an administrator does. slurmd tells which jobs it has when it starts;
-# without that slurmctld would ask for them within some minutes only. It drains
-# nodes on which it finds a job that it has started again ("Duplicate jobid"),
-# and holds jobs that could not be launched.
+# slurmd tells which jobs it has when it starts; without that slurmctld would ask
+# for them within some minutes only.
 sleep 5
 restart 0 g1 g2 m1
-none_left ()
-{
-    local held
-    if sinfo -hN -t drain,down -o %N | grep -q .; then
-        scontrol update NodeName=g[1-2],m1 State=RESUME
-    fi
-    held=$(squeue -hr -t PENDING -o '%A %r' | awk '/launch|[Hh]eld/ { print $1 }' |
-        paste -sd,)
-    [ -z "$held" ] || scontrol release "$held"
-    [ -z "$(squeue -h)" ]
-}
 await 120 none_left
 ok $? "no job is left"
 note "after $SECONDS s"
@@ -144,21 +69,6 @@ await 10 all_settled
 ok $? "no row is open"
 
 # ----------------------------------------------------------------- the ledger
-
-# rows: JobId, submission, start, end, GPUs and state of every row; 0 for a time
-# that sacct does not know. Asked for a time and not for JobIds, sacct leaves out rows
-# without an eligible time: those of starts that slurmctld forgot have none.
-rows ()
-{
-    SLURM_TIME_FORMAT=%s sacct -aDXnP -j "$(seq -s, 1 $((2 * jobs)))" \
-        -o jobidraw,submit,start,end,state,alloctres | awk -F'|' '{
-            at = match ($6, /gres\/gpu=[0-9]+/)
-            print $1, $2, $3 + 0, $4 + 0, at ? substr ($6, at + 9) + 0 : 0, $5
-        }'
-}
-
-# lasted: of the rows on standard input, those that took time.
-lasted () { awk '$3 > 0 && $4 > $3'; }
 
 # tell_of JOBID...: what all sides have of it, for whoever reads the log.
 tell_of ()
@@ -175,7 +85,7 @@ tell_of ()
             "$cluster/log/slurmctld.log")"
     done
 }
-rows >"$scratch/rows"
+rows $((2 * jobs)) >"$scratch/rows"
 ledger sync 2>"$scratch/err"
 is $? 0 "sync"
 note "$(cat "$scratch/err")"

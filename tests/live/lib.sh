@@ -247,3 +247,18 @@ ledger ()
 
 # The states of all nodes, each once: "idle" when all is well.
 node_states () { sinfo -hN -o '%T' | sort -u | paste -sd' '; }
+
+# What is left of a cluster: its directory, mounts, processes.
+traces ()
+{
+    local pid pids
+    [ ! -e "$1" ] || echo "$1"
+    grep -F " $1/" /proc/self/mounts
+    mapfile -t pids < <(grep -lsaF "$1/" /proc/[0-9]*/{environ,cmdline} |
+        cut -d/ -f3 | sort -u)
+    for pid in "${pids[@]}"; do
+        [ "$pid" -eq $$ ] || [ "$pid" -eq "$BASHPID" ] ||
+            [ ! -e "/proc/$pid" ] ||
+            echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+    done 2>/dev/null
+}

@@ -17,21 +17,6 @@ a_as ()
     in_a setpriv --reuid "$user" --regid "$(id -g "$user")" --init-groups "$@"
 }
 
-# What is left of a cluster: its directory, mounts, processes.
-traces ()
-{
-    local pid pids
-    [ ! -e "$1" ] || echo "$1"
-    grep -F " $1/" /proc/self/mounts
-    mapfile -t pids < <(grep -lsaF "$1/" /proc/[0-9]*/{environ,cmdline} |
-        cut -d/ -f3 | sort -u)
-    for pid in "${pids[@]}"; do
-        [ "$pid" -eq $$ ] || [ "$pid" -eq "$BASHPID" ] ||
-            [ ! -e "/proc/$pid" ] ||
-            echo "$pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-    done 2>/dev/null
-}
-
 # A process that was killed may take a moment to go.
 gone () { [ -z "$(traces "$1")" ]; }
 leaves_no_trace ()

@@ -414,6 +414,40 @@ TEST_CASE (evidence_join__no_segment__says_why)
     }
 }
 
+/* slurmctld was killed, forgot a job of user 2000 and gave its JobId to one of user
+ * 1000, which was submitted at T0. */
+TEST_CASE (evidence_join__job_id_given_again__is_of_the_forgotten_job)
+{
+    static const struct {
+        const char *node;
+        int at;
+        uint32_t uid;
+        evidence_reason_t reason;
+    } cases[] = {
+        {"g1", -14, 2000, EVIDENCE_GIVEN_AGAIN},
+        {"g9", -14, 2000, EVIDENCE_GIVEN_AGAIN},
+        {"g1", -86400, 2000, EVIDENCE_GIVEN_AGAIN},
+        {"g1", -86401, 2000, EVIDENCE_OTHER_USER}, /* before JobIds came round? */
+        {"g1", 0, 2000, EVIDENCE_FORGOTTEN},
+        {"g9", -14, 1000, EVIDENCE_OTHER_NODE}, /* a row of it may be lost */
+        {"g9", -14, UINT32_MAX, EVIDENCE_OTHER_NODE},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        struct job job = {.in = {0}};
+        node_fact_t f
+            = fact (NODE_FACT_START, cases[i].node, T0 + cases[i].at, NULL);
+        evidence_join_t *join;
+        f.seen.uid = cases[i].uid;
+        add_segment (&job, T0 + 20, T0 + 400, "g1")->time_submit = T0;
+        add_fact (&job, f);
+        join = join_job (&job);
+        assert_int_equal (join->attempt[0].reason, cases[i].reason);
+        assert_int_equal (join->segment[0].attempt_count, 0);
+        evidence_free (join);
+    }
+}
+
 static node_fact_t device_fact (node_fact_kind_t kind, const char *node,
                                 int64_t stamp, const char *gpus)
 {

@@ -473,6 +473,45 @@ TEST_CASE (slurmd_find__run_by_a_user__not_taken)
     assert_int_equal (find_slurmd (&slurmd), 0);
 }
 
+/* Its table names the devices of another cluster, and once taken it is followed
+ * as long as that slurmd lives. */
+TEST_CASE (slurmd_find__of_another_cluster__not_taken)
+{
+    static const char ours[] = "SLURM_CONF=/etc/slurm/./slurm.conf";
+    static const char theirs[] = "A=1\0SLURM_CONF=/other/slurm.conf";
+    slurmd_t slurmd;
+    gl_error_t error = {""};
+
+    setenv ("SLURM_CONF", "/etc/slurm/./slurm.conf", 1);
+    make_process (71, 0, 0);
+    write_proc (71, "environ", theirs, sizeof (theirs));
+    assert_int_equal (slurmd_find (PROC, "n1", &slurmd, &error), -1);
+    assert_non_null (strstr (error.text, "process 71"));
+    assert_non_null (strstr (error.text, "/other/slurm.conf"));
+    make_process (72, 0, 0);
+    write_proc (72, "environ", ours, sizeof (ours));
+    assert_int_equal (find_slurmd (&slurmd), 1);
+    assert_int_equal (slurmd.pid, 72);
+    make_process (73, 0, 0); /* whose configuration is not known */
+    assert_int_equal (find_slurmd (&slurmd), 1);
+    unsetenv ("SLURM_CONF");
+}
+
+/* A link to the agent's file is that file. */
+TEST_CASE (slurmd_find__same_file_by_another_name__taken)
+{
+    static const char theirs[] = "SLURM_CONF=./devices-link.tmp";
+    slurmd_t slurmd;
+
+    setenv ("SLURM_CONF", "/dev/null", 1);
+    assert_int_equal (symlink ("/dev/null", "devices-link.tmp"), 0);
+    make_process (71, 0, 0);
+    write_proc (71, "environ", theirs, sizeof (theirs));
+    assert_int_equal (find_slurmd (&slurmd), 1);
+    assert_int_equal (unlink ("devices-link.tmp"), 0);
+    unsetenv ("SLURM_CONF");
+}
+
 TEST_CASE (follow__no_slurmd__changes_nothing)
 {
     slurmd_t slurmd;

@@ -67,9 +67,10 @@ int gres_table_parse (const char *text, size_t length, gres_table_t *ret_table,
                       gl_error_t *error);
 
 /* The slurmd of `node` on this machine (NULL or "": any), run by root or by our
- * own user; among several, the one that runs with our own SLURM_CONF. `proc`:
- * "/proc". 1 found, 0 there is none, -1 several, and which is ours is unknown.
- */
+ * own user; among several, the one that runs with our own SLURM_CONF. One with
+ * another SLURM_CONF is another cluster's and never taken. `proc`: "/proc". 1
+ * found, 0 there is none, -1 several, and which is ours is unknown, or only
+ * another cluster's. */
 int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
                  gl_error_t *error);
 bool slurmd_same (const slurmd_t *a, const slurmd_t *b);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -175,17 +176,42 @@ static int read_slurmd (const char *proc, int64_t pid, slurmd_t *ret)
     return 0;
 }
 
-/* How well it fits: better when it was started as this node, and better still
- * with the configuration that we were started with, too: several clusters may
- * run on one machine. 0: it is another node's. */
-static int fits (const slurmd_t *slurmd, const char *node)
+static bool same_file (const char *a, const char *b)
+{
+    struct stat left, right;
+
+    return !strcmp (a, b)
+           || (stat (a, &left) == 0 && stat (b, &right) == 0
+               && left.st_dev == right.st_dev && left.st_ino == right.st_ino);
+}
+
+/* Another configuration than that we were started with is another cluster's:
+ * several may run on one machine, with nodes of the same names. */
+static bool is_foreign (const slurmd_t *slurmd)
 {
     const char *conf = getenv ("SLURM_CONF");
-    int fit = conf && !strcmp (slurmd->conf, conf) ? 3 : 1;
+
+    return conf && *conf && *slurmd->conf && !same_file (slurmd->conf, conf);
+}
+
+/* How well it fits: better when it was started as this node, and better still
+ * with our configuration. 0: it is another node's. */
+static int fits (const slurmd_t *slurmd, const char *node)
+{
+    int fit = *slurmd->conf && getenv ("SLURM_CONF") ? 3 : 1;
 
     if (!node || !*node || !*slurmd->node)
         return fit;
     return strcmp (slurmd->node, node) ? 0 : fit + 1;
+}
+
+static int refuse_foreign (const slurmd_t *slurmd, gl_error_t *error)
+{
+    return gl_error (error,
+                     "slurmd (process %" PRId64 ") runs with the configuration "
+                     "%s, this agent with SLURM_CONF=%s: if that slurmd is the "
+                     "node's, set SLURM_CONF of the agent to its file",
+                     slurmd->pid, slurmd->conf, getenv ("SLURM_CONF"));
 }
 
 int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
@@ -193,7 +219,7 @@ int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
 {
     DIR *dir = opendir (proc);
     struct dirent *entry;
-    slurmd_t slurmd;
+    slurmd_t slurmd, foreign = {0};
     int best = 0, count = 0;
     int64_t pid;
 
@@ -206,6 +232,10 @@ int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
             || read_slurmd (proc, pid, &slurmd) < 0)
             continue;
         fit = fits (&slurmd, node);
+        if (fit && is_foreign (&slurmd)) {
+            foreign = slurmd;
+            continue;
+        }
         if (fit > best || (fit == best && fit && !count)) {
             best = fit;
             count = 1;
@@ -220,7 +250,7 @@ int slurmd_find (const char *proc, const char *node, slurmd_t *ret_slurmd,
                          "%d slurmd processes run here: to select one, set "
                          "node: in agent:, or the SLURM_CONF of that slurmd",
                          count);
-    return count;
+    return count == 0 && foreign.pid ? refuse_foreign (&foreign, error) : count;
 }
 
 /* -------------------------------------------------------------------- run */
