@@ -4,7 +4,7 @@
  *
  *   index                    the site: its months, teams and pools
  *   month/2026-10            the month on one page, which may have a PDF next to it, as statements
- *                            have; month/2026-10-chargeback
+ *                            have; month/2026-10-chargeback, month/2026-10-waste
  *   team/TEAM/index          what the team had to pay, month by month
  *   team/TEAM/2026-10        its statement; 2026-10-users, 2026-10-projects: their jobs;
  *                            2026-10-job-CLUSTER/JOBID: how the charge of a job is computed
