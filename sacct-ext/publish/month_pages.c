@@ -245,7 +245,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *after = of->after ? page_path_month (of->after) : NULL;
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
     GL_AUTOFREE char *waste = page_path_waste (of->month);
-    render_link_t near[4];
+    GL_AUTOFREE char *decisions = page_path_decisions (of->month);
+    render_link_t near[5];
     page_t page
         = {.path = path,
            .title = of->month,
@@ -274,6 +275,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     page.near_count = near_months (w, before, after, near);
     near[page.near_count++] = (render_link_t){"Chargeback by team", chargeback};
     near[page.near_count++] = (render_link_t){"Waste", waste};
+    if (of->decided)
+        near[page.near_count++] = (render_link_t){"Decisions", decisions};
     return write_page (w, &page, report, error);
 }
 

@@ -81,6 +81,11 @@ char *page_path_waste (const char *month)
     return xasprintf ("month/%s-waste", month);
 }
 
+char *page_path_decisions (const char *month)
+{
+    return xasprintf ("month/%s-decisions", month);
+}
+
 /* From one page to another, or to a file where `ending` says so. */
 static void add_href (buffer_t *out, const char *from, const char *to,
                       const char *ending)

@@ -25,10 +25,10 @@ is "$(find empty -type f)" "" "writes nothing"
 lab import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
 
 # --- an open site
-is "$(said publish site)" "published 3 months in site: 193 files written, 0 unchanged, 0 removed" "all pages"
+is "$(said publish site)" "published 3 months in site: 196 files written, 0 unchanged, 0 removed" "all pages"
 links site
 result $? "links resolve; each page has its data, no script, fewer than 200 KB, and words for its columns alone"
-is "$(said publish site)" "published 3 months in site: 0 files written, 193 unchanged, 0 removed" \
+is "$(said publish site)" "published 3 months in site: 0 files written, 196 unchanged, 0 removed" \
     "a second time nothing is written"
 lab publish other && diff -r site other
 result $? "elsewhere the same bytes"
@@ -46,6 +46,18 @@ result $? "the waste is that of the report"
 is "$(grep -o 'href="../month/2026-10-waste.html">[^<]*' site/month/2026-10.html | sed 's/.*>//; s/ language about.*//' | sort | tr '\n' ',')" \
     "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: unknown,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
     "the amounts of waste on the month's page lead to it"
+for month in 2026-09 2026-10; do
+    lab report plan --month $month --csv >want && cmp want site/month/$month-decisions.csv
+    result $? "$month has its decisions, those of report plan"
+done
+is "$(for from in index month/2026-09 month/2026-10 month/2026-11 month/2026-09-decisions month/2026-10-decisions; do
+    echo "$from: $(grep -o 'href="[^"]*decisions.html"' site/$from.html | grep -o '2026-[0-9]*' | tr '\n' ' ')"; done)" \
+    "index: 2026-10 
+month/2026-09: 2026-09 
+month/2026-10: 2026-10 
+month/2026-11: 
+month/2026-09-decisions: 2026-10 
+month/2026-10-decisions: 2026-09 " "the index, each month that is over, and the months next to it lead to them"
 lab report utilization --month 2026-09..2026-11 --by pool,month --csv >want && cmp want site/utilization.csv
 result $? "so is the utilization"
 
