@@ -357,6 +357,7 @@ static const column_info_t first_columns[AT_KEYS] = {
 /* Columns behind the keys. */
 enum {
     AT_JOB,
+    AT_JOB_CLUSTER,
     AT_JOB_MONTH,
     AT_JOB_TEAM,
     AT_JOB_USER,
@@ -375,6 +376,8 @@ enum {
 static const column_info_t columns[AT_COUNT] = {
     {"job", "Job", COLUMN_TEXT, true, false,
      "The job; 'gpuledger explain JOB' shows how its time was counted."},
+    {"job_cluster", "Cluster of the job", COLUMN_TEXT, false, true,
+     "The cluster that the job ran on."},
     {"job_month", "Month of the job", COLUMN_DATE, false, true,
      "The month in which it wasted this time."},
     {"job_team", "Team of the job", COLUMN_TEXT, false, false,
@@ -547,6 +550,7 @@ static void put_job (struct page *page, const struct job *job)
     begin_row (page, "job");
     report_put_text (page->report, AT_WORD, job->what);
     report_put_text (page->report, at (page, AT_JOB), id);
+    report_put_text (page->report, at (page, AT_JOB_CLUSTER), job->cluster);
     report_put_text (page->report, at (page, AT_JOB_MONTH), job->month);
     if (job->team)
         report_put_text (page->report, at (page, AT_JOB_TEAM), job->team);
@@ -690,7 +694,7 @@ static void add_figures (struct page *page, cube_t *causes)
                       page->w->query->site->currency, share ? share : "0.00");
     report_figure (page->report, "Wasted in jobs", amount, hint, COLUMN_MONEY);
     put_hours_figure (page, known);
-    report_coverage (page->report, "idle time", known ? known : "0.00");
+    report_coverage (page->report, "idle_known_pct", known ? known : "0.00");
     report_note (page->report, NOTE_INFORMATION,
                  "Agents measured %s %% of the GPU hours that jobs had. Time "
                  "that was not measured is not counted as idle.",

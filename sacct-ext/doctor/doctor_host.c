@@ -8,6 +8,7 @@
 #include "doctor/doctor_private.h"
 #include "facts/facts.h"
 #include "gres/tres.h"
+#include "publish/pdf.h"
 #include "record/record.h"
 #include "site/site.h"
 #include "store/chain.h"
@@ -463,6 +464,19 @@ static doctor_state_t look_coverage (doctor_t *d, buffer_t *finding)
                        percent);
 }
 
+/* Without it nothing is published. */
+static doctor_state_t look_pdf (doctor_t *d, buffer_t *finding)
+{
+    gl_error_t error;
+
+    DOCTOR_NEED_STORE (d, finding);
+    if (!d->cli->site || !d->cli->site->publish.pdf)
+        return doctor_say (finding, DOCTOR_SKIPPED, "publish.pdf is not set");
+    return pdf_check (&error) < 0
+               ? doctor_say (finding, DOCTOR_FAIL, "%s", error.text)
+               : doctor_say (finding, DOCTOR_OK, "WeasyPrint can be run");
+}
+
 const doctor_check_t doctor_host_checks[] = {
     {"host.config", "the configuration loads", look_config,
      "correct the line that the finding names; gpuledger.yaml(5)"},
@@ -505,6 +519,8 @@ const doctor_check_t doctor_host_checks[] = {
      doctor_look_mail,
      "set `mail` in the configuration, and `mail` or `email` of the teams; "
      "docs/guides/mail.md"},
+    {"host.pdf", "PDFs of the published site can be made", look_pdf,
+     "install WeasyPrint (package weasyprint), or set publish.pdf: no"},
     {"host.coverage", "nodes recorded 95 % of the last month's GPU time",
      look_coverage, "run gpuledger doctor on nodes whose jobs have no record"},
     {0},

@@ -10,12 +10,12 @@
 struct making {
     store_t *store;
     const report_query_t *query;
+    month_t *had;     /* read before */
+    bool some_closed; /* of its months */
     waste_report_t *waste;
     rightsize_t *rightsize;
     tags_report_t *tags;
 };
-
-static const month_how_t as_it_is = {.days = false};
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {
@@ -83,6 +83,7 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
     report_query_t query = *m->query;
     int rc;
 
+    m->some_closed |= !month_is_provisional (month);
     query.period = period_clip (month->period, query.period);
     begin_month (m, &query, month);
     rc = add_facts (m, query.period, error);
@@ -92,22 +93,30 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
 
 static int each_month (struct making *m, gl_error_t *error)
 {
-    return months_each (m->store, m->query->site, m->query->period, &as_it_is,
+    const month_how_t how = {.had = m->had};
+
+    return months_each (m->store, m->query->site, m->query->period, &how,
                         take_month, m, error);
 }
 
-int wastes_make (store_t *store, const report_query_t *query,
+int wastes_make (store_t *store, const report_query_t *query, month_t *had,
                  report_t **ret_report, gl_error_t *error)
 {
-    struct making m = {.store = store, .query = query};
+    struct making m = {.store = store, .query = query, .had = had};
     int rc = waste_report_check (query, error);
 
     if (rc < 0)
         return -1;
     m.waste = waste_report_new (query);
     rc = each_month (&m, error);
-    if (rc == 0)
+    if (rc == 0) {
         *ret_report = waste_report_make (m.waste);
+        if (m.some_closed)
+            report_note (*ret_report, NOTE_INFORMATION,
+                         "Jobs are counted as accounting and agents report "
+                         "them now. Prices and capacity of a closed month are "
+                         "those of its closing.");
+    }
     waste_report_free (m.waste);
     return rc;
 }

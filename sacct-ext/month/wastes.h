@@ -6,14 +6,15 @@
 #ifndef GL_MONTH_WASTES_H
 #define GL_MONTH_WASTES_H
 
+#include "month/month.h"
 #include "report/report.h"
 #include "store/store.h"
 #include "usage/query.h"
 #include "waste/waste_report.h"
 
-/* The query is of full calendar months, of which the last may go on. Yours:
- * report_free(). */
-int wastes_make (store_t *store, const report_query_t *query,
+/* The query is of full calendar months, of which the last may go on. `had`: one of them
+ * that was read before; NULL: none. Yours: report_free(). */
+int wastes_make (store_t *store, const report_query_t *query, month_t *had,
                  report_t **ret_report, gl_error_t *error);
 
 /* What was wasted, in lines (waste_report_lines()). The query, of full months, has

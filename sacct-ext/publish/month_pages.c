@@ -7,6 +7,7 @@
 #include "month/job_explain.h"
 #include "month/statements.h"
 #include "month/summaries.h"
+#include "month/wastes.h"
 #include "pages/job_shares.h"
 #include "publish/month_pages.h"
 
@@ -207,6 +208,35 @@ static int write_chargeback (struct writing *w, const page_t *month,
     return page_write (w->of->site, &page, *ret_report, error);
 }
 
+/* With the configuration of the month's closing: its teams and pools are those of the
+ * month's page. */
+static int write_waste (struct writing *w, const char *path, gl_error_t *error)
+{
+    const month_pages_t *of = w->of;
+    GL_AUTOFREE char *month = page_path_month (of->month);
+    GL_AUTOFREE char *before = of->before ? page_path_waste (of->before) : NULL;
+    GL_AUTOFREE char *after = of->after ? page_path_waste (of->after) : NULL;
+    const render_link_t up = {of->month, month};
+    render_link_t near[2];
+    const page_t page = {.path = path,
+                         .title = "Waste",
+                         .month = of->month,
+                         .up = &up,
+                         .up_count = 1,
+                         .near = near,
+                         .near_count = near_months (w, before, after, near)};
+    report_query_t query = *of->query;
+    report_t *report = NULL;
+    char *label = NULL;
+
+    return report_keys_parse ("team", &query.by, &label, error) < 0
+                   || month_query (w->month, &query, error) < 0
+                   || wastes_make (of->store, &query, w->month, &report, error)
+                          < 0
+               ? -1
+               : write_page (w, &page, report, error);
+}
+
 static int write_summary (struct writing *w, gl_error_t *error)
 {
     const month_pages_t *of = w->of;
@@ -214,7 +244,9 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *before = of->before ? page_path_month (of->before) : NULL;
     GL_AUTOFREE char *after = of->after ? page_path_month (of->after) : NULL;
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
-    render_link_t near[3];
+    GL_AUTOFREE char *waste = page_path_waste (of->month);
+    GL_AUTOFREE char *decisions = page_path_decisions (of->month);
+    render_link_t near[5];
     page_t page
         = {.path = path,
            .title = of->month,
@@ -231,6 +263,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     int rc = write_chargeback (w, &page, &how.chargeback, error);
 
     if (rc == 0)
+        rc = write_waste (w, waste, error);
+    if (rc == 0)
         rc = statements_budgets (w->statements, &how.budgets, &how.budget_count,
                                  error);
     if (rc == 0)
@@ -240,6 +274,9 @@ static int write_summary (struct writing *w, gl_error_t *error)
         return -1;
     page.near_count = near_months (w, before, after, near);
     near[page.near_count++] = (render_link_t){"Chargeback by team", chargeback};
+    near[page.near_count++] = (render_link_t){"Waste", waste};
+    if (of->decided)
+        near[page.near_count++] = (render_link_t){"Decisions", decisions};
     return write_page (w, &page, report, error);
 }
 

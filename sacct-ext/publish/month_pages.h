@@ -1,6 +1,6 @@
 /*
  * month_pages.h: the pages of a month on a published site: the summary, the chargeback by team,
- * each team's statement, the jobs of its users and projects, and explanations of the most
+ * the waste, each team's statement, the jobs of its users and projects, and explanations of the most
  * expensive jobs.
  */
 #ifndef GL_PUBLISH_MONTH_PAGES_H
@@ -26,6 +26,7 @@ typedef struct {
     const char *month;
     const char *before; /* months next to it; NULL: there are none */
     const char *after;
+    bool decided; /* there is a page of its decisions (publish.h) */
     const summary_month_t *earlier; /* sums of the months before it */
     size_t earlier_count;
     month_pages_owner_f owner;

@@ -76,6 +76,16 @@ char *page_path_month (const char *month)
     return xasprintf ("month/%s", month);
 }
 
+char *page_path_waste (const char *month)
+{
+    return xasprintf ("month/%s-waste", month);
+}
+
+char *page_path_decisions (const char *month)
+{
+    return xasprintf ("month/%s-decisions", month);
+}
+
 /* From one page to another, or to a file where `ending` says so. */
 static void add_href (buffer_t *out, const char *from, const char *to,
                       const char *ending)
@@ -201,38 +211,45 @@ static char *to_pool (const struct place *place, const report_t *report,
                : NULL;
 }
 
-static char *to_part (const struct place *place, const char *kind,
-                      const char *text)
+/* Of the page's team, or of that of the row's job. */
+static char *to_part (const struct place *place, const report_t *report,
+                      size_t row, const char *kind, const char *text)
 {
     const page_t *page = place->page;
+    const char *team
+        = page->team ? page->team : cell_of (report, row, "job_team");
 
-    return page->team && page->month
-               ? page_path_part (page->team, page->month, kind, text)
-               : NULL;
+    return team && page->month ? page_path_part (team, page->month, kind, text)
+                               : NULL;
 }
 
 static char *to_user (const struct place *place, const report_t *report,
                       size_t row, const char *text)
 {
-    (void)report;
-    (void)row;
-    return to_part (place, "user", text);
+    return to_part (place, report, row, "user", text);
 }
 
 static char *to_project (const struct place *place, const report_t *report,
                          size_t row, const char *text)
 {
-    (void)report;
-    (void)row;
-    return to_part (place, "project", text);
+    return to_part (place, report, row, "project", text);
 }
 
 static char *to_job (const struct place *place, const report_t *report,
                      size_t row, const char *text)
 {
-    (void)report;
-    (void)row;
-    return to_part (place, "job", text);
+    const char *cluster = cell_of (report, row, "job_cluster");
+    GL_AUTOFREE char *name
+        = cluster ? xasprintf ("%s/%s", cluster, text) : xstrdup (text);
+
+    return to_part (place, report, row, "job", name);
+}
+
+/* Rows of the month's page that the page of its waste explains. */
+static bool is_waste (const char *section, const char *team)
+{
+    return !strcmp (section, "waste") || !strcmp (section, "unknown")
+           || (!strcmp (section, "action") && team);
 }
 
 /* The sections of a page whose first column is a name of anything. */
@@ -244,11 +261,13 @@ static char *to_named (const struct place *place, const report_t *report,
     const char *pool = cell_of (report, row, "pool");
 
     if (section && !strcmp (section, "users"))
-        return to_part (place, "user", text);
+        return to_part (place, report, row, "user", text);
     if (section && !strcmp (section, "projects"))
-        return to_part (place, "project", text);
+        return to_part (place, report, row, "project", text);
     if (section && place->page->team)
         return NULL;
+    if (section && place->page->month && is_waste (section, team))
+        return page_path_waste (place->page->month);
     if (pool && !team && place->page->month) /* how its cost was recovered */
         return xasprintf ("month/%s-chargeback", place->page->month);
     return team   ? to_team (place, report, row, team)
@@ -261,9 +280,9 @@ static const struct {
     char *(*to) (const struct place *place, const report_t *report, size_t row,
                  const char *text);
 } leads[] = {
-    {"team", to_team},  {"month", to_month},     {"pool", to_pool},
-    {"user", to_user},  {"project", to_project}, {"job", to_job},
-    {"name", to_named},
+    {"team", to_team},     {"month", to_month},     {"pool", to_pool},
+    {"user", to_user},     {"project", to_project}, {"job", to_job},
+    {"job_team", to_team}, {"job_user", to_user},   {"name", to_named},
 };
 
 /* Who sees this page may see that one, too. */
@@ -317,7 +336,7 @@ static bool is_user (const report_t *report, size_t row, size_t column)
 {
     const char *name = report->column[column].name;
 
-    return !strcmp (name, "user")
+    return !strcmp (name, "user") || !strcmp (name, "job_user")
            || (!strcmp (name, "name")
                && text_same (cell_of (report, row, "section"), "users"));
 }

@@ -56,6 +56,10 @@ char *page_path_part (const char *team, const char *month, const char *kind,
                       const char *name);
 char *page_path_pool (const char *pool);
 char *page_path_month (const char *month);
+/* "month/MONTH-waste" */
+char *page_path_waste (const char *month);
+/* "month/MONTH-decisions" */
+char *page_path_decisions (const char *month);
 
 /* The name of a user as pages show it; borrowed. NULL: pseudonyms_of() failed. */
 const char *page_user (const page_site_t *site, const char *user,

@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/query_options.h"
 #include "month/close.h"
+#include "month/closed_site.h"
 #include "month/month.h"
 #include "publish/access.h"
 #include "publish/month_pages.h"
@@ -49,8 +50,7 @@ struct publishing {
     page_site_t pages;
     char *logo;
     period_t last; /* month that is complete */
-    bool decided;  /* there is a page of decisions */
-    bool closable; /* and one of the next month to close */
+    bool closable; /* there is a page of the next month to close */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -265,6 +265,27 @@ static int read_months (struct publishing *p, gl_error_t *error)
                         error);
 }
 
+/* The last month that is over; NULL: none is. */
+static const struct known_month *last_over (const struct publishing *p)
+{
+    char last[MONTH_SIZE];
+
+    periods_month_of (p->site, p->last.start, last);
+    for (size_t i = p->month_count; i-- > 0;)
+        if (strcmp (p->month[i].name, last) <= 0)
+            return &p->month[i];
+    return NULL;
+}
+
+/* The month is over, so that its demand is that of a month. */
+static bool is_decided (const struct publishing *p,
+                        const struct known_month *month)
+{
+    const struct known_month *last = last_over (p);
+
+    return month && last && strcmp (month->name, last->name) <= 0;
+}
+
 /* What a closed month's pages are made from, other than the program and the configuration
  * of publishing: all closings up to it, its neighbours, and what is disputed. */
 static void add_month_key (const struct publishing *p, size_t index,
@@ -280,7 +301,8 @@ static void add_month_key (const struct publishing *p, size_t index,
             = k == 0
                   ? (index > 0 ? &p->month[index - 1] : NULL)
                   : (index + 1 < p->month_count ? &p->month[index + 1] : NULL);
-        buffer_printf (out, "%s\n", near ? near->name : "-");
+        buffer_printf (out, "%s %d\n", near ? near->name : "-",
+                       is_decided (p, near));
         for (size_t i = 0; near && i < teams->count; i++)
             if (pages_has (pages, p->month[index].name, teams->item[i])
                 && pages_has (pages, near->name, teams->item[i]))
@@ -323,6 +345,65 @@ static int month_key (const struct publishing *p, size_t index,
     return 0;
 }
 
+/* Frees the report. */
+static int write_page (struct publishing *p, const page_t *page,
+                       report_t *report)
+{
+    gl_error_t error;
+    int rc = own_files (p, page->team, &error) < 0
+                     || page_write (&p->pages, page, report, &error) < 0
+                 ? fail (p, &error)
+                 : CLI_OK;
+
+    report_free (report);
+    return rc;
+}
+
+static int make_decisions (struct publishing *p, const char *month,
+                           report_t **ret_report)
+{
+    report_query_t query = p->query;
+    report_cluster_t *clusters = NULL;
+    gl_error_t error;
+    int rc = periods_month (p->site, month, &query.period, &error) < 0
+                     || months_as_of (p->store, &query, &clusters, &error) < 0
+                 ? fail (p, &error)
+                 : p->of->report (p->cli, "plan", &query, ret_report);
+
+    closed_clusters_free (clusters, query.cluster_count);
+    return rc;
+}
+
+/* The demand of the month, and prices as they were known at its closing, or now. */
+static int write_decisions (struct publishing *p, const month_pages_t *of)
+{
+    const struct known_month *next
+        = GL_FIND (p->month, p->month_count, it,
+                   of->after && !strcmp (it->name, of->after));
+    GL_AUTOFREE char *path = page_path_decisions (of->month);
+    GL_AUTOFREE char *month = page_path_month (of->month);
+    GL_AUTOFREE char *before
+        = of->before ? page_path_decisions (of->before) : NULL;
+    GL_AUTOFREE char *after
+        = is_decided (p, next) ? page_path_decisions (of->after) : NULL;
+    const render_link_t up = {of->month, month};
+    render_link_t near[2];
+    page_t page = {.path = path,
+                   .title = "Decisions",
+                   .month = of->month,
+                   .up = &up,
+                   .up_count = 1,
+                   .near = near};
+    report_t *report = NULL;
+    int rc = make_decisions (p, of->month, &report);
+
+    if (before)
+        near[page.near_count++] = (render_link_t){of->before, before};
+    if (after)
+        near[page.near_count++] = (render_link_t){of->after, after};
+    return rc == CLI_OK ? write_page (p, &page, report) : rc;
+}
+
 static void show (void *arg, const char *month, size_t done)
 {
     (void)arg;
@@ -342,6 +423,7 @@ static int write_month (struct publishing *p, size_t index)
         .month = known->name,
         .before = index > 0 ? p->month[index - 1].name : NULL,
         .after = index + 1 < p->month_count ? p->month[index + 1].name : NULL,
+        .decided = is_decided (p, known),
         .earlier_count = index,
         .owner = own_files,
         .progress = show,
@@ -355,6 +437,8 @@ static int write_month (struct publishing *p, size_t index)
     query.by.count = 0;
     if (rc == CLI_OK && month_pages_write (&pages, &error) < 0)
         rc = fail (p, &error);
+    if (rc == CLI_OK && pages.decided)
+        rc = write_decisions (p, &pages);
     query_options_done (&options);
     return rc;
 }
@@ -381,15 +465,8 @@ static int write_months (struct publishing *p)
 static int write_made (struct publishing *p, const char *path,
                        const char *title, const char *team, report_t *report)
 {
-    const page_t page = {.path = path, .title = title, .team = team};
-    gl_error_t error;
-    int rc = own_files (p, team, &error) < 0
-                     || page_write (&p->pages, &page, report, &error) < 0
-                 ? fail (p, &error)
-                 : CLI_OK;
-
-    report_free (report);
-    return rc;
+    return write_page (
+        p, &(page_t){.path = path, .title = title, .team = team}, report);
 }
 
 /* Who reads a team's pages alone needs a copy of the definitions. */
@@ -447,22 +524,6 @@ static int write_utilization (struct publishing *p)
                : rc;
 }
 
-/* Of the last month that is complete, if there is one. */
-static int write_decisions (struct publishing *p)
-{
-    report_query_t query = p->query;
-    report_t *report = NULL;
-    int rc;
-
-    query.period = p->last;
-    p->decided = p->last.end > p->query.period.start;
-    if (!p->decided)
-        return CLI_OK;
-    rc = p->of->report (p->cli, "plan", &query, &report);
-    return rc == CLI_OK ? write_made (p, "decisions", "Decisions", NULL, report)
-                        : rc;
-}
-
 /* Whether the next month can be closed, as far as the store says; none where nothing is
  * open. */
 static int write_closing (struct publishing *p)
@@ -502,6 +563,9 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 
 static int write_index (struct publishing *p)
 {
+    const struct known_month *last = last_over (p);
+    GL_AUTOFREE char *decisions
+        = last ? page_path_decisions (last->name) : NULL;
     render_link_t near[5] = {{"Utilization", "utilization"},
                              {"Definitions", "definitions"},
                              {"Hashes", "verify"}};
@@ -513,8 +577,8 @@ static int write_index (struct publishing *p)
     gl_error_t error;
     int rc;
 
-    if (p->decided)
-        near[page.near_count++] = (render_link_t){"Decisions", "decisions"};
+    if (last)
+        near[page.near_count++] = (render_link_t){"Decisions", decisions};
     if (p->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
     rc = page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)
@@ -545,8 +609,6 @@ static int write_site (struct publishing *p)
         rc = write_pools (p);
     if (rc == CLI_OK)
         rc = write_utilization (p);
-    if (rc == CLI_OK)
-        rc = write_decisions (p);
     if (rc == CLI_OK)
         rc = write_closing (p);
     if (rc == CLI_OK)

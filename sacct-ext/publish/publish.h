@@ -4,12 +4,13 @@
  *
  *   index                    the site: its months, teams and pools
  *   month/2026-10            the month on one page, which may have a PDF next to it, as statements
- *                            have; month/2026-10-chargeback
+ *                            have; month/2026-10-chargeback, month/2026-10-waste; if it is over
+ *                            month/2026-10-decisions
  *   team/TEAM/index          what the team had to pay, month by month
  *   team/TEAM/2026-10        its statement; 2026-10-users, 2026-10-projects: their jobs;
  *                            2026-10-job-CLUSTER/JOBID: how the charge of a job is computed
  *   pool/POOL                what the pool cost and recovered
- *   utilization, decisions   of the last months
+ *   utilization              of the last months
  *   closing                  whether the next month can be closed
  *   definitions, verify      terms, and hashes of closed months
  *

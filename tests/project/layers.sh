@@ -78,7 +78,7 @@ host users facts month
 host cli facts month
 host mail cli facts month
 host setup cli slurmdbd
-host doctor cli facts mail month setup sync users
+host doctor cli facts mail month publish setup sync users
 host collector users
 host publish cli facts month
 host command cli collector doctor facts import mail month publish setup slurmdbd sync users

@@ -122,10 +122,11 @@ def kinds(site):
                if name.startswith("2026-10-job-") and name.endswith(".html"))
     team_name, user, project = "../<b>vi'sion", "<img src=x onerror=alert(1)>\"&'", "a-long-name-of-a-project-" + "9" * 39
     return {"index": [team_name], "month/2026-10": [team_name], "month/2026-10-chargeback": [team_name],
+            "month/2026-10-waste": [team_name],
             f"team/{team}/index": [team_name], f"team/{team}/2026-09": [team_name, user],
             f"team/{team}/2026-10": [team_name, user, project], f"team/{team}/2026-10-users": [user],
             f"team/{team}/2026-10-projects": [user, project], f"team/{team}/{job[:-5]}": [team_name],
-            "pool/h100": [], "utilization": [], "decisions": [], "closing": [], "definitions": [], "verify": [],
+            "month/2026-10-decisions": [], "pool/h100": [], "utilization": [], "closing": [], "definitions": [], "verify": [],
             "hours": [], "keys": [team_name, user, project]}
 
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The PDFs of the published site: they say what is due, names stay text, they are made where a page
 # differs and nowhere else, and a run that is killed leaves no part of one.
+# PDFs of a closed month stay. doctor looks for WeasyPrint.
 # shellcheck source=tests/support/tap.sh
 . "$abs_top_srcdir/tests/support/tap.sh"
 for tool in python3 weasyprint pdftotext pdfinfo; do
@@ -88,6 +89,31 @@ is "$?:$(pdfs site)$(grep -rl '\.pdf"' site)" "0:" "without --pdf they are remov
 echo 'publish: {pdf: yes}' >>site.yaml
 lab publish site && lab publish --pdf again && diff -r site again
 result $? "publish.pdf is --pdf"
+
+# --- a closed month
+lab close --month 2026-10 --accept 'an example' >closed
+is "$?:$(sed -n 's/^\(2026-10 is closed\):.*/\1/p' closed)" "3:2026-10 is closed" "the month is closed"
+rm -f calls && spied
+is "$(grep -vc version calls)" "$(pdfs site | grep -c .)" "its PDFs are made again"
+pdftotext -layout "site/$team/2026-10.pdf" text
+grep -q 'closed [0-9A-Za-z ]*, version 1' text && grep -q "$(sed -n 's/^hash \(.\{16\}\).*/\1/p' closed)" text
+result $? "and say that it is closed, with its hash"
+is "$(python3 due.py site):$?" ":0" "their amounts are those of the closing"
+rm calls && sed -i 's/per_gpu_hour: 3.70/per_gpu_hour: 3.80/' site.yaml && spied
+is "$(grep -vc version calls)" 0 "a later price makes none of them again"
+lab publish fresh && diff -r site fresh
+result $? "elsewhere they have the same bytes"
+rm -r again && cp -r site again
+
+# --- doctor
+health () { "$program" --config "$1" --store sqlite:lab.db doctor -n -P -o name,state,message 2>err | sed -n 's/^host.pdf|//p'; }
+is "$(health site.yaml)" "ok|WeasyPrint can be run" "doctor: publish.pdf is set, and WeasyPrint is there"
+PATH=$work/none "$program" --config site.yaml --store sqlite:lab.db doctor -n -P -o name,state,message >out 2>err
+is "$(sed -n 's/^host.pdf|//p' out)" \
+    "fail|cannot make PDFs: weasyprint: No such file or directory; install WeasyPrint (package weasyprint), or publish without --pdf and publish.pdf" \
+    "where WeasyPrint is missing, it says so"
+sed '/^publish:/d' site.yaml >none.yaml
+is "$(health none.yaml)" "skipped|publish.pdf is not set" "a site without PDFs"
 
 # --- killed while the next one is made
 killed=0

@@ -25,10 +25,10 @@ is "$(find empty -type f)" "" "writes nothing"
 lab import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
 
 # --- an open site
-is "$(said publish site)" "published 3 months in site: 184 files written, 0 unchanged, 0 removed" "all pages"
+is "$(said publish site)" "published 3 months in site: 196 files written, 0 unchanged, 0 removed" "all pages"
 links site
 result $? "links resolve; each page has its data, no script, fewer than 200 KB, and words for its columns alone"
-is "$(said publish site)" "published 3 months in site: 0 files written, 184 unchanged, 0 removed" \
+is "$(said publish site)" "published 3 months in site: 0 files written, 196 unchanged, 0 removed" \
     "a second time nothing is written"
 lab publish other && diff -r site other
 result $? "elsewhere the same bytes"
@@ -41,6 +41,23 @@ cut -d, -f 1-24 site/team/vision/2026-09.csv >got
 result $? "a team's page has the rows of its statement"
 lab report chargeback --month 2026-10 --by team --csv >want && cmp want site/month/2026-10-chargeback.csv
 result $? "the chargeback is that of the report"
+lab report waste --month 2026-10 --csv >want && cmp want site/month/2026-10-waste.csv
+result $? "the waste is that of the report"
+is "$(grep -o 'href="../month/2026-10-waste.html">[^<]*' site/month/2026-10.html | sed 's/.*>//; s/ language about.*//' | sort | tr '\n' ',')" \
+    "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: unknown,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
+    "the amounts of waste on the month's page lead to it"
+for month in 2026-09 2026-10; do
+    lab report plan --month $month --csv >want && cmp want site/month/$month-decisions.csv
+    result $? "$month has its decisions, those of report plan"
+done
+is "$(for from in index month/2026-09 month/2026-10 month/2026-11 month/2026-09-decisions month/2026-10-decisions; do
+    echo "$from: $(grep -o 'href="[^"]*decisions.html"' site/$from.html | grep -o '2026-[0-9]*' | tr '\n' ' ')"; done)" \
+    "index: 2026-10 
+month/2026-09: 2026-09 
+month/2026-10: 2026-10 
+month/2026-11: 
+month/2026-09-decisions: 2026-10 
+month/2026-10-decisions: 2026-09 " "the index, each month that is over, and the months next to it lead to them"
 lab report utilization --month 2026-09..2026-11 --by pool,month --csv >want && cmp want site/utilization.csv
 result $? "so is the utilization"
 
@@ -188,9 +205,15 @@ result $? "with pseudonyms, a logo and a colour"
 grep -rlwE 'ann|bob|dora' hidden --include='*.csv' --include='*.json' >out
 grep -rl '<h2[^>]*>ann<' hidden >>out
 is "$(cat out)" "" "no file has the name of a user"
+grep -q '<td>user-[a-z2-7]*</td>\|>user-[a-z2-7]*</a></td>' hidden/month/2026-10-waste.html
+result $? "nor has the page of waste"
 is "$(find hidden -name '2026-10-job-*.html' | grep -c .)" 3 "as many jobs are explained as the configuration says"
 grep -q 'src="data:image/svg+xml;base64,PHN2' hidden/index.html && grep -q 'solid #a31f34' hidden/index.html
 result $? "the logo and colour are on each page"
+sed 's/jobs: 3/jobs: 100/' site.yaml >all.yaml
+"$program" --quiet --config all.yaml --store sqlite:lab.db publish all && links all &&
+    grep -q 'href="../team/vision/2026-10-job-lab=2F4417.html">4417<' all/month/2026-10-waste.html
+result $? "its jobs lead to their explanations"
 chmod 644 key
 lab publish hidden 2>err
 is "$?:$(grep -c key err)" 1:1 "a key that others can read is refused"
@@ -234,8 +257,8 @@ if [ "$(id -u)" -eq 0 ] && getent group daemon games adm >/dev/null; then
     echo 'publish: {access: groups, readers: [adm]}' >>site.yaml
     lab publish groups && links groups
     result $? "directories for groups"
-    is "$(stat -c '%G %a' groups/team/vision groups/team/vision/2026-10.html groups/month/2026-10.html groups/index.html | tr '\n' ' ')" \
-        "daemon 750 daemon 640 adm 640 adm 640 " "belong to them alone"
+    is "$(stat -c '%G %a' groups/team/vision groups/team/vision/2026-10.html groups/month/2026-10.html groups/month/2026-10-waste.html groups/index.html | tr '\n' ' ')" \
+        "daemon 750 daemon 640 adm 640 adm 640 adm 640 " "belong to them alone"
     ! grep -rl 'href="../../\(index\|month\|pool\)' groups/team | grep .
     result $? "and their pages lead nowhere that their readers may not see"
     sed -i 's/daemon/nosuchgroup/' site.yaml
