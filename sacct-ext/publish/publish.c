@@ -49,7 +49,7 @@ struct publishing {
     page_site_t pages;
     char *logo;
     period_t last; /* month that is complete */
-    bool decided;  /* there is a page of decisions */
+    bool decided;  /* there are pages of decisions and demand */
     bool closable; /* and one of the next month to close */
 };
 
@@ -459,8 +459,11 @@ static int write_decisions (struct publishing *p)
     if (!p->decided)
         return CLI_OK;
     rc = p->of->report (p->cli, "plan", &query, &report);
-    return rc == CLI_OK ? write_made (p, "decisions", "Decisions", NULL, report)
-                        : rc;
+    if (rc == CLI_OK)
+        rc = write_made (p, "decisions", "Decisions", NULL, report);
+    if (rc == CLI_OK)
+        rc = p->of->report (p->cli, "demand", &query, &report);
+    return rc == CLI_OK ? write_made (p, "demand", "Demand", NULL, report) : rc;
 }
 
 /* Whether the next month can be closed, as far as the store says; none where nothing is
@@ -502,7 +505,7 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 
 static int write_index (struct publishing *p)
 {
-    render_link_t near[5] = {{"Utilization", "utilization"},
+    render_link_t near[6] = {{"Utilization", "utilization"},
                              {"Definitions", "definitions"},
                              {"Hashes", "verify"}};
     page_t page = {.path = "index",
@@ -513,8 +516,10 @@ static int write_index (struct publishing *p)
     gl_error_t error;
     int rc;
 
-    if (p->decided)
+    if (p->decided) {
         near[page.near_count++] = (render_link_t){"Decisions", "decisions"};
+        near[page.near_count++] = (render_link_t){"Demand", "demand"};
+    }
     if (p->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
     rc = page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)

@@ -125,7 +125,7 @@ def kinds(site):
             f"team/{team}/index": [team_name], f"team/{team}/2026-09": [team_name, user],
             f"team/{team}/2026-10": [team_name, user, project], f"team/{team}/2026-10-users": [user],
             f"team/{team}/2026-10-projects": [user, project], f"team/{team}/{job[:-5]}": [team_name],
-            "pool/h100": [], "utilization": [], "decisions": [], "closing": [], "definitions": [], "verify": [],
+            "pool/h100": [], "utilization": [], "decisions": [], "demand": [], "closing": [], "definitions": [], "verify": [],
             "hours": [], "keys": [team_name, user, project]}
 
 
