@@ -13,6 +13,7 @@
 /* GPUs are free in an hour in which this part of them, or more, was not in use. */
 #define FREE_PERCENT 10
 #define ROWS_SHOWN 12
+#define CHART_POINTS 400
 
 /* As Slurm writes times: "1-03:00:00". */
 static char *wait_text (int64_t seconds)
@@ -438,43 +439,51 @@ static int compare_hours (const void *a, const void *b)
                 : (x->start > y->start) - (x->start < y->start);
 }
 
+/* So that a page stays small, a point of the chart may be several hours. */
 static void chart_hours (const demand_page_t *p)
 {
     const demand_curve_t *c = &p->d->curve;
-    char **name = xcalloc (c->count + 1, sizeof (*name));
+    size_t step = c->count / CHART_POINTS + 1;
+    size_t points = (c->count + step - 1) / step;
+    char **name = xcalloc (points + 1, sizeof (*name));
     mpq_t *value[DEMAND_SUM];
     plot_series_t series[DEMAND_SUM]
         = {{.title = "In use"}, {.title = "Waited for", .shade = 2}};
     plot_t plot = {.kind = CHART_COLUMNS,
-                   .title = "GPUs in use and waited for, hour by hour",
+                   .title = "GPUs in use and waited for, over the period",
                    .description = "GPUs that jobs had, and on top of them those "
                                   "that waiting jobs had requested.",
                    .type = COLUMN_HOURS,
                    .unit = "GPUs",
                    .point = (const char *const *)name,
-                   .point_count = c->count,
+                   .point_count = points,
                    .series = series,
                    .series_count = DEMAND_SUM};
 
     for (size_t s = 0; s < DEMAND_SUM; s++) {
-        value[s] = xcalloc (c->count + 1, sizeof (mpq_t));
+        value[s] = xcalloc (points + 1, sizeof (mpq_t));
         series[s].value = (const mpq_t *)value[s];
     }
-    for (size_t i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < points; i++) {
+        const demand_hour_t *first = &c->hour[i * step];
+        size_t hours = c->count - i * step < step ? c->count - i * step : step;
         char text[ZONE_STAMP_SIZE];
         name[i] = xstrdup (zone_unit_name (p->d->query.site->zone, CALENDAR_HOUR,
-                                           c->hour[i].start, text));
+                                           first->start, text));
         for (size_t s = 0; s < DEMAND_SUM; s++) {
+            __int128 sum = 0;
+            for (size_t k = 0; k < hours; k++)
+                sum += first[k].part_seconds[s];
             mpq_init (value[s][i]);
-            demand_set_parts (value[s][i], c->hour[i].part_seconds[s]);
+            demand_set_parts (value[s][i], sum / (int64_t)hours);
         }
     }
     report_chart_t *chart = report_plot (p->report, &plot);
     if (chart)
         chart->in_table = true;
     for (size_t s = 0; s < DEMAND_SUM; s++)
-        GL_FREE_EACH (value[s], c->count, it, mpq_clear (*it));
-    GL_FREE_EACH (name, c->count, it, free (*it));
+        GL_FREE_EACH (value[s], points, it, mpq_clear (*it));
+    GL_FREE_EACH (name, points, it, free (*it));
 }
 
 /* All of them, the busiest first: people see some, CSV and JSON have all. */

@@ -405,12 +405,21 @@ static int make_plan (cli_t *cli, struct request *request,
                         : rc;
 }
 
+static int report_of_demand (cli_t *cli, const report_query_t *query,
+                             const plan_query_t *asked, report_t **ret_report)
+{
+    gl_error_t error;
+
+    return demands_make (cli->store, query, asked, ret_report, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
+}
+
 static int make_demand (cli_t *cli, struct request *request,
                         report_t **ret_report)
 {
     store_t *store = cli_store (cli, STORE_READ_ONLY);
     report_query_t query;
-    gl_error_t error;
     int rc;
 
     if (request->options.by
@@ -424,28 +433,46 @@ static int make_demand (cli_t *cli, struct request *request,
     rc = query_options_resolve (cli, &request->options, cli->site, store,
                                 "cluster", &query);
     query.by.count = 0;
-    if (rc == CLI_OK
-        && demands_make (store, &query, &request->decision.plan, ret_report,
-                         &error)
-               < 0)
-        rc = cli_fail (cli, &error);
-    return rc;
+    return rc == CLI_OK ? report_of_demand (cli, &query,
+                                            &request->decision.plan, ret_report)
+                        : rc;
+}
+
+static const plan_query_t nothing_chosen = {.against = NULL};
+
+static int plan_for_site (cli_t *cli, const report_query_t *query,
+                          report_t **ret_report)
+{
+    return report_of_plan (cli, query, &nothing_chosen, ret_report);
+}
+
+static int demand_for_site (cli_t *cli, const report_query_t *query,
+                            report_t **ret_report)
+{
+    return report_of_demand (cli, query, &nothing_chosen, ret_report);
 }
 
 int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
                      report_t **ret_report)
 {
-    static const plan_query_t all = {.against = NULL};
-    bool plan = strcmp (name, "plan") == 0;
+    static const struct {
+        const char *name, *by;
+        int (*make) (cli_t *cli, const report_query_t *query, report_t **ret);
+    } pages[] = {{"utilization", "pool,month", report_of_utilization},
+                 {"plan", "pool", plan_for_site},
+                 {"demand", NULL, demand_for_site}};
     report_query_t by = *query;
     char *label = NULL;
     gl_error_t error;
+    size_t at = 0;
 
-    if (report_keys_parse (plan ? "pool" : "pool,month", &by.by, &label, &error)
-        < 0)
+    while (strcmp (pages[at].name, name) != 0)
+        at++;
+    by.by.count = 0;
+    if (pages[at].by
+        && report_keys_parse (pages[at].by, &by.by, &label, &error) < 0)
         return cli_fail (cli, &error);
-    return plan ? report_of_plan (cli, &by, &all, ret_report)
-                : report_of_utilization (cli, &by, ret_report);
+    return pages[at].make (cli, &by, ret_report);
 }
 
 /* --- slurmdbd's account of it ------------------------------------------ */

@@ -50,7 +50,8 @@ struct publishing {
     page_site_t pages;
     char *logo;
     period_t last; /* month that is complete */
-    bool closable; /* there is a page of the next month to close */
+    bool foreseen; /* there is a page of the demand */
+    bool closable; /* and one of the next month to close */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -524,6 +525,21 @@ static int write_utilization (struct publishing *p)
                : rc;
 }
 
+/* Of the last month that is complete, if there is one. */
+static int write_demand (struct publishing *p)
+{
+    report_query_t query = p->query;
+    report_t *report = NULL;
+    int rc;
+
+    query.period = p->last;
+    p->foreseen = p->last.end > p->query.period.start;
+    if (!p->foreseen)
+        return CLI_OK;
+    rc = p->of->report (p->cli, "demand", &query, &report);
+    return rc == CLI_OK ? write_made (p, "demand", "Demand", NULL, report) : rc;
+}
+
 /* Whether the next month can be closed, as far as the store says; none where nothing is
  * open. */
 static int write_closing (struct publishing *p)
@@ -566,7 +582,7 @@ static int write_index (struct publishing *p)
     const struct known_month *last = last_over (p);
     GL_AUTOFREE char *decisions
         = last ? page_path_decisions (last->name) : NULL;
-    render_link_t near[5] = {{"Utilization", "utilization"},
+    render_link_t near[6] = {{"Utilization", "utilization"},
                              {"Definitions", "definitions"},
                              {"Hashes", "verify"}};
     page_t page = {.path = "index",
@@ -579,6 +595,8 @@ static int write_index (struct publishing *p)
 
     if (last)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
+    if (p->foreseen)
+        near[page.near_count++] = (render_link_t){"Demand", "demand"};
     if (p->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
     rc = page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)
@@ -609,6 +627,8 @@ static int write_site (struct publishing *p)
         rc = write_pools (p);
     if (rc == CLI_OK)
         rc = write_utilization (p);
+    if (rc == CLI_OK)
+        rc = write_demand (p);
     if (rc == CLI_OK)
         rc = write_closing (p);
     if (rc == CLI_OK)

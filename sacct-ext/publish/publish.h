@@ -24,7 +24,7 @@
 #include "report/report.h"
 #include "usage/query.h"
 
-/* A report that verbs print, "utilization" or "plan", for the query's period, without keys. An
+/* A report that verbs print, "utilization", "plan" or "demand", for the query's period, without keys. An
  * exit code; the reason has been reported. */
 typedef int (*publish_report_f) (cli_t *cli, const char *name,
                                  const report_query_t *query,

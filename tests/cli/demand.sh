@@ -76,9 +76,11 @@ demand fox "$data/fox_2025-09-26.sacct.gz" "$data/fox_expected.json" "$data/fox_
 result $? "Fox, both samples: the back-test, days without rows being 0" && sed 's/^/# /' said
 
 gl report demand --month 2025-09 --html >page
-grep -q 'GPUs in use and waited for, hour by hour' page && grep -q 'class="axes heat"' page \
+grep -q 'GPUs in use and waited for, over the period' page && grep -q 'class="axes heat"' page \
     && grep -q 'GPU hours a day, and the forecast' page
 result $? "a page has the hours, the week and the next days as charts"
+[ "$(wc -c <page)" -lt 200000 ]
+result $? "and fewer than 200 KB"
 
 # one cluster of two, and none
 db=two.db

@@ -126,7 +126,7 @@ def kinds(site):
             f"team/{team}/index": [team_name], f"team/{team}/2026-09": [team_name, user],
             f"team/{team}/2026-10": [team_name, user, project], f"team/{team}/2026-10-users": [user],
             f"team/{team}/2026-10-projects": [user, project], f"team/{team}/{job[:-5]}": [team_name],
-            "month/2026-10-decisions": [], "pool/h100": [], "utilization": [], "closing": [], "definitions": [], "verify": [],
+            "month/2026-10-decisions": [], "pool/h100": [], "utilization": [], "demand": [], "closing": [], "definitions": [], "verify": [],
             "hours": [], "keys": [team_name, user, project]}
 
 

@@ -126,14 +126,14 @@ eligible ()
         when = $3
         for (i = 4; i <= NF; i++)
             if ($i ~ /^eligible=/) { when = substr ($i, 10) }
-        print $2, $3, (when == -1 ? "Unknown" : when)
+        print $2 "-" $3, (when == -1 ? "Unknown" : when)
     }' "$dir/out" | sort -u
 }
 TZ=UTC SLURM_TIME_FORMAT=%s slurmdb_sacct -a -D -X -n -P -S 2020-01-01 \
-    -o jobidraw,submit,eligible | tr '|' ' ' | sort -u >"$dir/sacct"
+    -o jobidraw,submit,eligible | awk -F '|' '{ print $1 "-" $2, $3 }' |
+    sort -u >"$dir/sacct"
 eligible >"$dir/ours"
-[ "$(join -j 1 <(awk '{ print $1 "-" $2, $3 }' "$dir/sacct" | sort) \
-    <(awk '{ print $1 "-" $2, $3 }' "$dir/ours" | sort) |
+[ "$(join "$dir/sacct" "$dir/ours" |
     awk '$2 == $3 { same++ } { all++ } END { print (all > 20 && same == all) }')" = 1 ]
 check $? "from when on each job could start, as sacct has it"
 expect "a het component knows its job" \
