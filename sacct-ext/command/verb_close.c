@@ -10,7 +10,7 @@
 #include "cli/progress.h"
 #include "command/manual.h"
 #include "command/month_set.h"
-#include "command/rollups_keep.h"
+#include "cli/rollups_keep.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "command/verb_report.h"

@@ -5,7 +5,7 @@
 #include "command/explain_charge.h"
 #include "command/verb.h"
 #include "month/job_explain.h"
-#include "month/job_waste.h"
+#include "analysis/job_waste.h"
 #include "render/render_explain.h"
 
 int write_explanation (cli_t *cli, const output_t *output,

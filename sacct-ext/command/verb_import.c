@@ -16,7 +16,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "command/charges_import.h"
-#include "command/rollups_keep.h"
+#include "cli/rollups_keep.h"
 #include "command/verb.h"
 #include "facts/as_of.h"
 #include "import/import.h"

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 #include "collector/ingest_record.h"
-#include "command/rollups_keep.h"
+#include "cli/rollups_keep.h"
 #include "command/verb.h"
 #include "record/spool_read.h"
 #include "store/store.h"

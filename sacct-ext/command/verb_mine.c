@@ -9,7 +9,7 @@
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "command/verb_report.h"
-#include "month/wastes.h"
+#include "analysis/wastes.h"
 #include "site/site.h"
 
 /* What a user sees. `cost` is none of it: it says what the site's idle time

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include "command/rollups_keep.h"
+#include "cli/rollups_keep.h"
 #include "command/verb.h"
 #include "facts/as_of.h"
 #include "month/periods.h"

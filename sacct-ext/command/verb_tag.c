@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
-#include "command/rollups_keep.h"
+#include "cli/rollups_keep.h"
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "site/site.h"

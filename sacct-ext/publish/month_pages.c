@@ -7,7 +7,7 @@
 #include "month/job_explain.h"
 #include "month/statements.h"
 #include "month/summaries.h"
-#include "month/wastes.h"
+#include "analysis/wastes.h"
 #include "pages/job_shares.h"
 #include "publish/month_pages.h"
 

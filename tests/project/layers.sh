@@ -64,7 +64,7 @@ host ()
 {
     directory=sacct-ext/$1
     allowed=$(printf '%s|' "$@" | sed 's/|$//')
-    rooms='cli|collector|command|doctor|facts|import|mail|month|publish|setup|slurmdbd|sync|users'
+    rooms='analysis|cli|collector|command|doctor|facts|import|mail|month|publish|setup|slurmdbd|sync|users'
     check "$directory includes only: $*" \
         "$(includes "$directory" | grep -E ":($rooms)\$" |
             grep -vE ":($allowed)\$")"
@@ -74,14 +74,15 @@ host slurmdbd
 host sync facts slurmdbd
 host import facts sync
 host month facts slurmdbd sync
+host analysis facts month
 host users facts month
 host cli facts month
 host mail cli facts month
 host setup cli slurmdbd
 host doctor cli facts mail month publish setup sync users
 host collector users
-host publish cli facts month
-host command cli collector doctor facts import mail month publish setup slurmdbd sync users
+host publish analysis cli facts month
+host command analysis cli collector doctor facts import mail month publish setup slurmdbd sync users
 
 # no room is a hall
 check "a room has at most 48 files" "$(

@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "facts/facts.h"
-#include "month/job_waste.h"
+#include "analysis/job_waste.h"
 #include "month/month.h"
 #include "waste/rightsize.h"
 #include "waste/waste_explain.h"

@@ -1,7 +1,7 @@
 #include <time.h>
 
 #include "cli/progress.h"
-#include "command/rollups_keep.h"
+#include "cli/rollups_keep.h"
 #include "facts/rollups.h"
 #include "month/corrections.h"
 #include "site/site.h"

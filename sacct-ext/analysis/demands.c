@@ -1,7 +1,7 @@
 #include "demand/demand.h"
 #include "facts/facts.h"
 #include "facts/rollups.h"
-#include "month/demands.h"
+#include "analysis/demands.h"
 
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {

@@ -1,7 +1,7 @@
 #include "base/array.h"
 #include "facts/facts.h"
 #include "month/month.h"
-#include "month/wastes.h"
+#include "analysis/wastes.h"
 #include "report/tags_report.h"
 #include "waste/rightsize.h"
 #include "waste/waste_report.h"

@@ -2,7 +2,7 @@
 
 #include "facts/facts.h"
 #include "month/month.h"
-#include "month/results.h"
+#include "analysis/results.h"
 #include "record/record.h"
 #include "results/results_report.h"
 
