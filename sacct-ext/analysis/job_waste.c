@@ -1,9 +1,9 @@
 #include <string.h>
 
+#include "analysis/job_waste.h"
 #include "base/array.h"
 #include "base/memory.h"
 #include "facts/facts.h"
-#include "analysis/job_waste.h"
 #include "month/month.h"
 #include "waste/rightsize.h"
 #include "waste/waste_explain.h"

@@ -2,8 +2,8 @@
  * job_waste.h: what jobs wasted, and what would fit them, as steps of their
  * explanations (waste/waste_explain.h, waste/rightsize.h), from the store.
  */
-#ifndef GL_MONTH_JOB_WASTE_H
-#define GL_MONTH_JOB_WASTE_H
+#ifndef GL_ANALYSIS_JOB_WASTE_H
+#define GL_ANALYSIS_JOB_WASTE_H
 
 #include "report/explain.h"
 #include "store/store.h"
@@ -13,4 +13,4 @@
 int job_waste_explain (store_t *store, const site_t *site, explain_t *explain,
                        gl_error_t *error);
 
-#endif /* !GL_MONTH_JOB_WASTE_H */
+#endif /* !GL_ANALYSIS_JOB_WASTE_H */

@@ -2,8 +2,8 @@
  * results.h: report results, from the store: the charges of jobs as statements have them,
  * and the units that they produced (results/results_report.h).
  */
-#ifndef GL_MONTH_RESULTS_H
-#define GL_MONTH_RESULTS_H
+#ifndef GL_ANALYSIS_RESULTS_H
+#define GL_ANALYSIS_RESULTS_H
 
 #include "report/report.h"
 #include "store/store.h"
@@ -13,4 +13,4 @@
 int results_make (store_t *store, const report_query_t *query,
                   report_t **ret_report, gl_error_t *error);
 
-#endif /* !GL_MONTH_RESULTS_H */
+#endif /* !GL_ANALYSIS_RESULTS_H */

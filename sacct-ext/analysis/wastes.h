@@ -3,8 +3,8 @@
  * (waste/rightsize.h) and report tags (report/tags_report.h) from the store: jobs as accounting and agents have them now,
  * prices and capacity of each month as it is billed.
  */
-#ifndef GL_MONTH_WASTES_H
-#define GL_MONTH_WASTES_H
+#ifndef GL_ANALYSIS_WASTES_H
+#define GL_ANALYSIS_WASTES_H
 
 #include "month/month.h"
 #include "report/report.h"
@@ -28,4 +28,4 @@ int rightsizes_make (store_t *store, const report_query_t *query,
 int tags_make (store_t *store, const report_query_t *query,
                report_t **ret_report, gl_error_t *error);
 
-#endif /* !GL_MONTH_WASTES_H */
+#endif /* !GL_ANALYSIS_WASTES_H */

@@ -1,11 +1,11 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "analysis/job_waste.h"
 #include "cli/output.h"
 #include "command/explain_charge.h"
 #include "command/verb.h"
 #include "month/job_explain.h"
-#include "analysis/job_waste.h"
 #include "render/render_explain.h"
 
 int write_explanation (cli_t *cli, const output_t *output,

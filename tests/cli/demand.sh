@@ -101,7 +101,7 @@ db=line.db
 wrong () { gl report demand "${@:2}" >out 2>err; is "$?:$(head -n 1 err)" "2:gpuledger: $1" "${*:2}"; }
 wrong "report demand has partitions, sizes, teams and pools in sections of its own: of filters and keys it takes --clusters" --by pool
 wrong "report demand has partitions, sizes, teams and pools in sections of its own: of filters and keys it takes --clusters" --pool h100
-wrong "--interruptible is for report plan" --interruptible 20%
+wrong "--interruptible, --vary and --growth are for report plan" --interruptible 20%
 wrong "--spares: '120%' must be 0% or more and at most 100%" --spares 120%
 gl report usage --target 80% >out 2>err
 is "$?:$(head -n 1 err)" "2:gpuledger: --downtime, --spares and --target are for the reports plan and demand" \

@@ -90,8 +90,12 @@ print([r["after"] for r in csv.DictReader(sys.stdin) if r["section"] == "change"
 done
 is "$(python3 -c 'import csv, sys
 print(sum(r["user"] == "ann" for r in csv.DictReader(open(sys.argv[1]))))' site/team/vision/2026-10-users.csv)" 4 "jobs of a user, one row each"
-lab explain 4711 --json >want && cmp want "site/team/vision/2026-10-job-lab=2F4711.json"
-result $? "a job's page is its explanation"
+lab explain 4711 --json >want && python3 -c 'import json, sys
+want, page = (json.load(open(file)) for file in sys.argv[1:])
+for job in want["segments"]:
+    job["steps"] = [s for s in job["steps"] if s["step"] not in ("waste", "rightsize")]
+sys.exit(page != want or len(page["segments"][0]["steps"]) < 4)' want "site/team/vision/2026-10-job-lab=2F4711.json"
+result $? "a job's page is how its charge is explained"
 
 # --- a month that is not over
 is "$(python3 -c 'import csv
