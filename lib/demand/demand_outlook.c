@@ -171,8 +171,10 @@ static char *limit_answer (const demand_t *d)
 {
     size_t days = 0;
     const demand_pool_t *pool = first_full (d, &days);
-    size_t months = days * MONTHS_OF_DAYS / MONTH_DAYS;
+    size_t months = days * MONTHS_OF_DAYS / MONTH_DAYS, known = 0;
 
+    if (pool)
+        demand_pool_days (pool, &known);
     if (!pool)
         return xasprintf ("Order nothing: at this trend no pool reaches its "
                           "target within %d years.",
@@ -181,6 +183,11 @@ static char *limit_answer (const demand_t *d)
         return xasprintf ("Order GPUs for pool %s, or lower its demand: it is "
                           "above its target already.",
                           demand_pool_name (pool));
+    if (months < LEAD_MONTHS && days > known)
+        return xasprintf ("Order nothing yet, and look again each month: pool %s "
+                          "would be the first to reach its target, in %zu months, "
+                          "but that continues the trend of only %zu days.",
+                          demand_pool_name (pool), months, known);
     if (months < LEAD_MONTHS)
         return xasprintf ("Decide on more GPUs for pool %s now: its demand reaches "
                           "the target in %zu months, and GPUs take up to %d months "
