@@ -299,3 +299,16 @@ const char *render_rounding (const report_t *report, const render_rows_t *rows)
     }
     return NULL;
 }
+
+/* --- names ---------------------------------------------------------------- */
+
+void render_parameter_name (buffer_t *out, const char *name)
+{
+    size_t length = strlen (name);
+    bool percent = length > 4 && !strcmp (name + length - 4, "_pct");
+
+    for (size_t i = 0; i < (percent ? length - 4 : length); i++)
+        buffer_add_char (out, name[i] == '_' ? ' ' : name[i]);
+    if (percent)
+        buffer_add_text (out, " %");
+}

@@ -207,13 +207,16 @@ static void add_head (buffer_t *out, const report_t *report,
                       const render_frame_t *frame)
 {
     BUFFER_AUTO labels = BUFFER_INIT;
+    BUFFER_AUTO name = BUFFER_INIT;
 
     add_card_labels (&labels, report);
     render_page_begin (out, report->title, buffer_text (&labels), frame);
     buffer_add_text (out, "<dl class=\"asked\">\n");
     for (size_t i = 0; i < report->parameter_count; i++) {
         buffer_add_text (out, "<div><dt>");
-        escape_html (out, report->parameter[i][0]);
+        buffer_clear (&name);
+        render_parameter_name (&name, report->parameter[i][0]);
+        escape_html (out, buffer_text (&name));
         buffer_add_text (out, "</dt><dd>");
         add_text (out, report->parameter[i][1]);
         buffer_add_text (out, "</dd></div>\n");

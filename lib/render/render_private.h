@@ -38,6 +38,8 @@ bool render_number (buffer_t *out, const char *text);
  * escaped. */
 void render_value (buffer_t *out, const char *text, const char *tag);
 
+/* The name of a parameter in words: "planned utilization %". */
+void render_parameter_name (buffer_t *out, const char *name);
 /* As people read it: dates as render_readable_text() has them, a month "Oct
  * 2026"; hours and energy with one decimal; other types as they are. */
 void render_readable_value (buffer_t *out, const char *text, column_type_t type,

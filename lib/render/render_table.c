@@ -42,7 +42,9 @@ static void add_heading (const report_t *report,
     buffer_add_char (out, '\n');
     buffer_clear (&line);
     for (size_t i = 0; i < report->parameter_count; i++) {
-        buffer_printf (&line, "%s%s: ", i ? ", " : "", report->parameter[i][0]);
+        buffer_add_text (&line, i ? ", " : "");
+        render_parameter_name (&line, report->parameter[i][0]);
+        buffer_add_text (&line, ": ");
         add_text (&line, report->parameter[i][1]);
     }
     if (line.length > 0) {
