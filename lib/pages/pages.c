@@ -285,7 +285,7 @@ static const column_info_t columns[AT_COUNT] = {
     {"rate", "Due per GPU hour", COLUMN_RATE, false, false,
      "The amount due, with credits, corrections and taxes, divided by the GPU "
      "hours."},
-    {"share_pct", "Share %", COLUMN_PERCENT, false, false,
+    {"due_share_pct", "Share of due %", COLUMN_PERCENT, false, false,
      "Percentage of the amounts due in the table."},
     {"hash", "Hash", COLUMN_TEXT, false, false,
      "The hash of the closing: gpuledger verify checks it."},

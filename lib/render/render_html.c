@@ -247,13 +247,20 @@ static void add_figures (buffer_t *out, const report_t *report)
     buffer_add_text (out, "</dl>\n");
 }
 
-static void add_notes (buffer_t *out, const report_t *report)
+/* Those that the page begins with, or the others. */
+static void add_notes (buffer_t *out, const report_t *report, bool leads)
 {
-    if (report->note_count == 0)
+    size_t count = 0;
+
+    for (size_t i = 0; i < report->note_count; i++)
+        count += (report->note[i].level == NOTE_LEAD) == leads;
+    if (count == 0)
         return;
     buffer_add_text (out, "<ul class=\"notes\">\n");
     for (size_t i = 0; i < report->note_count; i++) {
-        bool warning = report->note[i].level == NOTE_WARNING;
+        bool warning = report->note[i].level != NOTE_INFORMATION;
+        if ((report->note[i].level == NOTE_LEAD) != leads)
+            continue;
         buffer_printf (out, "<li%s><b>%s</b> ",
                        warning ? " class=\"warning\"" : "",
                        warning ? "Please note" : "Note");
@@ -558,13 +565,14 @@ void render_html (const report_t *report, const render_options_t *options,
     const render_frame_t *frame = options->frame;
 
     add_head (out, report, frame);
+    add_notes (out, report, true);
     add_figures (out, report);
     if (!report->notes_last)
-        add_notes (out, report);
+        add_notes (out, report, false);
     add_charts (out, report);
     add_tables (out, report, frame);
     if (report->notes_last)
-        add_notes (out, report);
+        add_notes (out, report, false);
     add_proofs (out, report);
     add_definitions (out, report, frame);
     add_lists (out, report);

@@ -372,19 +372,22 @@ static void add_list (const report_list_t *list, buffer_t *out)
     }
 }
 
+/* Those that the page begins with, or the others. */
 static void add_notes (const report_t *report, const render_options_t *options,
-                       buffer_t *out)
+                       bool leads, buffer_t *out)
 {
-    if (report->note_count > 0)
+    if (report->note_count > 0 && !leads)
         buffer_add_char (out, '\n');
     for (size_t i = 0; i < report->note_count; i++) {
-        bool warning = report->note[i].level == NOTE_WARNING;
+        bool warning = report->note[i].level != NOTE_INFORMATION;
         const char *word = warning ? "Warning:" : "Note:";
+        if ((report->note[i].level == NOTE_LEAD) != leads)
+            continue;
         add_styled (out, options, warning ? YELLOW : FAINT, word,
                     strlen (word));
         buffer_add_char (out, ' ');
         add_text (out, report->note[i].text);
-        buffer_add_char (out, '\n');
+        buffer_add_text (out, leads ? "\n\n" : "\n");
     }
 }
 
@@ -487,6 +490,7 @@ void render_table (const report_t *report, const render_options_t *options,
         return;
     }
     add_heading (report, options, out);
+    add_notes (report, options, true, out);
     add_figures (report, options, out);
     add_tables (report, options, out);
     if (report->row_count == 0)
@@ -495,5 +499,5 @@ void render_table (const report_t *report, const render_options_t *options,
         add_proof (&report->proof[i], out);
     for (size_t i = 0; i < report->list_count; i++)
         add_list (&report->list[i], out);
-    add_notes (report, options, out);
+    add_notes (report, options, false, out);
 }

@@ -21,8 +21,8 @@ static const column_info_t columns[] = {
     {"per_gpu_hour", "Per GPU hour", COLUMN_RATE, false, false,
      "For a part, the yearly cost divided by the productive hours of a year. "
      "For a price, the price."},
-    {"share_pct", "Share %", COLUMN_PERCENT, false, false,
-     "The percentage of the total."},
+    {"cost_share_pct", "Share of cost %", COLUMN_PERCENT, false, false,
+     "The part as a percentage of the total cost."},
     {"breakeven_pct", "Break-even %", COLUMN_PERCENT, false, false,
      "Above this utilization owning is cheaper than this price; above 100: "
      "never. Empty for a price with a term: it is due whether or not it is "

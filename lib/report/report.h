@@ -73,6 +73,7 @@ typedef struct {
 typedef enum {
     NOTE_INFORMATION,
     NOTE_WARNING, /* a figure is affected; says which and what to do */
+    NOTE_LEAD,    /* likewise most figures: pages begin with it */
 } note_level_t;
 
 typedef struct {

@@ -61,9 +61,10 @@ static const column_info_t rest[] = {
     {"amount", "Amount", COLUMN_MONEY, false, false,
      "Waste: the price of the hours in jobs, or the cost of capacity without "
      "jobs. Actions: what they could save or recover at most."},
-    {"share_pct", "Share %", COLUMN_PERCENT, false, false,
-     "Percentage of the cost of the pools, and of waste in jobs of all "
-     "charges."},
+    {"due_share_pct", "Share of due %", COLUMN_PERCENT, false, false,
+     "Waste in jobs as a percentage of the amount due by all teams."},
+    {"cost_share_pct", "Share of cost %", COLUMN_PERCENT, false, false,
+     "Capacity without jobs as a percentage of the cost of the pools."},
     {"command", "Command", COLUMN_TEXT, false, false,
      "The command that shows the figures behind it."},
 };
@@ -203,6 +204,55 @@ static void untagged_seconds (const page_t *page, mpq_t ret)
     mpq_clear (seconds);
 }
 
+/* A larger part of the cost than this is unknown: the page begins with it. */
+#define LEAD_PERCENT 10
+
+/* Of capacity whose state no source has. */
+static void unknown_units (const page_t *page, mpz_t ret)
+{
+    for (size_t i = 0; i < cube_count (page->waste); i++) {
+        const waste_t *row = cube_row (page->waste, i);
+        if (waste_info (row->what)->group == WASTE_UNKNOWN)
+            mpz_add (ret, ret, row->units);
+    }
+}
+
+static bool leads_unknown (const page_t *page)
+{
+    mpz_t unknown, cost;
+    bool leads;
+
+    mpz_inits (unknown, cost, NULL);
+    unknown_units (page, unknown);
+    summary_costs (page, cost);
+    mpz_mul_ui (unknown, unknown, 100);
+    mpz_mul_ui (cost, cost, LEAD_PERCENT);
+    leads = mpz_sgn (cost) > 0 && mpz_cmp (unknown, cost) > 0;
+    mpz_clears (unknown, cost, NULL);
+    return leads;
+}
+
+static void note_unknown (page_t *page)
+{
+    GL_AUTOFREE char *text = NULL, *percent = NULL;
+    mpz_t unknown, cost;
+
+    if (!leads_unknown (page))
+        return;
+    mpz_inits (unknown, cost, NULL);
+    unknown_units (page, unknown);
+    summary_costs (page, cost);
+    text = summary_money (page, unknown);
+    percent = report_units_percent_text (unknown, cost);
+    report_note (page->report, NOTE_LEAD,
+                 "%s %% of the cost of the pools, %s %s, is for capacity without "
+                 "jobs of which no source says whether it was up: it may have "
+                 "been idle or down. 'gpuledger sync' reads that from slurmdbd; "
+                 "run it before you close the month.",
+                 percent, text, page->currency);
+    mpz_clears (unknown, cost, NULL);
+}
+
 /* Of capacity: what is to be done about it saves nothing. */
 static char *unknown_text (const page_t *page)
 {
@@ -217,7 +267,7 @@ static char *unknown_text (const page_t *page)
             mpq_add (seconds, seconds, row->seconds);
     }
     hours = report_hours_text (seconds);
-    text = mpq_sgn (seconds) == 0
+    text = mpq_sgn (seconds) == 0 || leads_unknown (page)
                ? xstrdup ("")
                : xasprintf ("; no source says whether %s GPU hours of free "
                             "capacity were up ('gpuledger sync' reads node "
@@ -294,6 +344,7 @@ static void fill (page_t *page)
 {
     add_columns (page);
     summary_take_waste (page);
+    note_unknown (page);
     add_figures (page);
     if (page->s->before)
         summary_notes (page);

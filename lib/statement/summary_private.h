@@ -23,7 +23,8 @@ enum {
     AT_PART, /* a column for each part of the change */
     AT_GPU_HOURS = AT_PART + CHANGE_COUNT,
     AT_AMOUNT,
-    AT_SHARE,
+    AT_DUE_SHARE,
+    AT_COST_SHARE,
     AT_COMMAND,
     AT_COUNT,
 };

@@ -68,7 +68,9 @@ static void put_waste (page_t *page, const waste_t *row)
         mpz_set (whole, page->all.after);
     else
         summary_costs (page, whole);
-    summary_put_made (page, AT_SHARE,
+    summary_put_made (page,
+                      info->group == WASTE_OF_JOBS ? AT_DUE_SHARE
+                                                   : AT_COST_SHARE,
                       report_units_percent_text (row->units, whole));
     mpz_clear (whole);
 }

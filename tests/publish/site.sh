@@ -46,6 +46,22 @@ result $? "the waste is that of the report"
 is "$(grep -o 'href="../month/2026-10-waste.html">[^<]*' site/month/2026-10.html | sed 's/.*>//; s/ language about.*//' | sort | tr '\n' ',')" \
     "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: unknown,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
     "the amounts of waste on the month's page lead to it"
+cat >lead.py <<'END'
+"""lead.py MONTH.json MONTH.html: whether the page begins with the cost of unknown capacity, more than a tenth of all"""
+import decimal, json, re, sys
+report, page = json.load(open(sys.argv[1])), open(sys.argv[2], encoding="utf-8").read()
+page = re.sub(r"(?<=\d)\s(?=\d)", "", page)  # between thousands
+unknown = sum(decimal.Decimal(r["amount"]) for r in report["rows"] if r["section"] == "unknown")
+share = sum(decimal.Decimal(str(r["cost_share_pct"])) for r in report["rows"] if r["section"] == "unknown")
+lead = f"{share} % of the cost of the pools, {unknown} USD, is for capacity without jobs of which no source says"
+print(share > 10, report["notes"][0]["level"], report["notes"][0]["text"].startswith(lead),
+      0 < page.find(lead) < page.find('class="figures"'))
+END
+is "$(python3 lead.py site/month/2026-10.json site/month/2026-10.html)" "True warning True True" \
+    "a month with much unknown capacity begins with its amount"
+lab report summary --month 2026-10 | sed -n '3,5p' >out
+grep -q "^Warning: .*run it before you close the month.$" out
+result $? "and so does the table on a terminal"
 for month in 2026-09 2026-10; do
     lab report plan --month $month --csv >want && cmp want site/month/$month-decisions.csv
     result $? "$month has its decisions, those of report plan"
