@@ -321,6 +321,12 @@ static char *test_answer (const demand_pool_t *pool)
     GL_AUTOFREE char *model
         = demand_share_text (t->error[SEASONAL_HOLT_WINTERS].of_days, t->actual);
 
+    if (t->origins < SEASONAL_TESTS_MIN)
+        return xasprintf ("Do not trust a trend yet: pool %s has days for %zu "
+                          "forecasts of the past, and %d are needed. The forecast "
+                          "repeats the last week, which was off by %s %% a day.",
+                          demand_pool_name (pool), t->origins, SEASONAL_TESTS_MIN,
+                          naive ? naive : "-");
     if (t->best == SEASONAL_NAIVE)
         return xasprintf ("Do not trust a trend: in pool %s the seasonal model did "
                           "not win (off by %s %% a day, last week's values by "

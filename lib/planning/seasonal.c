@@ -215,6 +215,16 @@ static void test_method (const int64_t *value, size_t origin,
         += distance (forecast, sum (value + origin, t->horizon));
 }
 
+/* A few forecasts are won by chance. */
+static bool wins (const seasonal_test_t *t)
+{
+    return t->origins >= SEASONAL_TESTS_MIN
+           && t->error[SEASONAL_HOLT_WINTERS].of_days
+                  < t->error[SEASONAL_NAIVE].of_days
+           && t->error[SEASONAL_HOLT_WINTERS].of_totals
+                  <= t->error[SEASONAL_NAIVE].of_totals;
+}
+
 bool seasonal_backtest (const int64_t *value, size_t count,
                         seasonal_test_t *ret_test)
 {
@@ -230,9 +240,6 @@ bool seasonal_backtest (const int64_t *value, size_t count,
         for (int m = 0; m < SEASONAL_METHODS; m++)
             test_method (value, origin, m, t);
     }
-    t->best = t->error[SEASONAL_HOLT_WINTERS].of_days
-                      < t->error[SEASONAL_NAIVE].of_days
-                  ? SEASONAL_HOLT_WINTERS
-                  : SEASONAL_NAIVE;
+    t->best = wins (t) ? SEASONAL_HOLT_WINTERS : SEASONAL_NAIVE;
     return true;
 }

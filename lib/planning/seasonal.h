@@ -64,6 +64,8 @@ int64_t seasonal_mean (const seasonal_t *fit, size_t ahead);
  * within `days`. */
 size_t seasonal_reaches (const seasonal_t *fit, int64_t limit, size_t days);
 
+#define SEASONAL_TESTS_MIN 8
+
 /*
  * The back-test with a rolling origin: from each origin, the next `horizon` days are
  * forecast from nothing but the days before, and compared with what came. Origins lie 7
@@ -79,7 +81,8 @@ typedef struct {
         unsigned __int128 of_days;   /* sum of |forecast - actual| of a day */
         unsigned __int128 of_totals; /* the same of the days of an origin together */
     } error[SEASONAL_METHODS];
-    seasonal_method_t best; /* the model only where its of_days is less */
+    seasonal_method_t best; /* the model only where it has SEASONAL_TESTS_MIN origins, less
+                             * of_days and no more of_totals */
 } seasonal_test_t;
 /* False: there are too few days, less than 35. */
 bool seasonal_backtest (const int64_t *value, size_t count,

@@ -194,15 +194,6 @@ static char *mix_words (const side_t *side, const mix_t *mix)
     return out.length ? buffer_take (&out) : xstrdup ("own none");
 }
 
-/* Whether the side has a price to rent at. */
-static bool has_offers (const side_t *side)
-{
-    for (size_t i = MIX_RESERVED; i < MIX_KINDS; i++)
-        if (side->offers.offer[i])
-            return true;
-    return false;
-}
-
 /* Of the prices that the mix pays, the oldest. */
 static const breakeven_cloud_t *oldest_price (const side_t *side,
                                               const mix_t *mix)
@@ -247,6 +238,15 @@ static void put_work (const choice_t *c, const mix_t *mix)
     mpq_clears (work, all, NULL);
 }
 
+/* Whether the side has a price to rent at. */
+static bool has_offers (const side_t *side)
+{
+    for (size_t i = MIX_RESERVED; i < MIX_KINDS; i++)
+        if (side->offers.offer[i])
+            return true;
+    return false;
+}
+
 /* What it costs in a year, and how that differs from today. */
 static void put_costs (const choice_t *c, const mix_t *mix)
 {
@@ -257,6 +257,10 @@ static void put_costs (const choice_t *c, const mix_t *mix)
     plan_put (c->v, PLAN_RATE, q);
     per_year (c, mix->cost[MIX_OWNED], q);
     plan_put (c->v, PLAN_OWN, q);
+    if (!has_offers (&c->side[c->best])) { /* nothing to compare with is no saving of 0 */
+        mpq_clear (q);
+        return;
+    }
     mpq_sub (q, mix->per_hour, mix->cost[MIX_OWNED]);
     per_year (c, q, q);
     plan_put (c->v, PLAN_RENT, q);
@@ -619,7 +623,8 @@ static void add_choice (choice_t *c)
         say_alone (c);
     note_today (c);
     add_rows (c);
-    add_curve (c);
+    if (has_offers (side))
+        add_curve (c);
     prove_work (c);
     note_shares (c);
 }

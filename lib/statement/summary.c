@@ -267,7 +267,7 @@ static char *unknown_text (const page_t *page)
             mpq_add (seconds, seconds, row->seconds);
     }
     hours = report_hours_text (seconds);
-    text = mpq_sgn (seconds) == 0 || leads_unknown (page)
+    text = mpq_sgn (seconds) == 0
                ? xstrdup ("")
                : xasprintf ("; no source says whether %s GPU hours of free "
                             "capacity were up ('gpuledger sync' reads node "

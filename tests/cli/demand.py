@@ -395,7 +395,7 @@ def check_forecast(rows, table, period, down, spares, target):
             continue
         values = days_of(rows, pool, end)
         horizon, origins, error, totals, actual = backtest(values)
-        best = int(error[1] < error[0])
+        best = int(origins >= 8 and error[1] < error[0] and totals[1] <= totals[0])
         tests = [r for r in mine if r["section"] == "backtest"]
         for m, r in enumerate(tests):
             same(f"{pool} back-test {m}",
