@@ -156,6 +156,21 @@ static void note_band (const plan_view_t *v)
                                "rightsize, report waste) before you buy.");
 }
 
+/* Free capacity that nobody knows to have been up is not counted as down. */
+static void note_unknown (const plan_view_t *v)
+{
+    const capacity_sum_t *c = &v->pool->capacity;
+
+    if (mpq_sgn (c->unknown) <= 0)
+        return;
+    GL_AUTOFREE char *percent = report_percent_text (c->unknown, c->capacity);
+    report_note_pool (v->report, NOTE_WARNING, v->pool->pool->name,
+                      "no source says of %s %% of the capacity whether it was up, and "
+                      "it is not counted as down: the downtime is that or more. "
+                      "--downtime sets it.",
+                      percent);
+}
+
 static void add_use (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
@@ -174,6 +189,7 @@ static void add_use (plan_view_t *v)
         report_note_pool (v->report, NOTE_WARNING, p->pool->name,
                           "some devices have no known weight; their time is "
                           "not in these figures.");
+    note_unknown (v);
     note_band (v);
 }
 
@@ -381,7 +397,7 @@ static void note_need (const plan_view_t *v, const values_t *need)
                       "%s GPUs are needed, and there are %llu: the capacity is "
                       "planned for %s %% utilization (--target), %s %% spares "
                       "(--spares) and %s %% downtime (--downtime), which the "
-                      "period did not have.",
+                      "period did not have. It is a reserve, no shortage.",
                       needed, (unsigned long long)v->pool->cost.gpus, target,
                       spare, down);
 }
