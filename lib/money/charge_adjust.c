@@ -457,7 +457,9 @@ void charge_factors (const charge_t *charge, const rate_card_price_t *price,
                      const char *team, const char *account,
                      mpq_t ret_factor[ADJUSTMENT_COUNT])
 {
-    find_factors (price, find_payer (charge, team, account), LINE_USED,
+    const char *name = charge_payer_name (charge, team);
+
+    find_factors (price, find_payer (charge, name, account), LINE_USED,
                   ret_factor);
 }
 

@@ -30,6 +30,7 @@ content ()
 {
     jq -S 'del(.parameters.state, .parameters."latest hash", .parameters."payable from", .provenance, .notes, .totals.due_before)
         | .parameters.invoice |= sub("-provisional$"; "")
+        | .figures |= map(.hint |= sub("(provisional|closed)$"; ""))
         | .totals |= with_entries(select(.key | startswith("change_") | not))
         | .proof |= map(select(.title | startswith("From ") | not))
         | .rows |= map(select(.section != "changes") | del(.row, .hash))' "$1"
