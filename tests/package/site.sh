@@ -155,13 +155,13 @@ slurmdbd_runs ()
 }
 try "slurmdbd runs, and has jobs" slurmdbd_runs
 play "$host" '{slurm_gpuledger_setup_options: [--run-sql, --timezone, UTC, --currency, USD],
-    slurm_gpuledger_units: [gpuledger-publish.timer, gpuledger-mail-weekly.timer, gpuledger-mail-monthly.timer]}'
+    slurm_gpuledger_units: [gpuledger-publish.timer, gpuledger-mail-idle.timer, gpuledger-mail-weekly.timer, gpuledger-mail-monthly.timer]}'
 try "the role sets it up" role accounting booted
 says "to the first report" 'the first report'
 try "again" role accounting booted
 unchanged "and then changes nothing"
 write_figures "$host"
-echo 'mail: {from: gpuledger@example.org}' >>"$host/etc/gpuledger/gpuledger.yaml"
+echo 'mail: {from: gpuledger@example.org, domain: example.org}' >>"$host/etc/gpuledger/gpuledger.yaml"
 try "its figures filled in, all steps are done" booted gpuledger setup
 try "the collector runs" booted systemctl is-active gpuledger-collector
 
