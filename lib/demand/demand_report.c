@@ -102,7 +102,7 @@ static bool waits_matter (const demand_t *d)
            && d->curve.waiting > 0;
 }
 
-/* Without teams, accounts are told apart. */
+/* Without teams, each account has a row. */
 static const char *what_of (const demand_t *d, waits_by_t by)
 {
     return by == WAITS_BY_TEAM && d->query.site->team_count == 0 ? "account"
