@@ -234,10 +234,10 @@ void report_columns (report_t *report, const column_info_t *columns,
                      size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        report_column (report, columns[i].name, columns[i].title,
-                       columns[i].type, columns[i].is_key);
-        report_column_help (report, i, columns[i].help);
-        report->column[i].detail = columns[i].detail;
+        size_t at = report_column (report, columns[i].name, columns[i].title,
+                                   columns[i].type, columns[i].is_key);
+        report_column_help (report, at, columns[i].help);
+        report->column[at].detail = columns[i].detail;
     }
 }
 

@@ -232,7 +232,7 @@ void report_figure (report_t *report, const char *title, const char *value,
 /* Columns come before rows. Returns the column's index. */
 size_t report_column (report_t *report, const char *name, const char *title,
                       column_type_t type, bool is_key);
-/* Those of a table: column i is columns[i]. Before any other. */
+/* Those of a table, behind the columns that are there. */
 void report_columns (report_t *report, const column_info_t *columns,
                      size_t count);
 void report_column_help (report_t *report, size_t column, const char *help);

@@ -346,14 +346,8 @@ static void add_columns (struct page *page)
         "Part of the page: group or change.");
     page->report->column[0].detail = true;
     report_key_columns (page->report, query);
-    page->first = 1 + query->by.count;
-    for (size_t i = 0; i < AT_COUNT; i++) {
-        size_t at
-            = report_column (page->report, columns[i].name, columns[i].title,
-                             columns[i].type, columns[i].is_key);
-        report_column_help (page->report, at, columns[i].help);
-        page->report->column[at].detail = columns[i].detail;
-    }
+    page->first = page->report->column_count;
+    report_columns (page->report, columns, AT_COUNT);
 }
 
 report_t *tags_report_make (tags_report_t *t)

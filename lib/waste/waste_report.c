@@ -421,20 +421,10 @@ static size_t at (const struct page *page, size_t column)
 
 static void add_columns (struct page *page)
 {
-    const report_query_t *query = page->w->query;
-
     report_columns (page->report, first_columns, AT_KEYS);
-    for (size_t i = 0; i < query->by.count; i++)
-        report_column (page->report, key_info (query->by.id[i])->word,
-                       key_info (query->by.id[i])->title, COLUMN_TEXT, true);
+    report_key_columns (page->report, page->w->query);
     page->first = page->report->column_count;
-    for (size_t i = 0; i < AT_COUNT; i++) {
-        size_t column
-            = report_column (page->report, columns[i].name, columns[i].title,
-                             columns[i].type, columns[i].is_key);
-        report_column_help (page->report, column, columns[i].help);
-        page->report->column[column].detail = columns[i].detail;
-    }
+    report_columns (page->report, columns, AT_COUNT);
 }
 
 static void put_amount (struct page *page, const mpz_t units)

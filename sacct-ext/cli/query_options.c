@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
@@ -534,5 +535,17 @@ int query_options_resolve (cli_t *cli, query_options_t *options,
         return cli_fail (cli, &error);
     query.accounts = options->accounts;
     *ret_query = query;
+    return CLI_OK;
+}
+
+int query_option_day (cli_t *cli, const char *date, int64_t *ret_day)
+{
+    civil_t civil = zone_civil (cli->site->zone, time (NULL));
+
+    if (date && calendar_parse_date (date, strlen (date), &civil) < 0)
+        return cli_usage (cli,
+                          "--date: '%.40s' is no day; write it as 2026-11-26",
+                          date);
+    *ret_day = calendar_day_number (civil.year, civil.month, civil.day);
     return CLI_OK;
 }

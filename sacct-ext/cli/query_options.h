@@ -36,6 +36,10 @@ typedef struct {
 void query_option_name (query_options_t *options, key_id_t key,
                         const char *name);
 
+/* The number of a day (base/calendar.h) of --date; today where it is NULL. CLI_OK, or the
+ * exit code after printing the reason. */
+int query_option_day (cli_t *cli, const char *date, int64_t *ret_day);
+
 /* `default_by` applies without --by. Returns CLI_OK, or the exit code after
  * printing the reason. The query points into `options` and `site`. */
 int query_options_resolve (cli_t *cli, query_options_t *options,

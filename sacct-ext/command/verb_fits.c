@@ -1,11 +1,11 @@
 /* gpuledger fits: which GPUs have the memory that a model needs. */
 #include <getopt.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/calendar.h"
 #include "cli/output.h"
+#include "cli/query_options.h"
 #include "command/verb.h"
 #include "import/catalogue_files.h"
 #include "prices/fits.h"
@@ -17,19 +17,6 @@ struct request {
     fits_query_t query;
     output_t output;
 };
-
-static int take_day (cli_t *cli, struct request *r)
-{
-    civil_t civil = zone_civil (cli->site->zone, time (NULL));
-
-    if (r->date && calendar_parse_date (r->date, strlen (r->date), &civil) < 0)
-        return cli_usage (cli,
-                          "--date: '%.40s' is no day; write it as "
-                          "2026-11-26",
-                          r->date);
-    r->query.day = calendar_day_number (civil.year, civil.month, civil.day);
-    return CLI_OK;
-}
 
 static int take_recompute (cli_t *cli, struct request *r)
 {
@@ -92,7 +79,7 @@ static int run (cli_t *cli, int argc, char **argv)
     if (rc == CLI_OK && !cli_site (cli))
         rc = CLI_FAILED;
     if (rc == CLI_OK)
-        rc = take_day (cli, &r);
+        rc = query_option_day (cli, r.date, &r.query.day);
     return rc == CLI_OK ? show (cli, &r) : rc;
 }
 

@@ -4,7 +4,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
@@ -13,6 +12,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "cli/output.h"
+#include "cli/query_options.h"
 #include "command/verb.h"
 #include "import/catalogue_files.h"
 #include "prices/catalogue_report.h"
@@ -321,19 +321,6 @@ static const struct {
     {"import", import, "FILE", false},
 };
 
-static int take_day (cli_t *cli, struct request *r)
-{
-    civil_t civil = zone_civil (cli->site->zone, time (NULL));
-
-    if (r->date && calendar_parse_date (r->date, strlen (r->date), &civil) < 0)
-        return cli_usage (cli,
-                          "--date: '%.40s' is no day; write it as "
-                          "2026-11-26",
-                          r->date);
-    r->query.day = calendar_day_number (civil.year, civil.month, civil.day);
-    return CLI_OK;
-}
-
 /* An empty name would be any. */
 static int check_filters (cli_t *cli, const struct request *r, bool filters)
 {
@@ -366,7 +353,7 @@ static int run_word (cli_t *cli, const char *word, struct request *r)
         if (rc == CLI_OK && !cli_site (cli))
             rc = CLI_FAILED;
         if (rc == CLI_OK)
-            rc = take_day (cli, r);
+            rc = query_option_day (cli, r->date, &r->query.day);
         return rc == CLI_OK ? words[i].run (cli, r) : rc;
     }
     return cli_usage (cli,

@@ -286,7 +286,7 @@ TEST_CASE (formulas__of_the_guide__as_worked)
 TEST_CASE (formulas__of_the_table__name_what_there_is)
 {
     static const char *const ratios[] = {"down", "share", "active", "downtime"};
-    /* those of lists, and of what is no number */
+    /* those of lists, and those that are not numbers */
     static const char *const others[]
         = {"floor_gpus", "mean_gpus", "spot_gpus", "on_demand_gpus",
            "cost_less",  "cost_more", "recompute", "batch"};
