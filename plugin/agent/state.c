@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -19,6 +20,10 @@
 #define TAIL_SIZE 13 /* "end 0123abcd\n" */
 /* 512 devices with 256 jobs each do not come near. */
 #define STATE_MAX (64 << 20)
+/* A program that the last agent started keeps its lock until it executes; of an agent that
+ * was killed then, this is a moment after its end. */
+#define LOCK_TRIES 20
+#define LOCK_PAUSE_NS 50000000
 
 int state_prepare (const char *spool, gl_error_t *error)
 {
@@ -27,6 +32,18 @@ int state_prepare (const char *spool, gl_error_t *error)
     if (fd >= 0)
         close (fd);
     return fd < 0 ? -1 : 0;
+}
+
+static int take_lock (int fd)
+{
+    static const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+            return 0;
+        nanosleep (&pause, NULL);
+    }
+    return -1;
 }
 
 int state_lock (const char *spool, gl_error_t *error)
@@ -41,7 +58,7 @@ int state_lock (const char *spool, gl_error_t *error)
     if (fd < 0)
         return gl_error (error, "%s/state/agent.lock: %s", spool,
                          strerror (errno));
-    if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+    if (take_lock (fd) == 0)
         return fd;
     close (fd);
     return gl_error (error, "another gpuledger-agent runs on %s", spool);

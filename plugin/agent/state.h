@@ -16,7 +16,7 @@
 /* Make SPOOL/state if it is not there. Root's alone, as the spool. */
 int state_prepare (const char *spool, gl_error_t *error);
 /* One agent for a spool: a descriptor that holds the lock until it is closed;
- * -1 when another has it. */
+ * -1 when another has it for a second. */
 int state_lock (const char *spool, gl_error_t *error);
 
 /* `durable`: it survives a power failure when this returns; otherwise this or
