@@ -48,14 +48,14 @@ static const column_info_t columns[AT_COUNT] = {
                   "The amount of the line in a computation from all facts."},
     [AT_CHARGE]
     = {"charge", "Due", COLUMN_MONEY, false, false, "The amount to be paid."},
-    [AT_IDLE]
+    [AT_MARGIN]
     = {"margin_over_cost", "Margin over cost", COLUMN_MONEY, false, true,
-       "The part of the charge above what the same time cost; below "
-       "0: a shortfall."},
-    [AT_IDLE_PCT]
+       "The charge less the cost of the same time, without the time that an "
+       "entitlement covers; below 0: the charge does not cover the cost."},
+    [AT_MARGIN_PCT]
     = {"margin_over_cost_pct", "Margin %", COLUMN_PERCENT, false, false,
        "Margin over cost as a percentage of the charge: it includes idle time "
-       "in the rate and the margin of a published rate."},
+       "in the rate, surcharges and the margin of a published rate."},
     [AT_BUDGET]
     = {"budget", "Budget", COLUMN_MONEY, false, false,
        "The budget of the period with its rollover, in money or GPU "

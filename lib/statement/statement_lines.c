@@ -551,10 +551,10 @@ static char *percent_of (mpq_srcptr part, const mpz_t whole_units)
 }
 
 /* Of charges and idle rows together. */
-char *statement_idle_percent (const group_t *group)
+char *statement_margin_percent (const group_t *group)
 {
-    return !group->idle_unknown && mpz_sgn (group->charged) > 0
-               ? percent_of (group->idle, group->charged)
+    return !group->margin_unknown && mpz_sgn (group->charged) > 0
+               ? percent_of (group->margin, group->charged)
                : NULL;
 }
 
@@ -628,8 +628,8 @@ void statement_figures (page_t *page)
                        : NULL;
     bool of_cpus = mpq_sgn (page->sum.cpu_seconds) != 0;
     bool of_gpus = mpq_sgn (page->sum.gpu_seconds) != 0 || !of_cpus;
-    GL_AUTOFREE char *idle
-        = page->priced ? statement_idle_percent (&page->sum) : NULL;
+    GL_AUTOFREE char *margin
+        = page->priced ? statement_margin_percent (&page->sum) : NULL;
     GL_AUTOFREE char *hint = xasprintf (
         "%s, %s", currency, page->s->provisional ? "provisional" : "closed");
 
@@ -645,8 +645,10 @@ void statement_figures (page_t *page)
     }
     if (!of_gpus || !of_cpus)
         add_rate_figure (page, rate, of_cpus ? "CPU" : "GPU");
-    report_figure (page->report, "Margin over cost", idle,
-                   "percent of charges above the cost of the time",
+    report_figure (page->report, "Margin over cost", margin,
+                   mpq_sgn (page->sum.margin) < 0
+                       ? "percent of charges: they do not cover the cost"
+                       : "percent of charges above the cost of the time",
                    COLUMN_PERCENT);
     add_idle_figure (page);
 }
@@ -684,24 +686,26 @@ static void add_day_chart (page_t *page)
     GL_FREE_EACH (day, count, it, free (*it));
 }
 
-/* What the charges are for: allocated time, idle time, and what was
- * deducted from the list price, which the site pays. */
+/* What the list price is for: the cost of the time as far as it is charged, the margin
+ * above it, and what was deducted from the list price. */
 static void add_cost_chart (page_t *page)
 {
     static const char *const label[]
         = {"cost of the GPU time", "margin over cost",
            "subsidies, discounts and entitlements"};
     static const int shade[] = {0, 2, 3};
-    enum { HELD, IDLE, TAKEN_OFF, PARTS };
+    enum { COST, MARGIN, TAKEN_OFF, PARTS };
     mpz_t part[PARTS], whole;
     report_chart_t *chart;
+    bool below_cost = mpq_sgn (page->sum.margin) < 0;
 
-    if (page->sum.idle_unknown || !page->priced
+    if (page->sum.margin_unknown || !page->priced
         || mpz_sgn (page->sum.list) <= 0)
         return;
-    mpz_inits (part[HELD], part[IDLE], part[TAKEN_OFF], whole, NULL);
-    exact_round (part[IDLE], page->sum.idle, 0);
-    mpz_sub (part[HELD], page->sum.charged, part[IDLE]);
+    mpz_inits (part[COST], part[MARGIN], part[TAKEN_OFF], whole, NULL);
+    if (!below_cost)
+        exact_round (part[MARGIN], page->sum.margin, 0);
+    mpz_sub (part[COST], page->sum.charged, part[MARGIN]);
     mpz_sub (part[TAKEN_OFF], page->sum.list,
              statement_due_of (page, BILL_CHARGE));
     mpz_set (whole, page->sum.charged);
@@ -713,8 +717,11 @@ static void add_cost_chart (page_t *page)
                           "subsidies, discounts and entitlements cover.");
     for (size_t i = 0; i < PARTS; i++) {
         if (mpz_sgn (part[i]) > 0)
-            report_chart_money (chart, label[i], part[i], whole, page->digits,
-                                shade[i]);
+            report_chart_money (chart,
+                                i == COST && below_cost
+                                    ? "part of the cost of the GPU time"
+                                    : label[i],
+                                part[i], whole, page->digits, shade[i]);
         mpz_clear (part[i]);
     }
     mpz_clear (whole);
@@ -768,6 +775,11 @@ static void prove_due (page_t *page)
     report_named_money (page->report, "net", "before taxes", sum, page->digits);
     report_named_money (page->report, "due", "due", page->sum.charge,
                         page->digits);
+    exact_round (sum, page->sum.margin, 0);
+    if (!page->sum.margin_unknown)
+        report_named_money (page->report, "margin_over_cost",
+                            "charges and idle time less their cost", sum,
+                            page->digits);
     mpz_clear (sum);
 }
 

@@ -28,8 +28,8 @@ typedef enum {
     AT_BEFORE,
     AT_AFTER,
     AT_CHARGE,
-    AT_IDLE,
-    AT_IDLE_PCT,
+    AT_MARGIN,
+    AT_MARGIN_PCT,
     AT_BUDGET,
     AT_SPENT,
     AT_SPENT_PCT,
@@ -59,11 +59,11 @@ typedef struct {
     mpq_t gpu_seconds; /* of charges, as exact and list */
     mpq_t cpu_seconds; /* the same, of pools of CPUs */
     mpq_t exact;       /* before rounding */
-    mpq_t idle;        /* for idle time, in charges and idle rows */
+    mpq_t margin;      /* over cost, of charges and idle rows */
     mpz_t list;
     mpz_t charge;
     mpz_t charged;         /* of it: charges and idle rows */
-    uint64_t idle_unknown; /* rows of which `idle` is unknown */
+    uint64_t margin_unknown; /* rows whose cost is unknown */
     uint64_t unpriced;     /* rows without a price */
 } group_t;
 
@@ -115,7 +115,7 @@ void statement_balance_lines (page_t *page);
 void statement_budget_lines (page_t *page);
 
 /* Figures on top, charts, proofs and totals. */
-char *statement_idle_percent (const group_t *group);
+char *statement_margin_percent (const group_t *group);
 void statement_figures (page_t *page);
 /* After the last command: a list is valid until the next is begun. */
 void statement_idle_list (page_t *page);
