@@ -143,7 +143,7 @@ static void figure_waste (page_t *page)
 {
     mpz_t capacity, jobs, unknown;
     GL_AUTOFREE char *in_jobs = NULL, *unallocated = NULL, *hint = NULL;
-    GL_AUTOFREE char *more = NULL;
+    GL_AUTOFREE char *more = NULL, *together = NULL;
     const mpz_ptr sums[] = {[WASTE_OF_JOBS] = jobs,
                             [WASTE_OF_CAPACITY] = capacity,
                             [WASTE_UNKNOWN] = unknown,
@@ -159,13 +159,58 @@ static void figure_waste (page_t *page)
     in_jobs = summary_money (page, jobs);
     unallocated = summary_money (page, capacity);
     more = summary_money (page, unknown);
+    mpz_add (jobs, jobs, capacity);
+    together = summary_money (page, jobs);
     hint = xasprintf (
-        "%s of capacity without jobs, and %s in jobs%s%s%s",
-        page->currency, in_jobs, mpz_sgn (unknown) ? "; not counted: " : "",
+        "%s: %s in jobs and %s of capacity without jobs%s%s%s", page->currency,
+        in_jobs, unallocated, mpz_sgn (unknown) ? "; not counted: " : "",
         mpz_sgn (unknown) ? more : "",
         mpz_sgn (unknown) ? " of capacity whose state is unknown" : "");
-    report_figure (page->report, "Wasted", unallocated, hint, COLUMN_MONEY);
+    report_figure (page->report, "Wasted", together, hint, COLUMN_MONEY);
     mpz_clears (capacity, jobs, unknown, NULL);
+}
+
+/* The cost less charges and credits: all classes of unallocated cost and shortfall,
+ * less what is recovered above cost. */
+static void uncovered_units (const page_t *page, mpz_t ret)
+{
+    size_t count;
+    const posting_t *rows = postings (page->s->bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == BILL_REMAINDER
+            && !strcmp (rows[i].month, page->s->month)
+            && strcmp (rows[i].what, BILL_DISPOSAL) != 0)
+            mpz_add (ret, ret, rows[i].charge_units);
+}
+
+/* Who pays for the part of the cost that teams do not pay. */
+static void figure_uncovered (page_t *page, const mpz_t costs)
+{
+    const site_issuer_t *issuer = &page->s->query->site->issuer;
+    const char *owner = issuer->owner      ? issuer->owner
+                        : issuer->operator ? issuer->operator
+                                           : "the site";
+    GL_AUTOFREE char *text = NULL, *percent = NULL, *hint = NULL;
+    mpz_t units;
+    bool above;
+
+    mpz_init (units);
+    uncovered_units (page, units);
+    above = mpz_sgn (units) < 0;
+    mpz_abs (units, units);
+    text = summary_money (page, units);
+    percent = report_units_percent_text (units, costs);
+    hint = above ? xasprintf ("%s, %s %% of the cost of the pools: charges less "
+                              "credits exceed it",
+                              page->currency, percent)
+                 : xasprintf ("%s, %s %% of the cost of the pools: charges less "
+                              "credits do not cover it, and %s pays it",
+                              page->currency, percent, owner);
+    report_figure (page->report,
+                   above ? "Surplus over cost" : "Paid by the site", text, hint,
+                   COLUMN_MONEY);
+    mpz_clear (units);
 }
 
 static void add_figures (page_t *page)
@@ -180,13 +225,14 @@ static void add_figures (page_t *page)
     mpz_init (costs);
     summary_costs (page, costs);
     cost = summary_money (page, costs);
-    of_cost = xasprintf ("%s paid by the site for all GPUs, used or not",
-                         page->currency);
+    of_cost = xasprintf ("%s for all GPUs, used or not", page->currency);
     report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
     figure_change (page);
     figure_budget (page);
     report_figure (page->report, "Cost of the pools",
                    mpz_sgn (costs) ? cost : NULL, of_cost, COLUMN_MONEY);
+    if (mpz_sgn (costs) > 0)
+        figure_uncovered (page, costs);
     figure_waste (page);
     mpz_clear (costs);
 }

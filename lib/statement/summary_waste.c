@@ -75,20 +75,35 @@ static void put_waste (page_t *page, const waste_t *row)
     mpz_clear (whole);
 }
 
-static void put_group (page_t *page, cube_t *classes, waste_group_t group)
+/* Adds to `sum`. */
+static void put_group (page_t *page, cube_t *classes, waste_group_t group,
+                       waste_t *sum)
 {
     for (size_t i = 0; i < cube_count (classes); i++) {
         const waste_t *row = cube_row (classes, i);
         if (waste_info (row->what)->group == group
-            && (group != WASTE_OF_JOBS || mpz_sgn (row->units) != 0))
+            && (group != WASTE_OF_JOBS || mpz_sgn (row->units) != 0)) {
             put_waste (page, row);
+            fields_add (&waste_rows, sum, row, 1);
+        }
     }
+}
+
+static void put_total (page_t *page, const waste_t *sum)
+{
+    if (mpz_sgn (sum->units) == 0)
+        return;
+    report_section_totals (page->report);
+    report_put_hours (page->report, AT_GPU_HOURS, sum->seconds);
+    summary_put_money (page, AT_AMOUNT, sum->units);
 }
 
 void summary_waste (page_t *page)
 {
     cube_t *classes = cube_new (&waste_rows, "what");
+    waste_t sum;
 
+    fields_init (&waste_rows, &sum);
     cube_add_cube (classes, page->waste);
     cube_sort (classes, "-units");
     report_section (page->report, "What was wasted",
@@ -96,13 +111,15 @@ void summary_waste (page_t *page)
                     "ended badly: at the average price of a GPU hour of the "
                     "pool. Capacity: the cost of time that no job had, whoever "
                     "pays for it.");
-    put_group (page, classes, WASTE_OF_JOBS);
-    put_group (page, classes, WASTE_OF_CAPACITY);
+    put_group (page, classes, WASTE_OF_JOBS, &sum);
+    put_group (page, classes, WASTE_OF_CAPACITY, &sum);
+    put_total (page, &sum);
     report_section (page->report, "What is unknown",
                     "The cost of capacity without jobs for which no source "
                     "says whether the nodes were up. It is not counted as "
                     "waste.");
-    put_group (page, classes, WASTE_UNKNOWN);
+    put_group (page, classes, WASTE_UNKNOWN, &sum);
+    fields_clear (&waste_rows, &sum);
     cube_free (classes);
 }
 

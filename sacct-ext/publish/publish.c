@@ -51,7 +51,7 @@ struct publishing {
     char *logo;
     period_t last; /* month that is complete */
     bool foreseen; /* there is a page of the demand */
-    bool closable; /* and one of the next month to close */
+    char closable[MONTH_SIZE]; /* the next month to close; "": none */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -425,6 +425,7 @@ static int write_month (struct publishing *p, size_t index)
         .before = index > 0 ? p->month[index - 1].name : NULL,
         .after = index + 1 < p->month_count ? p->month[index + 1].name : NULL,
         .decided = is_decided (p, known),
+        .closable = !strcmp (p->closable, known->name),
         .earlier_count = index,
         .owner = own_files,
         .progress = show,
@@ -544,15 +545,12 @@ static int write_demand (struct publishing *p)
  * open. */
 static int write_closing (struct publishing *p)
 {
-    char month[MONTH_SIZE];
+    const char *month = p->closable;
     checks_t checks;
     report_t *report;
     gl_error_t error;
 
-    if (periods_open_month (p->store, p->site, p->periods, month, &error) < 0)
-        return fail (p, &error);
-    p->closable = *month != '\0';
-    if (!p->closable)
+    if (!*month)
         return CLI_OK;
     if (close_check (p->store, p->site, month, 0, &checks, &error) < 0)
         return fail (p, &error);
@@ -597,7 +595,7 @@ static int write_index (struct publishing *p)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
     if (p->foreseen)
         near[page.near_count++] = (render_link_t){"Demand", "demand"};
-    if (p->closable)
+    if (*p->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
     rc = page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)
                                                            : CLI_OK;
@@ -666,6 +664,9 @@ static int publish (struct publishing *p)
     if (rc == CLI_OK
         && (read_logo (p, &error) < 0 || read_key (p, &error) < 0
             || periods_read (p->store, &p->periods, &error) < 0
+            || periods_open_month (p->store, p->site, p->periods, p->closable,
+                                   &error)
+                   < 0
             || read_months (p, &error) < 0))
         rc = fail (p, &error);
     if (rc == CLI_OK)
