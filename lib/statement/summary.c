@@ -162,10 +162,10 @@ static void figure_waste (page_t *page)
     mpz_add (jobs, jobs, capacity);
     together = summary_money (page, jobs);
     hint = xasprintf (
-        "%s: %s in jobs and %s of capacity without jobs%s%s%s", page->currency,
+        "%s: %s in jobs, %s of capacity without jobs%s%s%s", page->currency,
         in_jobs, unallocated, mpz_sgn (unknown) ? "; not counted: " : "",
         mpz_sgn (unknown) ? more : "",
-        mpz_sgn (unknown) ? " of capacity whose state is unknown" : "");
+        mpz_sgn (unknown) ? " of capacity of unknown state" : "");
     report_figure (page->report, "Wasted", together, hint, COLUMN_MONEY);
     mpz_clears (capacity, jobs, unknown, NULL);
 }
@@ -191,6 +191,7 @@ static void figure_uncovered (page_t *page, const mpz_t costs)
     const char *owner = issuer->owner      ? issuer->owner
                         : issuer->operator ? issuer->operator
                                            : "the site";
+    GL_AUTOFREE char *title = xasprintf ("Paid by %s", owner);
     GL_AUTOFREE char *text = NULL, *percent = NULL, *hint = NULL;
     mpz_t units;
     bool above;
@@ -201,15 +202,11 @@ static void figure_uncovered (page_t *page, const mpz_t costs)
     mpz_abs (units, units);
     text = summary_money (page, units);
     percent = report_units_percent_text (units, costs);
-    hint = above ? xasprintf ("%s, %s %% of the cost of the pools: charges less "
-                              "credits exceed it",
-                              page->currency, percent)
-                 : xasprintf ("%s, %s %% of the cost of the pools: charges less "
-                              "credits do not cover it, and %s pays it",
-                              page->currency, percent, owner);
-    report_figure (page->report,
-                   above ? "Surplus over cost" : "Paid by the site", text, hint,
-                   COLUMN_MONEY);
+    hint = xasprintf ("%s, %s %% of the cost: %s", page->currency, percent,
+                      above ? "charges less credits exceed it"
+                            : "charges less credits do not cover it");
+    report_figure (page->report, above ? "Surplus over cost" : title, text,
+                   hint, COLUMN_MONEY);
     mpz_clear (units);
 }
 
