@@ -266,11 +266,15 @@ static int read_months (struct publishing *p, gl_error_t *error)
                         error);
 }
 
-/* The last month that is over; NULL: none is. */
-static const struct known_month *last_over (const struct publishing *p)
+/* The last month with a page of decisions: it is over, so that its demand is that of a
+ * month. NULL: none is, or the site has no GPUs to decide on. */
+static const struct known_month *last_decided (const struct publishing *p)
 {
     char last[MONTH_SIZE];
 
+    if (!GL_ANY (p->site->pools, p->site->pool_count, pool,
+                 pool->resource != RESOURCE_CPU))
+        return NULL;
     periods_month_of (p->site, p->last.start, last);
     for (size_t i = p->month_count; i-- > 0;)
         if (strcmp (p->month[i].name, last) <= 0)
@@ -278,11 +282,10 @@ static const struct known_month *last_over (const struct publishing *p)
     return NULL;
 }
 
-/* The month is over, so that its demand is that of a month. */
 static bool is_decided (const struct publishing *p,
                         const struct known_month *month)
 {
-    const struct known_month *last = last_over (p);
+    const struct known_month *last = last_decided (p);
 
     return month && last && strcmp (month->name, last->name) <= 0;
 }
@@ -577,7 +580,7 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 
 static int write_index (struct publishing *p)
 {
-    const struct known_month *last = last_over (p);
+    const struct known_month *last = last_decided (p);
     GL_AUTOFREE char *decisions
         = last ? page_path_decisions (last->name) : NULL;
     render_link_t near[6] = {{"Utilization", "utilization"},
