@@ -178,6 +178,8 @@ static site_asset_t changed_asset (const site_asset_t *asset,
     exact_parse_ratio (change->price ? change->price : "1", factor, NULL);
     mpq_mul (other.price, asset->price, factor);
     mpq_mul (other.salvage, asset->salvage, factor);
+    if (change->residual)
+        mpq_mul (other.salvage, other.salvage, change->residual);
     if (change->salvage) {
         exact_parse_ratio (change->salvage, factor, NULL);
         mpq_mul (other.salvage, other.price, factor);

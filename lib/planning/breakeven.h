@@ -129,6 +129,7 @@ typedef struct {
     const char *label;       /* for people */
     int life_years;          /* of every asset */
     const char *salvage;     /* share of the price of every asset */
+    mpq_srcptr residual;     /* factor of the salvage of every asset */
     const char *price;       /* factor of the price of every asset, salvage too */
     const char *staff;       /* full-time equivalents more, negative: less */
     const char *per_kwh;     /* tariff */

@@ -515,7 +515,9 @@ static const struct {
      "Each input less and more by 20 % (--vary), the others as they are, the "
      "input with the largest effect first. Owning is the cost of today's GPUs, "
      "with what they leave undone rented; renting is everything rented; GPUs "
-     "and reserved are those of the cheapest mix.",
+     "and reserved are those of the cheapest mix. A next GPU, which is faster "
+     "and can be rented later, is of the questions of the configuration; it is "
+     "in its own rows alone.",
      plan_tornado},
     {"use", "How the GPUs were used", "Shares of the capacity of the period.",
      add_use},

@@ -284,10 +284,12 @@ result $? "the cost by the GPUs that are owned is a chart"
 # provider costs less. swung INPUT FACTOR: owning, renting, saving of a year
 swung ()
 {
-    awk -v input="$1" -v f="$2" 'BEGIN {
+    awk -v input="$1" -v f="$2" -v salvage="${salvage:-0}" 'BEGIN {
         hours[5] = 360; hours[6] = 288; hours[12] = 72
-        hardware = 6250 * (input == "hardware price" ? f : 1) / (input == "life of the hardware" ? f : 1)
+        salvage *= input == "residual value of the hardware" ? f : 1
+        hardware = (100000 - salvage) / 16 * (input == "hardware price" ? f : 1) / (input == "life of the hardware" ? f : 1)
         own = (hardware + 6890) / 8760; rent = input == "rental prices" ? f : 1
+        if (input ~ /next GPU/) rent = (24 + 24 / (2 * f)) / 48
         more = input == "demand" ? f : 1; least = -1
         for (side = 1; side <= 2; side++)
             for (r = 0; r <= (side == 1 ? 30 : 0); r++) {
@@ -311,6 +313,39 @@ is "as it is,rental prices,demand,life of the hardware,hardware price" \
     "the largest effect first; what the book has not is left out"
 mixed report plan --month 2026-04 --pool m --vary 5% -P >vary.plan
 is "$(swung demand 1.05)" "$(fields vary.plan 'demand +5.0 %' own rent saving)" "--vary chooses another change"
+# A residual value of 20,000 for each node of 100,000, and a GPU of twice the speed at the price
+# of today that can be rented in half of four years.
+sed 's/units: 4,/units: 4, salvage: 20000,/' mix.yaml >next.yaml
+cat >>next.yaml <<'END'
+analyses:
+  - {name: twice, kind: generation, price: m, against: by-hour, speed: 2, months: 24, years: 4}
+  - {name: other, kind: generation, price: q, against: by-hour, speed: 9, months: 24, years: 4}
+END
+next () { "$program" --quiet --config next.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m "$@"; }
+next -P >next.plan
+result $? "a plan with a residual value and a next GPU"
+salvage=20000
+faster='speed of the next GPU (twice: 2 times the speed in 24 months)'
+for input in 'rental prices' 'residual value of the hardware' 'life of the hardware' "$faster"; do
+    is "$(swung "$input" 0.8) $(swung "$input" 1.2)" \
+        "$(fields next.plan "$input -20.0 %" own rent saving) $(fields next.plan "$input +20.0 %" own rent saving)" \
+        "sensitivity: $input"
+done
+awk -F'|' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
+    $1 == "sensitivity" {saving = $at["saving"]
+        if ($3 == "as it is") {base = saving; next}
+        name = $3; sub (/ [-+][0-9.]+ %$/, "", name)
+        if (!(name in low)) {low[name] = high[name] = base; order[++n] = name}
+        if (saving < low[name]) low[name] = saving
+        if (saving > high[name]) high[name] = saving}
+    END {for (i = 2; i <= n; i++) if (high[order[i]] - low[order[i]] > high[order[i - 1]] - low[order[i - 1]] + 0.01) exit 1
+        for (i = 1; i <= n; i++) print order[i]}' next.plan >order
+result $? "sorted with the others, by how far the answer moves from what it is"
+is 1 "$(grep -c 'next GPU' order)" "the question of another pool is not in it"
+next --json | jq -r '.notes[].text' >notes
+grep -qx "Pool m: with the next GPU (twice: 2 times the speed in 24 months), today's GPUs cost USD $(swung "$faster" 1 | awk '{printf "%.2f", -$3}') a year more than renting; without it as the row 'as it is' says." notes
+result $? "and a note has the answer with it"
+salvage=0
 jq -r '.notes[].text' mix.json | grep -qx "Pool m: today's GPUs cost more than renting the same work, whichever input changes."
 result $? "no input turns the answer round"
 mixed report plan --month 2026-04 --pool m --vary 90% --json | jq -r '.notes[].text' >notes
