@@ -405,12 +405,17 @@ static void note_clouds (const struct breakeven_view *v)
                      v->b->pool);
 }
 
+int breakeven_max_months (int max_age)
+{
+    return max_age == 0                   ? BREAKEVEN_MAX_AGE
+           : max_age == BREAKEVEN_ANY_AGE ? 0
+                                          : max_age;
+}
+
 void breakeven_leave_old (report_t *report, breakeven_t *b, const site_t *site,
                           int64_t known, int max_age)
 {
-    int months = max_age == 0                   ? BREAKEVEN_MAX_AGE
-                 : max_age == BREAKEVEN_ANY_AGE ? 0
-                                                : max_age;
+    int months = breakeven_max_months (max_age);
     BUFFER_AUTO names = BUFFER_INIT;
     civil_t day;
     int years = 1;

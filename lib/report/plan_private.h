@@ -92,6 +92,9 @@ void plan_mix (plan_view_t *view);
 /* The share of the work that may be interrupted: as asked, or that of the pool. */
 void plan_interruptible (const plan_view_t *view, mpq_t ret_share);
 
+/* plan_egress.c: what the traffic costs that leaves a rented cloud. */
+void plan_egress (plan_view_t *view);
+
 /* plan_tornado.c: what owning saves, with each input changed down and up. */
 void plan_tornado (plan_view_t *view);
 

@@ -20,7 +20,7 @@ static const int cash_years[] = {1, 3, 5};
 
 static const column_info_t columns[] = {
     {"analysis", "Analysis", COLUMN_TEXT, true, true,
-     "mix, sensitivity, use, breakeven, cash, capacity."},
+     "mix, sensitivity, egress, use, breakeven, cash, capacity."},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"percent", "%", COLUMN_PERCENT, false, false,
@@ -519,6 +519,12 @@ static const struct {
      "and can be rented later, is of the questions of the configuration; it is "
      "in its own rows alone.",
      plan_tornado},
+    {"egress", "Traffic out of the cloud: cost of a year",
+     "The GB that leave the cloud each day (--egress), if all work is rented, by "
+     "the tiers of a month; Per GPU hour is this divided by the hours of GPUs at "
+     "work. It is in addition to the price of the hour, and not in the rows "
+     "above.",
+     plan_egress},
     {"use", "How the GPUs were used", "Shares of the capacity of the period.",
      add_use},
     {"breakeven", "Owning or renting",
@@ -595,7 +601,8 @@ void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
     report->notes_last = true;
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)
-        add_section (&view, i, pools, count);
+        if (asked->egress || sections[i].add != plan_egress)
+            add_section (&view, i, pools, count);
     for (size_t i = 0; i < count; i++)
         if (!pools[i].has_cost)
             report_note_pool (report, NOTE_WARNING, pools[i].pool->name,
@@ -603,6 +610,7 @@ void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
                               "'staff', 'power' and 'costs'.");
     report_note (report, NOTE_INFORMATION,
                  "Not considered: demand that waited in the queue (report demand "
-                 "has it) or went elsewhere, egress and storage of rented capacity, resale, "
-                 "price increases.");
+                 "has it) or went elsewhere, %sstorage of rented capacity, resale, "
+                 "price increases.",
+                 asked->egress ? "" : "egress (--egress) and ");
 }
