@@ -327,7 +327,9 @@ static int add_watts (const struct book *k, const site_power_t *power,
 
     mpq_init (each);
     mpq_set (each, power->watts_per_gpu);
-    if (mpq_sgn (power->idle_watts) != 0) {
+    if (mpq_sgn (power->idle_watts) != 0 && k->change->idle_off)
+        mpq_mul (each, each, k->b->utilization);
+    else if (mpq_sgn (power->idle_watts) != 0) {
         mpq_sub (each, each, power->idle_watts);
         mpq_mul (each, each, k->b->utilization);
         mpq_add (each, each, power->idle_watts);

@@ -138,6 +138,7 @@ typedef struct {
     const char *staff;       /* full-time equivalents more, negative: less */
     const char *per_kwh;     /* tariff */
     const char *pue;
+    bool idle_off;           /* idle GPUs draw nothing, where their draw is known */
 } breakeven_change_t;
 
 /* The same under a change. */

@@ -437,10 +437,13 @@ void breakeven_leave_old (report_t *report, breakeven_t *b, const site_t *site,
     day = calendar_civil_of_day (b->price_day);
     report_note_pool (report, NOTE_INFORMATION, b->pool,
                  "prices that were %d months old or older on "
-                 "%04d-%02d-%02d are left out: %s. --max-age %dy compares "
-                 "with them.",
+                 "%04d-%02d-%02d are left out: %s.",
                  months, day.year, day.month, day.day,
-                 buffer_text (&names), years);
+                 buffer_text (&names));
+    report_note_pool (report, NOTE_COMMAND, b->pool,
+                      "--max-age %dy compares with the prices that are left "
+                      "out.",
+                      years);
 }
 
 /* The reader knows of the sale, and could not tell from the sum alone. */

@@ -87,12 +87,15 @@ void plan_egress (plan_view_t *v)
         else
             add_row (v, cloud, age);
     }
-    if (without.length)
-        report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
-                          "no price of traffic that is young enough is known "
-                          "of: %s. Prices come from offers that name their "
-                          "region (catalogue: PROVIDER/INSTANCE/REGION; "
-                          "gpuledger prices list --egress); a question of kind "
-                          "egress takes your own.",
-                          buffer_text (&without));
+    if (without.length == 0)
+        return;
+    report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
+                      "no price of traffic that is young enough is known of: "
+                      "%s.",
+                      buffer_text (&without));
+    report_note_pool (v->report, NOTE_COMMAND, v->pool->pool->name,
+                      "prices of traffic come from offers of `clouds` that name "
+                      "their region (catalogue: PROVIDER/INSTANCE/REGION; "
+                      "'gpuledger prices list --egress'); a question of kind "
+                      "egress takes your own.");
 }

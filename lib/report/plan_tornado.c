@@ -489,6 +489,7 @@ static void add_next (const plan_view_t *v, const site_analysis_t *question,
         = (swing_t){.input = NEXT,
                     .question = question,
                     .title = xasprintf ("speed of the %s", name)};
+    *v->has |= HAS_NEXT;
     note_next (v, question, name);
 }
 

@@ -193,7 +193,7 @@ fields ()
 }
 ledger report plan -S 2025-07-01 -E 2026-07-01 --pool p --against rent -P >plan.p
 is "$(sed -n 1p wanted)" "$(plan use 'allocated to jobs' 4)" "the measured share"
-is "$(sed -n 2p wanted)" "$(plan breakeven rent 4)" "the break-even"
+is "$(sed -n 2p wanted)" "$(plan breakeven 'rent: rented price' 4)" "the break-even"
 is "$(sed -n 3p wanted)" "$(field plan.p 'after 5 years' saving)" "the saving after five years"
 is "$(sed -n 4p wanted)" "$(field plan.p 'for the demand of the period' gpu_hours_per_day)" "GPU hours a day"
 # 547.945 / (24 x 0.8) x 1.1 = 31.39
@@ -273,8 +273,27 @@ is "109.25 48.00 never within its life" "$(fields mix.plan 'all owned' months li
     "all owned never is, within its life"
 mixed report plan --month 2026-04 --pool m --json >mix.json
 jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' mix.json >figures
-grep -qFx "m 1.97 USD a GPU hour: own 4, reserve 2 at one-year, rent the rest at by-hour, 50.0 % less than today's 3.93 (own 16). Against renting everything, the purchase is paid back in 33.8 months of its life of 48." figures
-result $? "the verdict is a sentence"
+# Today's hardware is bought: 6,250 of 13,140 a year and GPU. At 6,890 / 8,760 = 0.7865 an hour, 8 are worth
+# keeping instead of 4: 4 more cost 3.15 and save 3.60 + 0.80 (kept).
+kept ()
+{
+    awk -v owned=0.78652968 'BEGIN {
+        hours[5] = 360; hours[6] = 288; hours[12] = 72; best = -1
+        for (side = 1; side <= 2; side++)
+            for (k = 0; k <= 16; k += 4) for (r = 0; r <= (side == 1 ? 13 : 0); r++) {
+                cost = k * owned + r * 1.8
+                for (d in hours) {left = d - k - r; if (left > 0) cost += hours[d] / 720 * left * (side == 1 ? 4 : 3)}
+                if (best < 0 || cost < best - 1e-9) {best = cost; own = k; reserve = r; from = side}
+            }
+        printf "%d %d %d", own, reserve, from}'
+}
+is "8 0 2" "$(kept)" "of all mixes with today's hardware sunk"
+grep -qFx "m 1.97 USD a GPU hour at full cost: own 4, reserve 2 at one-year, rent the rest at by-hour, 50.0 % less than today's 3.93 (own 16): 105120.00 a year. Against renting everything, the purchase is paid back in 33.8 months of its life of 48. Of today's 3.93, 1.87 are sunk: the hardware is bought. Until it is replaced, it is cheapest to keep 8, rent the rest at other." figures
+result $? "the verdict is a sentence, and says what is sunk"
+is "3.9344 1.8714 2.0630" "$(field mix.plan 'owned: full cost' per_gpu_hour) $(field mix.plan 'of it sunk' per_gpu_hour) $(field mix.plan 'of it avoidable' per_gpu_hour)" \
+    "an owned hour at work: 1.50, 0.7135 and 0.7865 x 16 / 6.1"
+is "by-hour,one-year,spot,other" "$(awk -F'|' '$1 == "breakeven" && $3 ~ /: rented price$/ {sub (/:.*/, "", $3); print $3}' mix.plan | paste -sd, -)" \
+    "each price is named"
 jq -e '[.proof[] | select (.title | test ("same work")) | .holds] == [true]' mix.json >/dev/null
 result $? "and the work of all of them is proved equal"
 mixed report plan --month 2026-04 --pool m --html |
@@ -363,7 +382,7 @@ is "3456.000000" "$(field growth.plan 'in 24 months, with 20.0 % growth a year' 
 grep -v 'name: one-year\|name: spot\|name: other' mix.yaml | sed 's/4.00, as_of/40.00, as_of/' >dear.yaml
 "$program" --quiet --config dear.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m \
     --downtime 40% --json | jq -r '.figures[].hint' >hints
-grep -qFx "USD a GPU hour: own 16 as today." hints
+grep -q "^USD a GPU hour at full cost: own 16 as today. Of today's 3.93, 1.87 are sunk" hints
 result $? "no mix is as cheap as today"
 # Without prices, owning is all there is; with a term alone, the most in use are reserved.
 sed '/^clouds:/,$d' mix.yaml >none.yaml
@@ -373,12 +392,13 @@ is "today: own 16,all owned: own 12" "$(awk -F'|' '$1 == "mix" {print $3}' none.
     "and nothing is called the cheapest"
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --json >none.json
 jq -r '.figures[].hint' none.json >hints
-grep -qFx 'USD a GPU hour for the 16 GPUs of today: there is no rental price to compare with.' hints &&
-    jq -r '.notes[].text' none.json | grep -q '^Pool m: no price .*prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION'
+grep -qFx 'USD a GPU hour at full cost for the 16 GPUs of today: there is no rental price to compare with.' hints &&
+    jq -r '.notes[].text' none.json >notes && grep -q '^Pool m: no price to rent' notes &&
+    grep -q "^Pool m: 'gpuledger prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION" notes
 result $? "the headline says so, and a note how to enter a price"
 jq -r '.notes[].text' none.json | sed -n 's/:.*trend needs.*/:/p' >got
 is "Pools m, q:" "$(cat got)" "what several pools have in common is said once"
-jq -r '.notes[].text' none.json | grep -q '^Pool q: 138 GPUs are needed, and there are 104: .*80.0 % utilization .* 10.0 % spares .* 0.0 % downtime'
+jq -r '.notes[].text' none.json | grep -q '^Pool q: 138 GPUs are needed, and there are 104: .*80.0 % utilization, 10.0 % spares and 0.0 % downtime'
 result $? "why more GPUs are needed than there are"
 jq -r '.notes[].text' none.json | grep -q '^Pool m: jobs had less than half of the capacity: look again'
 result $? "below half of the capacity, look again"
@@ -386,6 +406,31 @@ is "one node less, all rented from north: reserve 6 at one-year, rent the rest a
     "$(awk -F'|' '$1 == "mix" && $3 ~ /one node less/ {print $3}' mix.plan)" "equal mixes are one row"
 awk '/class="notes"/ {notes = NR} /<table class="cards/ {table = NR} END {exit !(table && notes > table)}' mix.html
 result $? "on the page, notes follow the tables"
+# The page without its foot: no commands, and the words above a table name the rows that it has.
+"$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --html >none.html
+for page in mix none; do
+    awk '/<h2>For administrators/ {exit} /<footer>/ {exit} seen {print} /<body/ {seen = 1}' $page.html | sed 's/<[^>]*>//g' >body
+    ! grep -e ' --[a-z]' -e 'gpuledger ' -e '(--' body
+    result $? "commands are in the foot note for administrators alone ($page)"
+    grep -q '<h2>For administrators' $page.html && sed -n '/<h2>For administrators/,$p' $page.html | grep -q -e '--target'
+    result $? "which has them ($page)"
+done
+sed -n 's/.*<p[^>]*>\(The mix of owned.*\|What the measured.*\)<\/p>.*/\1/p' none.html >words
+is "What the measured demand of each hour costs: today's GPUs and all owned. Every row does the same work (GPU hours). Owned GPUs are paid at all hours and come in full nodes. Per GPU hour is the full cost of an hour of a GPU at work, its hardware included." \
+    "$(sed "s/&#39;/'/g" words)" "without prices, the words name the rows that there are"
+sed -n 's/.*<p[^>]*>\(The mix of owned.*\)<\/p>.*/\1/p' mix.html | grep -q 'owned, reserved and rented GPUs .* one node less, one node more, other providers, today.*s GPUs, all owned and all rented'
+result $? "with prices, they name all of them"
+! grep -q 'Traffic out of the cloud' mix.html
+result $? "a section without rows is not on the page"
+# Idle GPUs that draw 100 W: 61.875 % of the time at 0.10 a kWh, for each of 38.125 % at work.
+cat mix.yaml - >draw.yaml <<'END'
+power: [{pool: m, watts_per_gpu: 700, idle_watts: 100, pue: 1, tariff: t}]
+tariffs: [{name: t, per_kwh: 0.10}]
+END
+"$program" --quiet --config draw.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >draw.plan
+is "$(awk 'BEGIN {printf "%.4f", 0.61875 * 0.1 * 0.1 / 0.38125}')" "$(field draw.plan 'of it avoidable if idle GPUs' per_gpu_hour)" \
+    "what switching idle GPUs off saves"
+is "" "$(field mix.plan 'of it avoidable if idle GPUs' per_gpu_hour)" "is said where their draw is known"
 grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml
 "$program" --quiet --config term.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >term.plan
 is "12 21.6" "$(field term.plan 'all rented' reserved_gpus) $(field term.plan 'all rented' rent | awk '{print $1 / 8760}')" \
@@ -425,7 +470,7 @@ is "$(cat wanted)" "$(field bound.plan 'after 5 years' rent) $(field bound.plan 
     "cash: a term is paid for all hours of all GPUs"
 is "" "$(field bound.plan bound percent)" "it has no break-even utilization"
 awk -F'|' '{held += $2} END {printf "%.4f\n", 1.5 / (held / (64 * 8760))}' hours >wanted
-is "$(cat wanted)" "$(field bound.plan 'bound, at the measured share' per_gpu_hour)" \
+is "$(cat wanted)" "$(field bound.plan 'bound: rented price of an hour at work' per_gpu_hour)" \
     "what an hour that jobs held costs at it"
 ! grep -q '^mix|p|.*rent [a-z ]* at bound' bound.plan
 result $? "it is no way to rent the rest of an hour"
@@ -441,7 +486,8 @@ is "28732.80 7008.000000 34.8" "$(field bound.even rent per_gpu_year) $(field bo
     "and of one without"
 ! grep -q '|stale' bound.even &&
     bound report breakeven --json | jq -r '.notes[].text' |
-    grep -qx 'Pool p: prices that were 12 months old or older on 2026-07-05 are left out: stale (2025-07-05, 365 days). --max-age 2y compares with them.'
+    grep -qx 'Pool p: prices that were 12 months old or older on 2026-07-05 are left out: stale (2025-07-05, 365 days).' &&
+    bound report breakeven --json | jq -r '.notes[].text' | grep -q '^Pool p: --max-age 2y compares'
 result $? "an old price is left out, and the option is named"
 for age in 2y 13m any; do
     bound report breakeven --max-age $age -P >bound.even
