@@ -72,6 +72,8 @@ int64_t demand_curve_quantile (const demand_curve_t *curve, unsigned which,
 
 /* Days at the end whose time down is that to plan with. */
 #define DOWN_DAYS 28
+/* Days of the forecast. */
+#define FORECAST_DAYS 90
 /* Nothing is said about later years. */
 #define YEARS_AHEAD 10
 
@@ -87,6 +89,8 @@ typedef struct {
     mpq_t all, down; /* capacity of DOWN_DAYS, and of it down */
     bool tested;
     seasonal_test_t test;
+    bool tested_ahead; /* likewise of FORECAST_DAYS */
+    seasonal_test_t test_ahead;
     seasonal_t fit; /* where it was tested: by the best method */
 } demand_pool_t;
 

@@ -43,6 +43,12 @@ says flat "the seasonal model did not win (off by 0.00 % a day, last week's valu
 says flat "Nothing to do: jobs waited for" "waits of a minute are nothing to act on"
 says line "pool h100 is the first to reach its target, in 19 months" "a straight line reaches it when it must"
 says line "the seasonal model was off by 0.00 % a day, last week's values by 6.91 %" "and is forecast without an error"
+says line "Forecasts of 90 days were off by 0.00 % a day, and by 0.00 % for all days together." \
+    "also 90 days ahead"
+for seed in 1 2 3 4 line flat; do
+    grep -c '^backtest,.*,90,14,' "$seed.csv"
+done | sort -u >out
+is "2 4 " "$(tr '\n' ' ' <out)" "the back-test of 90 days has 14 origins in 214 days, for each pool and method"
 says 1 "Start with partition gpu:" "who waited most"
 says 2 "% of the GPU hours waiting were" "whether GPUs were free while jobs waited"
 
@@ -101,7 +107,7 @@ db=line.db
 wrong () { gl report demand "${@:2}" >out 2>err; is "$?:$(head -n 1 err)" "2:gpuledger: $1" "${*:2}"; }
 wrong "report demand has partitions, sizes, teams and pools in sections of its own: of filters and keys it takes --clusters" --by pool
 wrong "report demand has partitions, sizes, teams and pools in sections of its own: of filters and keys it takes --clusters" --pool h100
-wrong "--interruptible, --vary and --growth are for report plan" --interruptible 20%
+wrong "--interruptible, --vary, --egress and --growth are for report plan" --interruptible 20%
 wrong "--spares: '120%' must be 0% or more and at most 100%" --spares 120%
 gl report usage --target 80% >out 2>err
 is "$?:$(head -n 1 err)" "2:gpuledger: --downtime, --spares and --target are for the reports plan and demand" \
