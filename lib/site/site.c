@@ -283,6 +283,9 @@ static void free_cloud (site_cloud_t *cloud)
     free (cloud->source);
     free (cloud->catalogue);
     free (cloud->catalogue_as_of);
+    texts_clear (&cloud->egress.tiers);
+    free (cloud->egress.as_of);
+    free (cloud->egress.source);
     mpq_clears (cloud->per_gpu_hour, cloud->waste, NULL);
 }
 

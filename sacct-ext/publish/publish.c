@@ -52,6 +52,8 @@ struct publishing {
     period_t last; /* month that is complete */
     bool foreseen; /* there is a page of the demand */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
+    text_list_t verdicts; /* decisions of the last month that is over: a pool and
+                             what to do, in pairs */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -378,6 +380,16 @@ static int make_decisions (struct publishing *p, const char *month,
     return rc;
 }
 
+static void take_verdicts (struct publishing *p, const report_t *decisions)
+{
+    for (size_t i = 0; i < decisions->figure_count; i++) {
+        const report_figure_t *figure = &decisions->figure[i];
+        GL_AUTOFREE char *text = xasprintf ("%s %s", figure->value, figure->hint);
+        texts_add (&p->verdicts, figure->title);
+        texts_add (&p->verdicts, text);
+    }
+}
+
 /* The demand of the month, and prices as they were known at its closing, or now. */
 static int write_decisions (struct publishing *p, const month_pages_t *of)
 {
@@ -401,6 +413,8 @@ static int write_decisions (struct publishing *p, const month_pages_t *of)
     report_t *report = NULL;
     int rc = make_decisions (p, of->month, &report);
 
+    if (rc == CLI_OK && !strcmp (of->month, last_over (p)->name))
+        take_verdicts (p, report);
     if (before)
         near[page.near_count++] = (render_link_t){of->before, before};
     if (after)
@@ -578,6 +592,29 @@ static int write_file (struct publishing *p, const char *path, const char *text)
                : CLI_OK;
 }
 
+/* Those of the page of decisions; it is not made again where nothing has changed. */
+static int add_verdicts (struct publishing *p, const char *month,
+                         report_t *index)
+{
+    report_list_t *list;
+    report_t *decisions = NULL;
+    int rc = CLI_OK;
+
+    if (p->verdicts.count == 0) {
+        rc = make_decisions (p, month, &decisions);
+        if (rc == CLI_OK)
+            take_verdicts (p, decisions);
+        report_free (decisions);
+    }
+    if (p->verdicts.count == 0)
+        return rc;
+    list = report_list (index, "Buy, rent or move: what to do, and what it saves");
+    list->leads = true;
+    for (size_t i = 0; i < p->verdicts.count; i += 2)
+        report_list_item (list, p->verdicts.item[i], p->verdicts.item[i + 1]);
+    return rc;
+}
+
 static int write_index (struct publishing *p)
 {
     const struct known_month *last = last_decided (p);
@@ -592,7 +629,7 @@ static int write_index (struct publishing *p)
                    .near_count = 3};
     report_t *report = pages_index (p->pages.pages);
     gl_error_t error;
-    int rc;
+    int rc = last ? add_verdicts (p, last->name, report) : CLI_OK;
 
     if (last)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
@@ -600,8 +637,8 @@ static int write_index (struct publishing *p)
         near[page.near_count++] = (render_link_t){"Demand", "demand"};
     if (*p->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
-    rc = page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)
-                                                           : CLI_OK;
+    if (rc == CLI_OK && page_write (&p->pages, &page, report, &error) < 0)
+        rc = fail (p, &error);
     report_free (report);
     return rc;
 }
@@ -688,6 +725,7 @@ static void done (struct publishing *p)
     pages_free (p->pages.pages);
     pseudonyms_free (p->pages.users);
     periods_free (p->periods);
+    texts_clear (&p->verdicts);
     query_options_done (&p->options);
     free (p->logo);
 }
