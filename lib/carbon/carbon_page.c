@@ -49,8 +49,8 @@ static size_t add_columns (report_t *report, const column_info_t *infos,
 
 size_t carbon_columns (report_t *report)
 {
-    _Static_assert (GL_ARRAY_SIZE (columns) == CARBON_COLUMNS,
-                    "as pages expect them");
+    _Static_assert(GL_ARRAY_SIZE (columns) == CARBON_COLUMNS,
+                   "as pages expect them");
     return add_columns (report, columns, GL_ARRAY_SIZE (columns));
 }
 
@@ -69,18 +69,16 @@ void carbon_put_kg (report_t *report, size_t column, mpq_srcptr grams)
     mpq_clear (kg);
 }
 
-/* Something is known of the energy: else its 0 means nothing. */
-static bool energy_is_known (const bill_carbon_t *row)
+bool carbon_energy_is_unknown (const bill_carbon_t *row)
 {
-    return mpq_sgn (row->facility_kwh) > 0
-           || mpq_cmp (row->unknown_seconds, row->gpu_seconds) < 0
-           || mpq_sgn (row->gpu_seconds) == 0;
+    return mpq_sgn (row->facility_kwh) == 0 && mpq_sgn (row->gpu_seconds) > 0
+           && mpq_cmp (row->unknown_seconds, row->gpu_seconds) >= 0;
 }
 
 /* All of that has a grid. */
 static bool grams_are_known (const bill_carbon_t *row)
 {
-    return energy_is_known (row) && mpq_sgn (row->unknown_kwh) == 0;
+    return !carbon_energy_is_unknown (row) && mpq_sgn (row->unknown_kwh) == 0;
 }
 
 /* In kg; NULL: unknown. */
@@ -109,7 +107,7 @@ void carbon_emissions_figure (report_t *report, const bill_carbon_t *now,
     if (before && mpq_equal (now->facility_kwh, now->unknown_kwh))
         return;
     buffer_add_text (&hint, "kg CO2e of the energy");
-    if (before && energy_is_known (now))
+    if (before && !carbon_energy_is_unknown (now))
         buffer_printf (&hint, ", %s kWh", kwh);
     if (last && mpq_sgn (before->gpu_seconds) > 0)
         buffer_printf (&hint, "; %s in %s", last, month);
@@ -118,7 +116,7 @@ void carbon_emissions_figure (report_t *report, const bill_carbon_t *now,
 
 void carbon_put (report_t *report, size_t first, const bill_carbon_t *row)
 {
-    if (energy_is_known (row)) {
+    if (!carbon_energy_is_unknown (row)) {
         report_put_exact (report, first + AT_MEASURED, row->measured_kwh, 6);
         report_put_exact (report, first + AT_MODELLED, row->modelled_kwh, 6);
         report_put_exact (report, first + AT_FACILITY, row->facility_kwh, 6);
@@ -242,7 +240,8 @@ static void note_power (report_t *report, const bill_carbon_t *rows,
                          "Pool %s has no entry of `power`: the energy of %s %% "
                          "of its GPU hours, which no counter measured, is "
                          "missing, and so is the PUE.",
-                         p->pool ? p->pool : key_info (KEY_POOL)->absent, share);
+                         p->pool ? p->pool : key_info (KEY_POOL)->absent,
+                         share);
     }
     cube_free (pools);
 }

@@ -20,6 +20,8 @@ size_t carbon_factor_columns (report_t *report);
 void carbon_put (report_t *report, size_t first, const bill_carbon_t *row);
 void carbon_put_factor (report_t *report, size_t first,
                         const bill_carbon_t *row);
+/* Neither counters nor `power` have any of it: a 0 would mean nothing. */
+bool carbon_energy_is_unknown (const bill_carbon_t *row);
 void carbon_put_kg (report_t *report, size_t column, mpq_srcptr grams);
 
 /* "Emissions", in kg, with the energy and what `before` has, last month's sum; NULL: with

@@ -28,8 +28,8 @@ static struct places add_columns (report_t *report, const report_query_t *query)
     struct places at;
 
     report_key_columns (report, query);
-    at.hours = report_column (report, "gpu_hours", "GPU hours", COLUMN_HOURS,
-                              false);
+    at.hours
+        = report_column (report, "gpu_hours", "GPU hours", COLUMN_HOURS, false);
     report_column_help (report, at.hours,
                         "Hours of physical GPUs that jobs had.");
     at.energy = carbon_columns (report);
@@ -71,7 +71,9 @@ static void add_figures (report_t *report, const bill_carbon_t *all)
                      known ? known : "0.00");
 
     carbon_emissions_figure (report, all, NULL, NULL);
-    report_figure (report, "Energy", kwh, hint, COLUMN_ENERGY);
+    report_figure (report, "Energy",
+                   carbon_energy_is_unknown (all) ? NULL : kwh, hint,
+                   COLUMN_ENERGY);
 }
 
 /* --- other hours -------------------------------------------------------------- */
@@ -88,12 +90,13 @@ static void note_best (report_t *report, const bill_carbon_t *all,
     exact_add_scaled (kg, less, 1, 1000);
     GL_AUTOFREE char *percent = report_percent_text (less, all->grams);
     GL_AUTOFREE char *text = exact_text (kg, 1);
-    report_note (report, NOTE_INFORMATION,
-                 "If each job had begun at the best full hour of the next %lld, "
-                 "the energy would have caused at most %s kg CO2e less (%s "
-                 "%%). Whether GPUs were free then is not considered; hours in "
-                 "gaps of the series have the factor.",
-                 (long long)within, text, percent ? percent : "0.00");
+    report_note (
+        report, NOTE_INFORMATION,
+        "If each job had begun at the best full hour of the next %lld, "
+        "the energy would have caused at most %s kg CO2e less (%s "
+        "%%). Whether GPUs were free then is not considered; hours in "
+        "gaps of the series have the factor.",
+        (long long)within, text, percent ? percent : "0.00");
     mpq_clears (less, kg, NULL);
 }
 

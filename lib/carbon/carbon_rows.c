@@ -19,10 +19,10 @@ const key_id_t carbon_keys[]
 const size_t carbon_key_count = GL_ARRAY_SIZE (carbon_keys);
 
 static const size_t key_offsets[] = {
-    offsetof (bill_carbon_t, month),     offsetof (bill_carbon_t, cluster),
-    offsetof (bill_carbon_t, team),      offsetof (bill_carbon_t, account),
-    offsetof (bill_carbon_t, user),      offsetof (bill_carbon_t, project),
-    offsetof (bill_carbon_t, qos),       offsetof (bill_carbon_t, partition),
+    offsetof (bill_carbon_t, month), offsetof (bill_carbon_t, cluster),
+    offsetof (bill_carbon_t, team),  offsetof (bill_carbon_t, account),
+    offsetof (bill_carbon_t, user),  offsetof (bill_carbon_t, project),
+    offsetof (bill_carbon_t, qos),   offsetof (bill_carbon_t, partition),
     offsetof (bill_carbon_t, pool),
 };
 
@@ -205,8 +205,7 @@ static void name_entries (const carbon_rows_t *r, const site_grid_t *grid,
     row->factor = factor->text;
     row->series_hours = factor->series_hours;
     row->gap_hours = factor->gap_hours;
-    row->embodied
-        = embodied ? r->embodied[embodied - r->site->embodied] : NULL;
+    row->embodied = embodied ? r->embodied[embodied - r->site->embodied] : NULL;
     row->embodied_source = embodied ? embodied->source : NULL;
 }
 
@@ -230,8 +229,7 @@ static bill_carbon_t *add_part (carbon_rows_t *r, const char *const *key,
 static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
 {
     carbon_rows_t *r = arg;
-    bill_carbon_t *row
-        = add_part (r, slice->key, &slice->part, slice->period);
+    bill_carbon_t *row = add_part (r, slice->key, &slice->part, slice->period);
     struct part *part;
     mpz_t units;
 

@@ -21,8 +21,9 @@
 
 /* Everything is borrowed. */
 typedef struct {
-    const report_query_t *query; /* site, period, filters, accounts and clusters */
-    int64_t within;              /* hours */
+    const report_query_t
+        *query;     /* site, period, filters, accounts and clusters */
+    int64_t within; /* hours */
     carbon_series_f series;
     void *arg;
 } carbon_query_t;

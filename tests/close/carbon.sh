@@ -159,9 +159,15 @@ awk 'BEGIN { print "start,end,g_per_kwh"; for (d = 1; d <= 31; d++) for (h = 0; 
     printf "2026-10-%02dT%02d:00Z,2026-10-%02dT%02d:59Z,%s\n", d, h, d, h, h == 12 ? "" : 20 + (d * h) % 50 }' >"$work/no.csv"
 configured "$carbon" "grid: [{name: Norway, g_per_kwh: 30.5, source: 'NVE 2025', series: no.csv}]"
 october >"$work/rows"
-gl "$url" init && import "$url" 2026-11-05T00:00:00 && pages "$work/open2" && close_it "$url" 2026-09
+gl "$url" init && import "$url" 2026-11-05T00:00:00 && close_it "$url" 2026-09 && pages "$work/open2"
+mv "$work/no.csv" "$work/other.csv"
 gl "$url" close --month 2026-10 --accept test
-pages "$work/closed2" && diff -r "$work/open2" "$work/closed2" >"$work/err"
+[ $? -eq 1 ] && grep -q "no.csv: No such file or directory; grid 'Norway' names it" "$work/err" &&
+    [ "$(echo "SELECT count(*) FROM closed_posting WHERE closed_month = '2026-10'" | sql "$url")" -eq 0 ]
+result $? "a month whose series cannot be read is not closed"
+mv "$work/other.csv" "$work/no.csv"
+close_it "$url" 2026-10 && pages "$work/closed2" &&
+    diff -r "$work/open2" "$work/closed2" >"$work/err"
 result $? "with a series: the same pages"
 grep -q 'series no.csv for [0-9.]* hours; 30.5 g/kWh for its gaps of [0-9.]* hours' "$work/closed2/statement_vision"
 result $? "hours of the series, and gaps"
