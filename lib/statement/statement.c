@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "carbon/carbon_page.h"
 #include "ledger/bill_idle.h"
 #include "report/heading.h"
 #include "site/project.h"
@@ -167,6 +168,10 @@ static void add_columns (page_t *page)
             = report_measure (page->report, MEASURE_CPU_HOURS, false);
     if (page->s->site->settlement_count > 0)
         page->balances = balances_columns (page->report);
+    if (statement_has_carbon (page)) {
+        page->energy = carbon_columns (page->report);
+        carbon_factor_columns (page->report);
+    }
 }
 
 void statement_put_hours (page_t *page, mpq_srcptr gpu_seconds,
@@ -386,6 +391,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         statement_lines (&page);
         statement_balance_lines (&page);
         statement_budget_lines (&page);
+        statement_carbon_lines (&page);
         rc = statement_job_tables (&page, error);
         statement_charts (&page);
         statement_proofs (&page);

@@ -7,6 +7,8 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "carbon/carbon_page.h"
 #include "ledger/bill_idle.h"
 #include "ledger/correction.h"
 #include "ledger/settlement.h"
@@ -471,6 +473,108 @@ void statement_budget_lines (page_t *page)
                         "As of the end of the month, or of the latest facts.");
     for (size_t i = 0; i < page->s->budget_count; i++)
         put_budget (page, page->s->budgets[i], i + 1);
+}
+
+/* --- energy and carbon -------------------------------------------------- */
+
+bool statement_has_carbon (const page_t *page)
+{
+    const statement_t *s = page->s;
+    size_t count;
+    const bill_carbon_t *rows = bill_carbon (s->bill, &count);
+    bool now = GL_ANY (rows, count, it, text_same (it->team, s->team));
+
+    if (now || !s->before)
+        return now;
+    rows = bill_carbon (s->before, &count);
+    return GL_ANY (rows, count, it, text_same (it->team, s->team));
+}
+
+/* The team's rows by what they were computed with. */
+static cube_t *carbon_of (const page_t *page, const bill_t *bill)
+{
+    cube_t *cube = carbon_by_factor ();
+    size_t count;
+    const bill_carbon_t *rows = bill_carbon (bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (text_same (rows[i].team, page->s->team))
+            cube_add (cube, &rows[i]);
+    return cube;
+}
+
+static void put_carbon (page_t *page, const bill_carbon_t *row, size_t number)
+{
+    char line[16];
+
+    statement_begin_line (page, "carbon", 'G', number, line);
+    report_put_text (page->report, AT_NAME, row->grid ? row->grid : "(no grid)");
+    report_put_text (page->report, AT_MONTH, row->month);
+    carbon_put (page->report, page->energy, row);
+    carbon_put_factor (page->report, page->energy + CARBON_COLUMNS, row);
+}
+
+/* Lines from `number` on; the next one. */
+static size_t put_carbons (page_t *page, const bill_t *bill, size_t number)
+{
+    cube_t *rows = carbon_of (page, bill);
+
+    for (size_t i = 0; i < cube_count (rows); i++)
+        put_carbon (page, cube_row (rows, i), number++);
+    cube_free (rows);
+    return number;
+}
+
+/* Of the sums of the two months. */
+static void carbon_figure (page_t *page)
+{
+    bill_carbon_t now, before;
+    cube_t *rows = carbon_of (page, page->s->bill);
+
+    fields_init (&bill_fields[BILL_CARBON], &now);
+    fields_init (&bill_fields[BILL_CARBON], &before);
+    cube_sum (rows, 0, cube_count (rows), &now);
+    cube_free (rows);
+    if (page->s->before) {
+        rows = carbon_of (page, page->s->before);
+        cube_sum (rows, 0, cube_count (rows), &before);
+        cube_free (rows);
+    }
+    if (mpq_sgn (now.gpu_seconds) > 0)
+        carbon_emissions_figure (page->report, &now, &before,
+                                 page->s->before_month);
+    fields_clear (&bill_fields[BILL_CARBON], &now);
+    fields_clear (&bill_fields[BILL_CARBON], &before);
+}
+
+static void carbon_notes_of_team (page_t *page)
+{
+    size_t count, own = 0;
+    const bill_carbon_t *rows = bill_carbon (page->s->bill, &count);
+    bill_carbon_t *row = xcalloc (count + 1, sizeof (*row));
+
+    for (size_t i = 0; i < count; i++)
+        if (text_same (rows[i].team, page->s->team))
+            row[own++] = rows[i];
+    carbon_notes (page->report, row, own, CARBON_LINES);
+    free (row);
+}
+
+void statement_carbon_lines (page_t *page)
+{
+    size_t next;
+
+    if (!page->energy)
+        return;
+    carbon_figure (page);
+    report_section (page->report, "Energy and carbon",
+                    "The energy of your jobs and the CO2e that it caused "
+                    "(location-based). The making of the GPUs is apart, and in "
+                    "no sum. It changes nothing of what is due.");
+    next = put_carbons (page, page->s->bill, 1);
+    if (page->s->before)
+        put_carbons (page, page->s->before, next);
+    carbon_notes_of_team (page);
 }
 
 mpz_srcptr statement_due_of (const page_t *page, bill_kind_t kind)

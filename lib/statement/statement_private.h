@@ -78,6 +78,8 @@ typedef struct {
     size_t cpu_hours; /* their column; 0: the site counts no CPUs */
     size_t user;      /* the column of users; 0: there is none */
     size_t balances;  /* the first of their columns; 0: there are no rules */
+    size_t energy; /* the first of carbon_columns(), and of the factor's behind
+                      them; 0: the page has no energy */
     size_t
         quantity; /* columns of services, where the page has any: 0 is none */
     size_t unit;
@@ -113,6 +115,9 @@ void statement_lines (page_t *page);
 /* Opening, added, used, expired, left. */
 void statement_balance_lines (page_t *page);
 void statement_budget_lines (page_t *page);
+/* Rows of energy and CO2e of the team in a month's bill. */
+bool statement_has_carbon (const page_t *page);
+void statement_carbon_lines (page_t *page);
 
 /* Figures on top, charts, proofs and totals. */
 char *statement_margin_percent (const group_t *group);

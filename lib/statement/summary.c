@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "carbon/carbon_page.h"
 #include "statement/summary_private.h"
 
 const char summary_usage_keys[] = "pool,team,project";
@@ -71,6 +72,8 @@ static const column_info_t rest[] = {
 
 static void add_columns (page_t *page)
 {
+    size_t rows;
+
     report_columns (page->report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
@@ -83,6 +86,9 @@ static void add_columns (page_t *page)
                                    rest[i].type, false);
         report_column_help (page->report, at, rest[i].help);
     }
+    bill_carbon (page->s->bill, &rows);
+    if (rows > 0)
+        page->energy = carbon_columns (page->report);
 }
 
 /* --- figures and quality ---------------------------------------------------- */
@@ -401,6 +407,7 @@ static void fill (page_t *page)
                      "%s is not over: it is compared with %s when it is.",
                      page->s->month, page->s->before_month);
     summary_waste (page);
+    summary_carbon (page);
     summary_actions (page);
 }
 

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "carbon/carbon_page.h"
 #include "ledger/bill_idle.h"
 #include "statement/summary_private.h"
 
@@ -121,6 +122,43 @@ void summary_waste (page_t *page)
     put_group (page, classes, WASTE_UNKNOWN, &sum);
     fields_clear (&waste_rows, &sum);
     cube_free (classes);
+}
+
+/* --- energy ----------------------------------------------------------------- */
+
+void summary_carbon (page_t *page)
+{
+    const fields_t *fields = &bill_fields[BILL_CARBON];
+    size_t count;
+    const bill_carbon_t *rows = bill_carbon (page->s->bill, &count);
+    cube_t *teams = cube_new (fields, "team");
+    bill_carbon_t all;
+
+    fields_init (fields, &all);
+    cube_add_list (teams, rows, count);
+    cube_sort (teams, "-facility_kwh");
+    if (count > 0)
+        report_section (page->report, "Energy and carbon",
+                        "The energy of jobs and the CO2e that it caused "
+                        "(location-based). The making of the GPUs is apart, "
+                        "and in no sum.");
+    for (size_t i = 0; i < cube_count (teams); i++) {
+        const bill_carbon_t *row = cube_row (teams, i);
+        const char *team = row->team ? row->team : key_info (KEY_TEAM)->absent;
+        report_row (page->report);
+        report_put_text (page->report, AT_SECTION, "carbon");
+        report_put_text (page->report, AT_TEAM, team);
+        report_put_text (page->report, AT_NAME, team);
+        carbon_put (page->report, page->energy, row);
+    }
+    if (count > 0) {
+        cube_sum (teams, 0, cube_count (teams), &all);
+        report_section_totals (page->report);
+        carbon_put (page->report, page->energy, &all);
+        carbon_notes (page->report, rows, count, CARBON_PAGE);
+    }
+    fields_clear (fields, &all);
+    cube_free (teams);
 }
 
 /* --- what to do ------------------------------------------------------------- */
