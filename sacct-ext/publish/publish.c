@@ -413,7 +413,7 @@ static int write_decisions (struct publishing *p, const month_pages_t *of)
     report_t *report = NULL;
     int rc = make_decisions (p, of->month, &report);
 
-    if (rc == CLI_OK && !strcmp (of->month, last_over (p)->name))
+    if (rc == CLI_OK && !strcmp (of->month, last_decided (p)->name))
         take_verdicts (p, report);
     if (before)
         near[page.near_count++] = (render_link_t){of->before, before};
