@@ -426,9 +426,10 @@ void breakeven_leave_old (report_t *report, breakeven_t *b, const site_t *site,
         int needed = breakeven_age_years (b, cloud);
         if (!cloud->old)
             continue;
-        buffer_printf (&names, "%s%s (%s, %lld days)", names.length ? ", " : "",
-                       cloud->cloud->name, cloud->cloud->as_of,
-                       (long long)cloud->age_days);
+        GL_AUTOFREE char *price = exact_shortest (cloud->cloud->per_gpu_hour);
+        buffer_printf (&names, "%s%s, %s %s of %s", names.length ? "; " : "",
+                       cloud->cloud->name, price, site->currency,
+                       cloud->cloud->as_of);
         if (needed > years)
             years = needed;
     }
@@ -437,12 +438,12 @@ void breakeven_leave_old (report_t *report, breakeven_t *b, const site_t *site,
     day = calendar_civil_of_day (b->price_day);
     report_note_pool (report, NOTE_INFORMATION, b->pool,
                  "prices that were %d months old or older on "
-                 "%04d-%02d-%02d are left out: %s.",
+                 "%04d-%02d-%02d are not used: %s.",
                  months, day.year, day.month, day.day,
                  buffer_text (&names));
     report_note_pool (report, NOTE_COMMAND, b->pool,
-                      "--max-age %dy compares with the prices that are left "
-                      "out.",
+                      "--max-age %dy compares with the prices that are not "
+                      "used.",
                       years);
 }
 

@@ -293,14 +293,14 @@ int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
             GL_ANY (plan->query.filters, plan->query.filter_count, it,
                     it->key == KEY_POOL),
             error);
-    report = report_begin (&plan->query, "plan", "Planning");
+    report = report_begin (&plan->query, "plan", "Decisions");
     for (size_t i = 0; i < plan->count; i++)
         if (add_cost (plan, &plan->pools[i], at, report, error) < 0) {
             report_free (report);
             return -1;
         }
     measure (plan);
-    plan_fill (report, plan->query.site, plan->asked, plan->pools, plan->count);
+    plan_fill (report, &plan->query, plan->asked, plan->pools, plan->count);
     *ret_report = report;
     return 0;
 }

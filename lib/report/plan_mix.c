@@ -286,7 +286,8 @@ static void add_row (const choice_t *c, const row_t *row)
     plan_row (c->v, item);
     report_put_count (c->v->report, PLAN_GPUS, row->mix.owned);
     report_put_count (c->v->report, PLAN_NODES, row->mix.owned / c->now.step);
-    report_put_count (c->v->report, PLAN_RESERVED, row->mix.reserved);
+    if (plan_reserves (c->v))
+        report_put_count (c->v->report, PLAN_RESERVED, row->mix.reserved);
     *c->v->has |= row->mix.reserved > 0 ? HAS_RESERVED : 0;
     put_costs (c, &row->mix);
     put_work (c, &row->mix);
@@ -364,10 +365,12 @@ static char *with_provider (const char *words, const side_t *side)
                : xstrdup (words);
 }
 
-static void add_rows (const choice_t *c)
+/* Whether there are any. */
+static bool add_rows (const choice_t *c)
 {
     const side_t *best = &c->side[c->best];
     rows_t rows = {.count = 0};
+    bool compared;
 
     if (has_offers (best))
         take_cheapest (c, &rows);
@@ -384,11 +387,14 @@ static void add_rows (const choice_t *c)
         take_row (&rows, HAS_ALL_RENTED, name, &c->side[i],
                   &c->side[i].rented);
     }
-    *c->v->has |= rows.has;
-    for (size_t i = 0; i < rows.count; i++)
+    compared = rows.count > 1; /* one row has nothing to be compared with */
+    if (compared)
+        *c->v->has |= rows.has;
+    for (size_t i = 0; compared && i < rows.count; i++)
         add_row (c, &rows.row[i]);
     GL_FREE_EACH (rows.row, rows.count, it, free (it->name);
                   mix_clear (&it->mix));
+    return compared;
 }
 
 /* "a, b and c" */
@@ -460,9 +466,9 @@ static char *against_today (const choice_t *c, const mix_t *mix)
     GL_AUTOFREE char *year = exact_text (q, c->v->site->currency_digits);
     text = mpq_sgn (q) == 0
                ? xstrdup (", as much as today")
-               : xasprintf (", %s %% less than today's %s (own %llu): %s a year",
+               : xasprintf (", %s %% less than today's %s (own %llu): %s %s a year",
                             percent, today, (unsigned long long)c->today.owned,
-                            year);
+                            year, c->v->site->currency);
     mpq_clear (q);
     return text;
 }
@@ -518,86 +524,146 @@ static const side_t *without_sunk (const choice_t *c, mix_t *ret_mix)
     return best;
 }
 
-/* What of today's hour is paid already, and what that means for today's GPUs. */
-static char *sunk_sentence (const choice_t *c)
+/* What one hour of today's GPUs costs without their hardware. */
+static void avoidable_hour (const choice_t *c, mpq_t ret_hour)
 {
     const breakeven_t *cost = &c->v->pool->cost;
-    const side_t *side;
-    char *text = NULL;
-    mpq_t hour, sunk;
-    mix_t mix;
+    mpq_t sunk;
 
-    mix_init (&mix);
-    mpq_inits (hour, sunk, NULL);
+    mpq_init (sunk);
     plan_sunk (cost, sunk);
-    if (c->today.works && mpq_sgn (sunk) > 0
-        && (side = without_sunk (c, &mix)) != NULL) {
-        GL_AUTOFREE char *words = mix_words (side, &mix);
-        mpq_div (hour, c->today.per_hour, c->demand.mean);
-        GL_AUTOFREE char *full = exact_text (hour, 2);
-        exact_add_scaled (sunk, sunk, (int64_t)cost->gpus - 1, 1);
-        mpq_set_ui (hour, 0, 1);
-        exact_add_scaled (hour, sunk, 1, cost->hours);
-        mpq_div (hour, hour, c->demand.mean);
-        GL_AUTOFREE char *paid = exact_text (hour, 2);
-        text = xasprintf (" Of today's %s, %s are sunk: the hardware is bought. "
-                          "Until it is replaced, it is cheapest to %s%s.",
-                          full, paid, mix.owned > 0 ? "keep " : "",
-                          words + (mix.owned > 0 ? strlen ("own ") : 0));
-    }
-    mix_clear (&mix);
-    mpq_clears (hour, sunk, NULL);
-    return text ? text : xstrdup ("");
+    mpq_sub (sunk, cost->per_gpu_year, sunk);
+    mpq_set_ui (ret_hour, 0, 1);
+    exact_add_scaled (ret_hour, sunk, (int64_t)cost->gpus, cost->hours);
+    mpq_clear (sunk);
 }
 
+/* Of the mixes that own nothing the cheapest; NULL: none works. */
+static const side_t *cheapest_rent (const choice_t *c)
+{
+    const side_t *best = NULL;
+
+    for (size_t i = 0; i < c->count; i++)
+        if (!best ? c->side[i].rented.works
+                  : cheaper (&c->side[i].rented, &best->rented))
+            best = &c->side[i];
+    return best;
+}
+
+static char *year_words (const choice_t *c, mpq_srcptr per_hour)
+{
+    char *text;
+    mpq_t q;
+
+    mpq_init (q);
+    per_year (c, per_hour, q);
+    GL_AUTOFREE char *amount = exact_text (q, c->v->site->currency_digits);
+    text = xasprintf ("%s %s", amount, c->v->site->currency);
+    mpq_clear (q);
+    return text;
+}
+
+/* Nothing costs less than today's GPUs, which did the work, without their hardware. */
+static bool keeps_all (const choice_t *c, const mix_t *now)
+{
+    bool keeps;
+    mpq_t hour;
+
+    mpq_init (hour);
+    avoidable_hour (c, hour);
+    keeps = c->today.works && mpq_cmp (hour, now->per_hour) <= 0;
+    mpq_clear (hour);
+    return keeps;
+}
+
+/* "Keep 8 of 16 GPUs, rent the rest at X." */
+static char *action_words (const choice_t *c, const side_t *side,
+                           const mix_t *now)
+{
+    GL_AUTOFREE char *words = mix_words (side, now);
+    const char *others = strchr (words, ',');
+
+    if (keeps_all (c, now))
+        return xstrdup ("Buy nothing.");
+    if (now->owned == 0)
+        return xasprintf ("Give the pool up: %s.", words);
+    return xasprintf ("Keep %llu of %llu GPUs%s.",
+                      (unsigned long long)now->owned,
+                      (unsigned long long)c->v->pool->cost.gpus,
+                      others ? others : "");
+}
+
+/* What the action saves in a year of what can still be saved. */
+static char *saving_sentence (const choice_t *c, const mix_t *now)
+{
+    const side_t *rent = cheapest_rent (c);
+    char *text = NULL;
+    mpq_t hour;
+
+    mpq_init (hour);
+    avoidable_hour (c, hour);
+    if (keeps_all (c, now) && rent) {
+        mpq_sub (hour, rent->rented.per_hour, hour);
+        GL_AUTOFREE char *more = year_words (c, hour);
+        text = xasprintf ("Keep the %llu GPUs: renting for the same work costs "
+                          "%s a year more than giving them up saves.",
+                          (unsigned long long)c->today.owned, more);
+    } else if (c->today.works && !keeps_all (c, now)) {
+        mpq_sub (hour, hour, now->per_hour);
+        GL_AUTOFREE char *less = year_words (c, hour);
+        text = xasprintf ("This saves %s a year: what ends with the GPUs that "
+                          "are given up, less the rent.",
+                          less);
+    }
+    mpq_clear (hour);
+    return text ? text : xstrdup ("No other way costs less.");
+}
+
+/* What is cheapest once hardware is bought anew. */
+static char *purchase_sentence (const choice_t *c, const side_t *side,
+                                const mix_t *mix)
+{
+    GL_AUTOFREE char *words = mix_words (side, mix);
+    GL_AUTOFREE char *compared = against_today (c, mix);
+    GL_AUTOFREE char *paid = payback_sentence (c, side, mix);
+    char *text;
+    mpq_t q;
+
+    mpq_init (q);
+    mpq_div (q, mix->per_hour, c->demand.mean);
+    GL_AUTOFREE char *rate = exact_text (q, 2);
+    text = xasprintf ("For the next purchase: %s%s, %s %s a GPU hour at full "
+                      "cost%s.%s",
+                      words, mix == &c->today ? " as today" : "", rate,
+                      c->v->site->currency, mix == &c->today ? "" : compared,
+                      paid);
+    mpq_clear (q);
+    return text;
+}
+
+/* What to do with the GPUs that are bought, then what to buy next. */
 static void say_verdict (const choice_t *c, const side_t *side,
                          const mix_t *mix)
 {
     const char *name = c->v->pool->pool->name;
-    GL_AUTOFREE char *words = mix_words (side, mix);
-    GL_AUTOFREE char *compared = against_today (c, mix);
-    GL_AUTOFREE char *paid = payback_sentence (c, side, mix);
-    GL_AUTOFREE char *sunk = sunk_sentence (c);
-    const char *keep = mix == &c->today ? " as today" : "";
-    mpq_t q;
+    GL_AUTOFREE char *certain = plan_certainty (c->v);
+    GL_AUTOFREE char *next = purchase_sentence (c, side, mix);
+    const side_t *now_side;
+    mix_t now;
 
-    mpq_init (q);
-    mpq_div (q, mix->per_hour, c->demand.mean);
-    GL_AUTOFREE char *rate = exact_text (q, 2);
-    GL_AUTOFREE char *hint
-        = xasprintf ("%s a GPU hour at full cost: %s%s%s.%s%s",
-                     c->v->site->currency, words, keep,
-                     mix == &c->today ? "" : compared, paid, sunk);
-    report_figure (c->v->report, name, rate, hint, COLUMN_RATE);
-    mpq_clear (q);
-}
-
-/* Without a price to rent at there is no verdict. */
-static void say_alone (const choice_t *c)
-{
-    const site_pool_t *pool = c->v->pool->pool;
-    const mix_t *mix = c->today.works ? &c->today : &c->side[0].best;
-    mpq_t q;
-
-    mpq_init (q);
-    mpq_div (q, mix->per_hour, c->demand.mean);
-    GL_AUTOFREE char *rate = exact_text (q, 2);
-    GL_AUTOFREE char *hint = xasprintf (
-        "%s a GPU hour at full cost for the %llu GPUs %s: there is no rental price to "
-        "compare with.",
-        c->v->site->currency, (unsigned long long)mix->owned,
-        mix == &c->today ? "of today" : "that do the work");
-    report_figure (c->v->report, pool->name, rate, hint, COLUMN_RATE);
-    report_note_pool (c->v->report, NOTE_INFORMATION, pool->name,
-                      "no price to rent a GPU is entered, so owning is "
-                      "compared with nothing.");
-    report_note_pool (
-        c->v->report, NOTE_COMMAND, pool->name,
-        "'gpuledger prices list%s%s' shows offers; enter one under "
-        "'clouds' with `gpu: %s` and `catalogue: PROVIDER/INSTANCE/REGION`.",
-        pool->gpu ? " --gpu " : "", pool->gpu ? pool->gpu : "",
-        pool->gpu ? pool->gpu : "MODEL");
-    mpq_clear (q);
+    mix_init (&now);
+    now_side = without_sunk (c, &now);
+    if (now_side) {
+        GL_AUTOFREE char *action = action_words (c, now_side, &now);
+        GL_AUTOFREE char *saving = saving_sentence (c, &now);
+        GL_AUTOFREE char *hint = xasprintf ("%s %s %s", saving, next, certain);
+        report_figure (c->v->report, name, action, hint, COLUMN_WORDS);
+    } else {
+        GL_AUTOFREE char *hint = xasprintf ("%s %s", next, certain);
+        report_figure (c->v->report, name, "Buy nothing yet.", hint,
+                       COLUMN_WORDS);
+    }
+    mix_clear (&now);
 }
 
 /* ---- the curve and the work ---- */
@@ -693,7 +759,9 @@ static void prove_work (const choice_t *c)
 
     proof->holds = true;
     report_proof_line (proof, "measured", used);
-    prove_line (c, proof, "cheapest", &c->side[c->best].best);
+    prove_line (c, proof,
+                has_offers (&c->side[c->best]) ? "cheapest" : "all owned",
+                &c->side[c->best].best);
     prove_line (c, proof, "today", &c->today);
     prove_line (c, proof, "all rented", &c->side[c->best].rented);
 }
@@ -743,12 +811,12 @@ static void add_choice (choice_t *c)
     if (has_offers (side))
         say_verdict (c, keep ? NULL : side, keep ? &c->today : &side->best);
     else
-        say_alone (c);
+        plan_verdict_alone (c->v, c->today.works, side->best.owned);
     note_today (c);
-    add_rows (c);
+    if (add_rows (c))
+        prove_work (c);
     if (has_offers (side))
         add_curve (c);
-    prove_work (c);
     note_shares (c);
 }
 
@@ -756,8 +824,12 @@ void plan_mix (plan_view_t *v)
 {
     choice_t choice;
 
-    if (!v->pool->has_cost || v->pool->hours == 0 || !v->measured)
+    if (!v->pool->has_cost || v->pool->hours == 0 || !v->used)
         return;
+    if (!v->measured) {
+        plan_verdict_unused (v);
+        return;
+    }
     choice_make (&choice, v);
     add_choice (&choice);
     choice_clear (&choice);

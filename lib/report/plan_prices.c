@@ -27,7 +27,37 @@ static void add_owned (const plan_view_t *v, const char *item,
     plan_row (v, item);
     plan_put (v, PLAN_MEASURED, v->used);
     plan_put (v, PLAN_RATE, q);
+    mpq_set_ui (q, 0, 1);
+    exact_add_scaled (q, per_year, (int64_t)v->pool->cost.gpus, 1);
+    plan_put (v, PLAN_OWN, q);
     mpq_clear (q);
+}
+
+/* What a statement compares a rate with: jobs had the GPU in it or not. */
+static void add_in_service (const plan_view_t *v)
+{
+    const breakeven_t *cost = &v->pool->cost;
+    mpq_t q;
+
+    mpq_init (q);
+    exact_add_scaled (q, cost->per_gpu_year, 1, cost->hours);
+    plan_row (v, "owned: cost of an hour in service, used or not");
+    plan_put (v, PLAN_RATE, q);
+    mpq_clear (q);
+}
+
+/* What the power of the pool is computed with. */
+static void note_power (const plan_view_t *v)
+{
+    const breakeven_t *cost = &v->pool->cost;
+    const breakeven_part_t *power
+        = GL_FIND (cost->part, cost->part_count, it, it->kind == COST_POWER);
+
+    if (power)
+        report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
+                          "power of a GPU in a year, idle time and PUE "
+                          "included: %s.",
+                          power->how);
 }
 
 /* A year of a GPU at the measured use; `off`: idle GPUs draw nothing. */
@@ -69,7 +99,8 @@ static void add_own (const plan_view_t *v)
     mpq_t sunk, rest;
 
     mpq_inits (sunk, rest, NULL);
-    add_owned (v, "owned: full cost", cost->per_gpu_year);
+    add_owned (v, "owned: full cost of an hour that jobs used, idle time included",
+               cost->per_gpu_year);
     *v->has |= HAS_OWNED;
     plan_sunk (cost, sunk);
     mpq_sub (rest, cost->per_gpu_year, sunk);
@@ -79,6 +110,8 @@ static void add_own (const plan_view_t *v)
         *v->has |= HAS_SUNK;
     }
     add_switched_off (v);
+    add_in_service (v);
+    note_power (v);
     mpq_clears (sunk, rest, NULL);
 }
 
@@ -132,8 +165,13 @@ void plan_prices_help (buffer_t *out, unsigned has)
         unsigned has;
         const char *text;
     } sentences[] = {
-        {HAS_OWNED, " Full cost: the yearly cost of a GPU over its hours at "
-                    "work, idle hours included."},
+        {HAS_OWNED,
+         " Full cost: the cost of a year over the hours that jobs would use in "
+         "it at the load of the period, so that they pay for idle hours, too. "
+         "With more work, an hour costs less. An hour in service is the cost of "
+         "the year over all its hours: a statement compares its rate with that "
+         "one. Pages of a month divide the cost of that month, which differs a "
+         "little."},
         {HAS_SUNK, " Sunk is the part that is spent already: giving up the GPUs "
                    "does not bring it back. Avoidable are staff, power and "
                    "other costs, which end with the GPUs. Compare the rented "

@@ -77,6 +77,7 @@ enum {
 typedef struct {
     report_t *report;
     const site_t *site;
+    period_t period;
     const plan_query_t *asked;
     const plan_pool_t *pool;
     const char *analysis;
@@ -90,8 +91,9 @@ typedef struct {
 } plan_view_t;
 
 /* plan_report.c: the columns and sections of all pools. */
-void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
-                const plan_pool_t *pools, size_t count);
+void plan_fill (report_t *report, const report_query_t *query,
+                const plan_query_t *asked, const plan_pool_t *pools,
+                size_t count);
 
 /* The words above a section, of what its rows have. */
 void plan_mix_help (buffer_t *out, unsigned has);
@@ -115,6 +117,24 @@ void plan_put_payback (const plan_view_t *view, mpq_srcptr months);
 bool plan_outlives (mpq_srcptr months, mpq_srcptr life);
 /* The words that follow "the purchase": "is paid back in ..."; yours to free. */
 char *plan_payback_words (mpq_srcptr months, mpq_srcptr life);
+
+/* plan_report.c: jobs had less than half of the capacity. */
+bool plan_little_used (const plan_view_t *view);
+/* There is a price with a term, which is not old. */
+bool plan_reserves (const plan_view_t *view);
+/* GPU hours a day of the period. */
+void plan_per_day (const plan_view_t *view, mpq_t ret_per_day);
+/* What the formula of capacity has for that demand, and its inputs; clear it. */
+void plan_need (const plan_view_t *view, mpq_srcptr per_day,
+                values_t *ret_need);
+
+/* plan_verdict.c: what to do with the pool, and what a year of it costs or saves. */
+void plan_verdict_unused (const plan_view_t *view);
+/* Of a pool whose work was done by today's GPUs, or was not, with so many in use at most; there
+ * is no price to compare with. */
+void plan_verdict_alone (const plan_view_t *view, bool done, uint64_t peak_gpus);
+/* A sentence: what is measured, and for how long; yours to free. */
+char *plan_certainty (const plan_view_t *view);
 
 /* plan_mix.c: how many to own and to reserve, and how to rent the rest. */
 void plan_mix (plan_view_t *view);

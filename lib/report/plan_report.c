@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -48,8 +49,8 @@ static const column_info_t columns[] = {
      "Work of the period that interruptible GPUs do."},
     {"on_demand_hours", "On demand, GPU hours", COLUMN_HOURS, false, true,
      "Work of the period that GPUs rented by the hour do."},
-    {"gpu_hours", "Work, GPU hours", COLUMN_HOURS, false, false,
-     "All work of the period: the same in every row."},
+    {"gpu_hours", "Work of the period, GPU hours", COLUMN_HOURS, false, false,
+     "All work of the period, not of a year: the same in every row."},
     {"months", "Months", COLUMN_RATE, false, false,
      "From the purchase on; for a mix, until it is paid back against renting "
      "everything."},
@@ -58,11 +59,13 @@ static const column_info_t columns[] = {
     {"paid_back", "Paid back", COLUMN_TEXT, false, false,
      "Whether the purchase is paid back: yes, never, or never within the life "
      "of the hardware."},
-    {"own", "Owning", COLUMN_MONEY, false, false, ""},
-    {"rent", "Renting", COLUMN_MONEY, false, false, ""},
+    {"own", "Owning", COLUMN_MONEY, false, false,
+     "What the owned GPUs cost in a year; in cumulative cash, until then."},
+    {"rent", "Renting", COLUMN_MONEY, false, false,
+     "What the rented GPUs cost in a year; in cumulative cash, until then."},
     {"saving", "Saving", COLUMN_MONEY, false, false,
      "Renting less owning; for a mix, the cost of today's GPUs less that of "
-     "the mix."},
+     "the mix. In a year; in cumulative cash, until then."},
     {"as_of", "Price of", COLUMN_DATE, false, false,
      "When the price was read; of several, the oldest."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
@@ -141,13 +144,20 @@ static bool below (mpq_srcptr value, const char *share)
     return less;
 }
 
-/* Below half, owning so much is questioned before anything is bought. */
+bool plan_little_used (const plan_view_t *v)
+{
+    return v->used && below (v->used, LOOK_AGAIN);
+}
+
+/* Below half, owning so much is questioned before anything is bought. Where the cost is
+ * known, the verdict says what to do. */
 static void note_band (const plan_view_t *v)
 {
     mpq_srcptr effective = values_get (&v->values, "effective");
-    bool unused = v->used && below (v->used, LOOK_AGAIN);
+    bool unused = plan_little_used (v);
 
-    if (!unused && !(effective && below (effective, LOOK_AGAIN)))
+    if (unused ? v->pool->has_cost
+               : !effective || !below (effective, LOOK_AGAIN))
         return;
     report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
                       unused ? "jobs had less than half of the capacity: look "
@@ -170,11 +180,35 @@ static void note_unknown (const plan_view_t *v)
         return;
     GL_AUTOFREE char *percent = report_percent_text (c->unknown, c->capacity);
     report_note_pool (v->report, NOTE_WARNING, v->pool->pool->name,
-                      "no source says of %s %% of the capacity whether it was up, and "
-                      "it is not counted as down: the downtime is that or more.",
+                      "no source says of %s %% of the capacity whether it was "
+                      "up. It is counted neither as idle nor as down: both may "
+                      "be more.",
                       percent);
     report_note_pool (v->report, NOTE_COMMAND, v->pool->pool->name,
                       "--downtime sets the downtime where no source knows it.");
+}
+
+static void add_share_of (const plan_view_t *v, const char *item, mpq_srcptr seconds)
+{
+    mpq_t q;
+
+    if (mpq_sgn (seconds) == 0)
+        return;
+    mpq_init (q);
+    mpq_div (q, seconds, v->pool->capacity.capacity);
+    plan_row (v, item);
+    plan_put (v, PLAN_PERCENT, q);
+    mpq_clear (q);
+}
+
+/* With these the shares of the capacity add up. */
+static void add_rest (const plan_view_t *v)
+{
+    const capacity_sum_t *c = &v->pool->capacity;
+
+    add_share_of (v, "reserved, not used", c->reserved_unused);
+    add_share_of (v, "idle", c->idle);
+    add_share_of (v, "unknown: no source says whether it was up", c->unknown);
 }
 
 static void add_use (plan_view_t *v)
@@ -190,6 +224,8 @@ static void add_use (plan_view_t *v)
             continue;
         plan_row (v, v->made[i]->title);
         plan_put (v, PLAN_PERCENT, value);
+        if (strcmp (v->made[i]->id, "unused") == 0)
+            add_rest (v);
     }
     if (!p->weights_known)
         report_note_pool (v->report, NOTE_WARNING, p->pool->name,
@@ -354,12 +390,36 @@ static void note_need (const plan_view_t *v, const values_t *need)
         = breakeven_percent_text (values_get (need, "spares"));
     GL_AUTOFREE char *down = breakeven_percent_text (values_get (need, "downtime"));
     report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
-                      "%s GPUs are needed, and there are %llu: the capacity is "
-                      "planned for %s %% utilization, %s %% spares and %s %% "
-                      "downtime, which the period did not have. It is a "
-                      "reserve, no shortage.",
-                      needed, (unsigned long long)v->pool->cost.gpus, target,
-                      spare, down);
+                      "%llu GPUs did this work. Planned with %s %% utilization, "
+                      "%s %% spares and %s %% downtime, it takes %s: the pool "
+                      "has less reserve than planned. The report of demand says "
+                      "whether jobs waited.",
+                      (unsigned long long)v->pool->cost.gpus, target, spare,
+                      down, needed);
+}
+
+void plan_need (const plan_view_t *v, mpq_srcptr per_day, values_t *ret_need)
+{
+    values_init (ret_need);
+    take_target (v, ret_need);
+    values_set (ret_need, "gpu_hours_per_day", per_day);
+    values_set_i64 (ret_need, "gpus_per_node", v->pool->pool->gpus_per_node);
+    formula_solve (formula_named ("capacity"), ret_need, NULL);
+}
+
+void plan_per_day (const plan_view_t *v, mpq_t ret_per_day)
+{
+    mpq_set_ui (ret_per_day, 0, 1);
+    exact_add_scaled (ret_per_day, v->pool->allocated, 24,
+                      (int64_t)v->pool->hours * 3600);
+}
+
+bool plan_reserves (const plan_view_t *v)
+{
+    const breakeven_t *cost = &v->pool->cost;
+
+    return GL_ANY (cost->cloud, cost->cloud_count, it,
+                   it->committed && !it->old);
 }
 
 static void add_need (plan_view_t *v, const char *item, mpq_srcptr per_day,
@@ -367,11 +427,7 @@ static void add_need (plan_view_t *v, const char *item, mpq_srcptr per_day,
 {
     values_t need;
 
-    values_init (&need);
-    take_target (v, &need);
-    values_set (&need, "gpu_hours_per_day", per_day);
-    values_set_i64 (&need, "gpus_per_node", v->pool->pool->gpus_per_node);
-    formula_solve (formula_named ("capacity"), &need, NULL);
+    plan_need (v, per_day, &need);
     plan_row (v, item);
     plan_put (v, PLAN_DEMAND, per_day);
     plan_put (v, PLAN_NEEDED, values_get (&need, "exact"));
@@ -447,7 +503,7 @@ static void add_capacity (plan_view_t *v)
     report_put_count (v->report, PLAN_NODES,
                       p->cost.gpus / (uint64_t)p->pool->gpus_per_node);
     mpq_init (day);
-    exact_add_scaled (day, p->allocated, 24, (int64_t)p->hours * 3600);
+    plan_per_day (v, day);
     add_need (v, "for the demand of the period", day, true);
     add_trend (v);
     add_growth (v, day);
@@ -562,12 +618,17 @@ void plan_put_choices (report_t *report, const site_t *site,
         add_share (report, "interruptible_pct", asked->interruptible);
 }
 
-void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
-                const plan_pool_t *pools, size_t count)
+void plan_fill (report_t *report, const report_query_t *query,
+                const plan_query_t *asked, const plan_pool_t *pools,
+                size_t count)
 {
-    plan_view_t view = {.report = report, .site = site, .asked = asked};
+    plan_view_t view = {.report = report,
+                        .site = query->site,
+                        .period = query->period,
+                        .asked = asked};
 
-    plan_put_choices (report, site, asked);
+    report_parameter (report, "currency", query->site->currency);
+    plan_put_choices (report, query->site, asked);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
     report->notes_last = true;
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)

@@ -322,7 +322,8 @@ static void add_row (const plan_view_t *v, const char *item, const outcome_t *o)
 {
     plan_row (v, item);
     report_put_count (v->report, PLAN_GPUS, o->cheapest.owned);
-    report_put_count (v->report, PLAN_RESERVED, o->cheapest.reserved);
+    if (plan_reserves (v))
+        report_put_count (v->report, PLAN_RESERVED, o->cheapest.reserved);
     put_per_year (v, PLAN_OWN, o->owned);
     put_per_year (v, PLAN_RENT, o->rented);
     put_per_year (v, PLAN_SAVING, o->saving);
@@ -468,8 +469,8 @@ static void note_next (const plan_view_t *v, const site_analysis_t *question,
     report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
                       "with the %s, today's GPUs cost %s %s a year %s than "
                       "renting; without it as the row 'as it is' says.",
-                      name, v->site->currency,
-                      amount, mpq_sgn (with.saving) < 0 ? "more" : "less");
+                      name, amount, v->site->currency,
+                      mpq_sgn (with.saving) < 0 ? "more" : "less");
     outcome_clear (&with);
     mpq_clears (one, year, NULL);
 }

@@ -285,11 +285,16 @@ kept ()
                 for (d in hours) {left = d - k - r; if (left > 0) cost += hours[d] / 720 * left * (side == 1 ? 4 : 3)}
                 if (best < 0 || cost < best - 1e-9) {best = cost; own = k; reserve = r; from = side}
             }
-        printf "%d %d %d", own, reserve, from}'
+        printf "%d %d %d %.0f", own, reserve, from, (16 * owned - best) * 8760}'
 }
-is "8 0 2" "$(kept)" "of all mixes with today's hardware sunk"
-grep -qFx "m 1.97 USD a GPU hour at full cost: own 4, reserve 2 at one-year, rent the rest at by-hour, 50.0 % less than today's 3.93 (own 16): 105120.00 a year. Against renting everything, the purchase is paid back in 33.8 months of its life of 48. Of today's 3.93, 1.87 are sunk: the hardware is bought. Until it is replaced, it is cheapest to keep 8, rent the rest at other." figures
-result $? "the verdict is a sentence, and says what is sunk"
+is "8 0 2 44608" "$(kept)" "of all mixes with today's hardware sunk"
+rests="This rests on the measured use of one month only (2026-04), and on the cost of a year by the configuration."
+grep -qFx "m Keep 8 of 16 GPUs, rent the rest at other. This saves 44608.00 USD a year: what ends with the GPUs that are given up, less the rent. For the next purchase: own 4, reserve 2 at one-year, rent the rest at by-hour, 1.97 USD a GPU hour at full cost, 50.0 % less than today's 3.93 (own 16): 105120.00 USD a year. Against renting everything, the purchase is paid back in 33.8 months of its life of 48. $rests" figures
+result $? "the verdict begins with what to do, what it saves in a year, and ends with how sure that is"
+is "1.5000 210240.00 110240.00" "$(field mix.plan 'owned: cost of an hour in service' per_gpu_hour) $(field mix.plan 'owned: full cost' own) $(field mix.plan 'of it avoidable' own)" \
+    "an hour in service has a name of its own, and the year its amounts"
+jq -e '.title == "Decisions, 2026-04" and ([.parameters | .. | strings] | index ("USD"))' mix.json >/dev/null
+result $? "the page is named Decisions, and has the currency"
 is "3.9344 1.8714 2.0630" "$(field mix.plan 'owned: full cost' per_gpu_hour) $(field mix.plan 'of it sunk' per_gpu_hour) $(field mix.plan 'of it avoidable' per_gpu_hour)" \
     "an owned hour at work: 1.50, 0.7135 and 0.7865 x 16 / 6.1"
 is "by-hour,one-year,spot,other" "$(awk -F'|' '$1 == "breakeven" && $3 ~ /: rented price$/ {sub (/:.*/, "", $3); print $3}' mix.plan | paste -sd, -)" \
@@ -362,7 +367,7 @@ awk -F'|' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
 result $? "sorted with the others, by how far the answer moves from what it is"
 is 1 "$(grep -c 'next GPU' order)" "the question of another pool is not in it"
 next --json | jq -r '.notes[].text' >notes
-grep -qx "Pool m: with the next GPU (twice: 2 times the speed in 24 months), today's GPUs cost USD $(swung "$faster" 1 | awk '{printf "%.2f", -$3}') a year more than renting; without it as the row 'as it is' says." notes
+grep -qx "Pool m: with the next GPU (twice: 2 times the speed in 24 months), today's GPUs cost $(swung "$faster" 1 | awk '{printf "%.2f", -$3}') USD a year more than renting; without it as the row 'as it is' says." notes
 result $? "and a note has the answer with it"
 salvage=0
 jq -r '.notes[].text' mix.json | grep -qx "Pool m: today's GPUs cost more than renting the same work, whichever input changes."
@@ -381,27 +386,65 @@ is "3456.000000" "$(field growth.plan 'in 24 months, with 20.0 % growth a year' 
 # be rented for a tenth of the hours, 33.60; 20 cost 30.00. Today's did it all for 24.00.
 grep -v 'name: one-year\|name: spot\|name: other' mix.yaml | sed 's/4.00, as_of/40.00, as_of/' >dear.yaml
 "$program" --quiet --config dear.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m \
-    --downtime 40% --json | jq -r '.figures[].hint' >hints
-grep -q "^USD a GPU hour at full cost: own 16 as today. Of today's 3.93, 1.87 are sunk" hints
+    --downtime 40% --json | jq -r '.figures[] | "\(.value) \(.hint)"' >hints
+# 6.1 x 40.00 x 8,760 less 16 x 6,890
+grep -q "^Buy nothing. Keep the 16 GPUs: renting for the same work costs 2027200.00 USD a year more than giving them up saves. For the next purchase: own 16 as today, 3.93 USD a GPU hour" hints
 result $? "no mix is as cheap as today"
 # Without prices, owning is all there is; with a term alone, the most in use are reserved.
 sed '/^clouds:/,$d' mix.yaml >none.yaml
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >none.plan
-is "12 3 0 2.9508" "$(fields none.plan 'all owned' gpus nodes reserved_gpus per_gpu_hour)" "without prices, own all"
+is "12 3  2.9508" "$(fields none.plan 'all owned' gpus nodes reserved_gpus per_gpu_hour)" "without prices, own all; a column of reserved zeros is left out"
 is "today: own 16,all owned: own 12" "$(awk -F'|' '$1 == "mix" {print $3}' none.plan | paste -sd, -)" \
     "and nothing is called the cheapest"
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --json >none.json
-jq -r '.figures[].hint' none.json >hints
-grep -qFx 'USD a GPU hour at full cost for the 16 GPUs of today: there is no rental price to compare with.' hints &&
+jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' none.json >hints
+# 12 at most were in use: 3 nodes. 4 x 6,890 and 4 x 13,140
+grep -qFx "m Give 1 of 4 nodes up. This saves up to 27560.00 USD a year of the 52560.00 USD that these nodes cost; the rest is hardware, which is bought. Jobs used 146.4 GPU hours a day, 38.1 % of the 16 GPUs; the other nodes had room for the busiest hour, too. $rests" hints &&
     jq -r '.notes[].text' none.json >notes && grep -q '^Pool m: no price to rent' notes &&
     grep -q "^Pool m: 'gpuledger prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION" notes
 result $? "the headline says so, and a note how to enter a price"
 jq -r '.notes[].text' none.json | sed -n 's/:.*trend needs.*/:/p' >got
 is "Pools m, q:" "$(cat got)" "what several pools have in common is said once"
-jq -r '.notes[].text' none.json | grep -q '^Pool q: 138 GPUs are needed, and there are 104: .*80.0 % utilization, 10.0 % spares and 0.0 % downtime'
-result $? "why more GPUs are needed than there are"
-jq -r '.notes[].text' none.json | grep -q '^Pool m: jobs had less than half of the capacity: look again'
-result $? "below half of the capacity, look again"
+jq -r '.notes[].text' none.json | grep -q '^Pool q: 104 GPUs did this work. .*80.0 % utilization, 10.0 % spares and 0.0 % downtime, it takes 138: .* less reserve than planned'
+result $? "why more GPUs are planned than there are"
+# verdict CONFIG PERIOD...: what to do with the pool m
+verdict ()
+{
+    file=$1
+    shift
+    "$program" --quiet --config "$file" --store sqlite:mix.db report plan "$@" --pool m --json |
+        jq -r '.figures[] | "\(.value) \(.hint)"'
+}
+# Of 3 nodes of 4, with 146.4 GPU hours a day: 12 x 24 x 0.8 / 1.1 = 209.5 are planned for them, with a target of 50 %
+# 130.9.
+sed 's/n\[01-04\]/n[01-03]/; s/units: 4/units: 3/' none.yaml >three.yaml
+verdict three.yaml --month 2026-04 >said
+grep -q "^Nothing to do. Jobs used 146.4 GPU hours a day, 50.8 % of the 12 GPUs; with target and spares 209.5 are planned for them. They cost 185240.00 USD a year. .* unknown: no price to rent a GPU is entered" said
+result $? "where the load is within the plan, nothing is to do"
+verdict three.yaml --month 2026-04 --target 50% >said
+grep -q "^Buy nothing. The GPUs did all work: jobs used 146.4 GPU hours a day.*spares 130.9 are planned.*less reserve than planned. Another node costs 61746.67 USD a year: buy it only if jobs wait." said
+result $? "above it, more is bought only if jobs wait"
+sed 's/gpus_per_node: 4/gpus_per_node: 16/; s/n\[01-04\]/n01/; s/units: 4/units: 1/' none.yaml >one.yaml
+verdict one.yaml --month 2026-04 >said
+grep -q "^Move the work and give the pool up. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs; " said
+result $? "a node that is little used: move its work"
+verdict none.yaml -S 2026-04-01 -E 2026-04-09 >said
+grep -q "^Look again after a full month. Jobs used 120.0 GPU hours a day, 31.2 % of the 16 GPUs. .* use of 8 days only" said
+result $? "from some days alone, nothing is given up"
+verdict mix.yaml -S 2026-05-01 -E 2026-05-02 >said
+grep -q "^Look again after a full month. No job used its GPUs." said
+result $? "nor where no job used them"
+shares=$("$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P -n -o analysis,item,percent |
+    awk -F'|' '$1 == "use" {sum += $3} END {print sum}')
+is 100 "$shares" "the shares of the capacity add up, the unknown included"
+sed 's/as_of: 2026-0[24]-01/as_of: 2024-11-01/' mix.yaml >stale.yaml
+"$program" --quiet --config stale.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m --json | jq -r '.notes[].text' >notes
+grep -qx 'Pool m: prices that were 12 months old or older on 2026-05-02 are not used: by-hour, 4 USD of 2024-11-01; .*' notes &&
+    grep -qx 'Pool m: every price to rent a GPU is too old, so owning is compared with nothing.' notes
+result $? "prices that are too old are named with what they were"
+jq -e '[.proof[].title] | length == 1' none.json >/dev/null && "$program" --quiet --config one.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m --json |
+    jq -e '([.rows[] | select (.analysis == "mix")] | length == 0) and (.proof // [] | length == 0)' >/dev/null
+result $? "one row is compared with nothing, and left out"
 is "one node less, all rented from north: reserve 6 at one-year, rent the rest at by-hour" \
     "$(awk -F'|' '$1 == "mix" && $3 ~ /one node less/ {print $3}' mix.plan)" "equal mixes are one row"
 awk '/class="notes"/ {notes = NR} /<table class="cards/ {table = NR} END {exit !(table && notes > table)}' mix.html
@@ -486,7 +529,7 @@ is "28732.80 7008.000000 34.8" "$(field bound.even rent per_gpu_year) $(field bo
     "and of one without"
 ! grep -q '|stale' bound.even &&
     bound report breakeven --json | jq -r '.notes[].text' |
-    grep -qx 'Pool p: prices that were 12 months old or older on 2026-07-05 are left out: stale (2025-07-05, 365 days).' &&
+    grep -qx 'Pool p: prices that were 12 months old or older on 2026-07-05 are not used: stale, 3 USD of 2025-07-05.' &&
     bound report breakeven --json | jq -r '.notes[].text' | grep -q '^Pool p: --max-age 2y compares'
 result $? "an old price is left out, and the option is named"
 for age in 2y 13m any; do

@@ -1,0 +1,243 @@
+/* What to do with a pool that has no price to compare with: the action first, then what a
+ * year costs or saves, then how sure that is. */
+#include "base/array.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/plan_private.h"
+
+/* "one month only (2026-10)", "12 months", "13 days only" */
+static char *measured_words (const plan_view_t *v)
+{
+    size_t months = v->pool->months, days = v->pool->hours / 24;
+    char month[ZONE_STAMP_SIZE];
+
+    if (months > 1)
+        return xasprintf ("%zu months", months);
+    if (months == 1
+        && zone_unit (v->site->zone, CALENDAR_MONTH, v->period.start).start
+               == v->period.start
+        && zone_unit (v->site->zone, CALENDAR_MONTH, v->period.start).end
+               == v->period.end)
+        return xasprintf ("one month only (%s)",
+                          zone_unit_name (v->site->zone, CALENDAR_MONTH,
+                                          v->period.start, month));
+    return xasprintf ("%zu day%s only", days, days == 1 ? "" : "s");
+}
+
+char *plan_certainty (const plan_view_t *v)
+{
+    GL_AUTOFREE char *measured = measured_words (v);
+
+    return xasprintf ("This rests on the measured use of %s, and on the cost of a "
+                      "year by the configuration.",
+                      measured);
+}
+
+/* So many GPUs in a year, in the currency: all of their cost, or what ends with them. */
+static char *year_text (const plan_view_t *v, uint64_t gpus, bool avoidable)
+{
+    const breakeven_t *cost = &v->pool->cost;
+    char *text;
+    mpq_t year, sunk;
+
+    mpq_inits (year, sunk, NULL);
+    if (avoidable)
+        plan_sunk (cost, sunk);
+    mpq_sub (sunk, cost->per_gpu_year, sunk);
+    exact_add_scaled (year, sunk, (int64_t)gpus, 1);
+    GL_AUTOFREE char *amount = exact_text (year, v->site->currency_digits);
+    text = xasprintf ("%s %s", amount, v->site->currency);
+    mpq_clears (year, sunk, NULL);
+    return text;
+}
+
+/* "This saves up to X of the Y a year that the pool costs; the rest is hardware ..." */
+static char *saving_words (const plan_view_t *v, uint64_t gpus)
+{
+    GL_AUTOFREE char *saved = year_text (v, gpus, true);
+    GL_AUTOFREE char *all = year_text (v, gpus, false);
+    char *text;
+    mpq_t sunk;
+
+    mpq_init (sunk);
+    plan_sunk (&v->pool->cost, sunk);
+    text = mpq_sgn (sunk) > 0
+               ? xasprintf ("This saves up to %s a year of the %s that %s; the "
+                            "rest is hardware, which is bought.",
+                            saved, all,
+                            gpus < v->pool->cost.gpus ? "these nodes cost"
+                                                      : "the pool costs")
+               : xasprintf ("This saves up to %s a year.", saved);
+    mpq_clear (sunk);
+    return text;
+}
+
+static const char *no_price (const plan_view_t *v)
+{
+    return v->pool->cost.cloud_count > 0
+               ? "every price to rent a GPU is too old"
+               : "no price to rent a GPU is entered";
+}
+
+static void say (const plan_view_t *v, const char *action, const char *why)
+{
+    GL_AUTOFREE char *certain = plan_certainty (v);
+    GL_AUTOFREE char *hint = xasprintf ("%s %s", why, certain);
+
+    report_figure (v->report, v->pool->pool->name, action, hint, COLUMN_WORDS);
+}
+
+/* Nothing is given up for what was seen on some days. */
+static bool is_short (const plan_view_t *v)
+{
+    return v->pool->months == 0;
+}
+
+void plan_verdict_unused (const plan_view_t *v)
+{
+    GL_AUTOFREE char *saving = saving_words (v, v->pool->cost.gpus);
+    GL_AUTOFREE char *why
+        = xasprintf ("No job used its %llu GPUs. %s",
+                     (unsigned long long)v->pool->cost.gpus, saving);
+
+    say (v, is_short (v) ? "Look again after a full month." : "Give the pool up.",
+         is_short (v) ? "No job used its GPUs." : why);
+}
+
+/* ---- the work was done ---- */
+
+/* What the sentences are made of. */
+typedef struct {
+    const plan_view_t *v;
+    values_t need;
+    uint64_t nodes, spare_nodes; /* there are; of them not even peaks need */
+    char *load;  /* "250.3 GPU hours a day, 65.2 % of the 16 GPUs" */
+    char *limit; /* "244.4": what is planned for them */
+    bool over;   /* the load is above that */
+} load_t;
+
+static void take_limit (load_t *l)
+{
+    mpq_srcptr spare = values_get (&l->need, "exact_spare");
+    uint64_t gpus = l->v->pool->cost.gpus;
+    mpq_t limit;
+
+    mpq_init (limit);
+    plan_per_day (l->v, limit);
+    exact_add_scaled (limit, limit, (int64_t)gpus - 1, 1);
+    if (spare && mpq_sgn (spare) > 0)
+        mpq_div (limit, limit, spare);
+    l->limit = exact_text (limit, 1);
+    l->over = spare && mpq_cmp_ui (spare, gpus, 1) > 0;
+    mpq_clear (limit);
+}
+
+static void load_make (load_t *l, const plan_view_t *v, uint64_t peak_gpus)
+{
+    uint64_t step = (uint64_t)v->pool->cost.gpus_per_node;
+    uint64_t needed = (peak_gpus + step - 1) / step;
+    mpq_t day;
+
+    *l = (load_t){.v = v, .nodes = v->pool->cost.gpus / step};
+    mpq_init (day);
+    plan_per_day (v, day);
+    plan_need (v, day, &l->need);
+    GL_AUTOFREE char *hours = exact_text (day, 1);
+    GL_AUTOFREE char *share = breakeven_percent_text (v->used);
+    l->load = xasprintf ("%s GPU hours a day, %s %% of the %llu GPUs", hours,
+                         share, (unsigned long long)v->pool->cost.gpus);
+    take_limit (l);
+    mpq_srcptr nodes = values_get (&l->need, "nodes");
+    if (nodes && mpq_cmp_ui (nodes, needed, 1) > 0)
+        needed = (uint64_t)mpq_get_d (nodes);
+    l->spare_nodes = l->nodes > needed ? l->nodes - needed : 0;
+    mpq_clear (day);
+}
+
+static void load_clear (load_t *l)
+{
+    values_clear (&l->need);
+    free (l->load);
+    free (l->limit);
+}
+
+static void say_little (const load_t *l)
+{
+    uint64_t step = (uint64_t)l->v->pool->cost.gpus_per_node;
+    bool some = l->spare_nodes > 0;
+    GL_AUTOFREE char *saving
+        = saving_words (l->v, some ? l->spare_nodes * step : l->nodes * step);
+    GL_AUTOFREE char *action
+        = some ? xasprintf ("Give %llu of %llu nodes up.",
+                            (unsigned long long)l->spare_nodes,
+                            (unsigned long long)l->nodes)
+          : l->nodes == 1 ? xstrdup ("Move the work and give the pool up.")
+                          : xstrdup ("Buy nothing, and move peaks to quiet hours.");
+    GL_AUTOFREE char *why
+        = some ? xasprintf ("%s Jobs used %s; the other nodes had room for the "
+                            "busiest hour, too.",
+                            saving, l->load)
+          : l->nodes == 1
+              ? xasprintf ("%s Jobs used %s. Another pool must have room for "
+                           "this work.",
+                           saving, l->load)
+              : xasprintf ("Jobs used %s, and the busiest hours needed all "
+                           "nodes.",
+                           l->load);
+
+    say (l->v, action, why);
+}
+
+static void say_short (const load_t *l)
+{
+    GL_AUTOFREE char *why = xasprintf ("Jobs used %s.", l->load);
+
+    say (l->v, "Look again after a full month.", why);
+}
+
+static void say_well_used (const load_t *l)
+{
+    const plan_view_t *v = l->v;
+    GL_AUTOFREE char *cost = year_text (v, v->pool->cost.gpus, false);
+    GL_AUTOFREE char *node
+        = year_text (v, (uint64_t)v->pool->cost.gpus_per_node, false);
+    GL_AUTOFREE char *why
+        = l->over
+              ? xasprintf ("The GPUs did all work: jobs used %s. With target and "
+                           "spares %s are planned for them, so there is less "
+                           "reserve than planned. Another node costs %s a year: "
+                           "buy it only if jobs wait.",
+                           l->load, l->limit, node)
+              : xasprintf ("Jobs used %s; with target and spares %s are planned "
+                           "for them. They cost %s a year. Whether renting saves "
+                           "some of it is unknown: %s.",
+                           l->load, l->limit, cost, no_price (v));
+
+    say (v, l->over ? "Buy nothing." : "Nothing to do.", why);
+}
+
+void plan_verdict_alone (const plan_view_t *v, bool done, uint64_t peak_gpus)
+{
+    const site_pool_t *pool = v->pool->pool;
+    load_t load;
+
+    load_make (&load, v, peak_gpus);
+    if (!done)
+        say (v, "Find out what became of the GPUs.",
+             "More GPUs were in use than there are today.");
+    else if (plan_little_used (v) && is_short (v))
+        say_short (&load);
+    else if (plan_little_used (v))
+        say_little (&load);
+    else
+        say_well_used (&load);
+    load_clear (&load);
+    report_note_pool (v->report, NOTE_INFORMATION, pool->name,
+                      "%s, so owning is compared with nothing.", no_price (v));
+    report_note_pool (
+        v->report, NOTE_COMMAND, pool->name,
+        "'gpuledger prices list%s%s' shows offers; enter one under "
+        "'clouds' with `gpu: %s` and `catalogue: PROVIDER/INSTANCE/REGION`.",
+        pool->gpu ? " --gpu " : "", pool->gpu ? pool->gpu : "",
+        pool->gpu ? pool->gpu : "MODEL");
+}
