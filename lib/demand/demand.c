@@ -13,10 +13,20 @@
 
 /* --- what it is made of ------------------------------------------------------ */
 
+/* Full days up to the end of the facts, so that a forecast begins with the first day that is
+ * not known, whichever period is looked at. */
 static period_t history_of (const report_query_t *query)
 {
     const zone_t *zone = query->site->zone;
-    period_t h = {.end = zone_unit (zone, CALENDAR_DAY, query->period.end).start};
+    int64_t known = 0;
+    period_t h;
+
+    for (size_t i = 0; i < query->cluster_count; i++)
+        if (query->clusters[i].as_of > known)
+            known = query->clusters[i].as_of;
+    if (known == 0)
+        known = query->period.end;
+    h.end = zone_unit (zone, CALENDAR_DAY, known).start;
 
     h.start = h.end;
     for (int i = 0; i < SEASONAL_MAX && h.start > 0; i++)
@@ -32,7 +42,6 @@ demand_t *demand_new (const report_query_t *query, const plan_query_t *asked)
     d->query.period = report_full_hours (query);
     d->asked = asked;
     d->kinds = kinds_new (query->site);
-    d->changes = changes_new (d->query.period.start);
     d->history = history_of (&d->query);
     d->weights_known = true;
     return d;
@@ -57,11 +66,13 @@ void demand_free (demand_t *d)
         return;
     for (int i = 0; i < WAITS_COUNT; i++)
         clear_groups (&d->waits[i]);
-    changes_free (d->changes);
+    free (d->share);
     demand_curve_clear (&d->curve);
     for (size_t i = 0; i < d->pool_count; i++) {
         demand_pool_t *p = &d->pool[i];
         mpq_clears (p->capacity, p->gpus, p->all, p->down, NULL);
+        changes_free (p->changes);
+        demand_curve_clear (&p->curve);
         free (p->name);
         free (p->day);
     }
@@ -106,6 +117,41 @@ static int64_t parts_of (demand_t *d, const device_kind_t *kind,
                      / (2 * kind->weight.den));
 }
 
+static demand_pool_t *pool_of (demand_t *d, const char *name)
+{
+    demand_pool_t *pool;
+
+    if (name && !*name)
+        name = NULL;
+    pool = GL_FIND (d->pool, d->pool_count, it, text_same (it->name, name));
+    if (!pool) {
+        pool = GL_APPEND (d->pool, d->pool_count);
+        *pool = (demand_pool_t){
+            .name = name ? xstrdup (name) : NULL,
+            .changes = changes_new (d->query.period.start),
+            .day = xcalloc (SEASONAL_MAX, sizeof (*pool->day)),
+            .first = SEASONAL_MAX,
+        };
+        mpq_inits (pool->capacity, pool->gpus, pool->all, pool->down, NULL);
+    }
+    return pool;
+}
+
+/* Returns the parts, which the job that is added has in the pool. */
+static int64_t take_parts (demand_t *d, const char *pool, int64_t parts)
+{
+    size_t at = (size_t)(pool_of (d, pool) - d->pool);
+    demand_share_t *share
+        = GL_FIND (d->share, d->share_count, it, it->pool == at);
+
+    if (share)
+        share->parts += parts;
+    else
+        *GL_APPEND (d->share, d->share_count)
+            = (demand_share_t){.pool = at, .parts = parts};
+    return parts;
+}
+
 static int64_t allocated_parts (demand_t *d, const segment_t *s)
 {
     size_t count;
@@ -115,7 +161,9 @@ static int64_t allocated_parts (demand_t *d, const segment_t *s)
 
     for (size_t i = 0; i < count; i++)
         if (!h[i].kind->cpu)
-            parts += parts_of (d, h[i].kind, h[i].devices);
+            parts += take_parts (d,
+                                 h[i].kind->pool ? h[i].kind->pool->name : NULL,
+                                 parts_of (d, h[i].kind, h[i].devices));
     return parts;
 }
 
@@ -144,15 +192,37 @@ static const device_kind_t *kind_of_type (const struct asking *a,
     return NULL;
 }
 
+/* Where the cluster has one pool, jobs that name no type wait for its GPUs. */
+static const char *only_pool (const struct asking *a)
+{
+    const site_t *site = a->demand->query.site;
+    const char *name = NULL;
+
+    for (size_t i = 0; i < site->pool_count; i++) {
+        const site_pool_t *p = &site->pools[i];
+        if (p->resource != RESOURCE_GPU
+            || (p->cluster && !text_same (p->cluster, a->segment->cluster))
+            || !period_has (p->valid, a->segment->time_submit)
+            || text_same (p->name, name))
+            continue;
+        if (name)
+            return NULL;
+        name = p->name;
+    }
+    return name;
+}
+
 static void take_asked (const char *type, size_t length, uint64_t count,
                         void *arg)
 {
     struct asking *a = arg;
     GL_AUTOFREE char *name
         = type ? xasprintf ("%.*s", (int)length, type) : NULL;
+    const device_kind_t *kind = name ? kind_of_type (a, name) : NULL;
 
-    a->parts += parts_of (a->demand, name ? kind_of_type (a, name) : NULL,
-                          count);
+    a->parts += take_parts (
+        a->demand, kind && kind->pool ? kind->pool->name : only_pool (a),
+        parts_of (a->demand, kind, count));
 }
 
 static int64_t requested_parts (demand_t *d, const segment_t *s)
@@ -238,13 +308,18 @@ static wait_group_t *add_to (wait_group_t **groups, const char *name,
     return g;
 }
 
+/* So many jobs as the one that is added. */
 static void add_change (demand_t *d, unsigned which, period_t span,
-                        int64_t parts)
+                        uint64_t jobs)
 {
-    if (parts == 0 || span.start >= span.end)
-        return;
-    changes_add (d->changes, span.start, which, parts);
-    changes_add (d->changes, span.end, which, -parts);
+    for (size_t i = 0; i < d->share_count && span.start < span.end; i++) {
+        changes_t *changes = d->pool[d->share[i].pool].changes;
+        int64_t parts = d->share[i].parts * (int64_t)jobs;
+        if (parts == 0)
+            continue;
+        changes_add (changes, span.start, which, parts);
+        changes_add (changes, span.end, which, -parts);
+    }
 }
 
 static void add_wait (demand_t *d, const segment_t *s, const struct wait *w)
@@ -256,7 +331,7 @@ static void add_wait (demand_t *d, const segment_t *s, const struct wait *w)
     add_to (&d->waits[WAITS_BY_SIZE], sizes[size].name, w)->order = size;
     add_to (&d->waits[WAITS_BY_TEAM], team_of (d, s), w);
     add_to (&d->waits[WAITS_OF_ALL], "all", w);
-    add_change (d, DEMAND_WAITING, w->within, w->parts);
+    add_change (d, DEMAND_WAITING, w->within, w->jobs);
 }
 
 /* Its wait ended in the period, or goes on at the end, or when the cluster was last
@@ -328,6 +403,7 @@ void demand_add (demand_t *d, const segment_t *s)
 
     if (as_of_cluster (d, s->cluster) == 0)
         return;
+    d->share_count = 0;
     parts = started ? allocated_parts (d, s) : requested_parts (d, s);
     if (parts == 0) {
         d->nameless += !started && s->time_end == 0 && s->gpu_asked;
@@ -339,29 +415,10 @@ void demand_add (demand_t *d, const segment_t *s)
         add_change (d, DEMAND_RUNNING,
                     period_clip ((period_t){s->time_start, segment_end (s)},
                                  d->query.period),
-                    parts);
+                    1);
 }
 
 /* --- history ------------------------------------------------------------------------ */
-
-static demand_pool_t *pool_of (demand_t *d, const char *name)
-{
-    demand_pool_t *pool;
-
-    if (name && !*name)
-        name = NULL;
-    pool = GL_FIND (d->pool, d->pool_count, it, text_same (it->name, name));
-    if (!pool) {
-        pool = GL_APPEND (d->pool, d->pool_count);
-        *pool = (demand_pool_t){
-            .name = name ? xstrdup (name) : NULL,
-            .day = xcalloc (SEASONAL_MAX, sizeof (*pool->day)),
-            .first = SEASONAL_MAX,
-        };
-        mpq_inits (pool->capacity, pool->gpus, pool->all, pool->down, NULL);
-    }
-    return pool;
-}
 
 /* Days may have 23 or 25 hours: the middle of one lies in it by any count. */
 static size_t day_index (const demand_t *d, period_t day)
@@ -451,10 +508,9 @@ static int compare_pools (const void *a, const void *b)
 
 report_t *demand_make (demand_t *d)
 {
-    demand_curve_make (&d->curve, d->query.site->zone, d->query.period,
-                       d->changes);
     if (d->pool_count > 1)
         qsort (d->pool, d->pool_count, sizeof (*d->pool), compare_pools);
+    demand_curves_make (d);
     for (size_t i = 0; i < d->pool_count; i++)
         demand_pool_test (&d->pool[i]);
     return demand_report (d);

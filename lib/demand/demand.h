@@ -9,8 +9,11 @@
  *             waits of the jobs that started in the period or wait at its end; GPU hours
  *             waiting are GPUs x the part of the wait within the period, cancelled jobs
  *             included. Tasks of an array are jobs of their own.
- *   demand    GPUs that jobs had or waited for, in each full hour of the period.
- *   forecast  GPU hours that jobs had, by pool and day (planning/seasonal.h).
+ *   demand    GPUs that jobs had or waited for, in each full hour of the period, of all
+ *             pools and by pool. A request without a type waits for the cluster's pool,
+ *             where there is only one.
+ *   forecast  GPU hours that jobs had, by pool and day (planning/seasonal.h), from the first
+ *             day on of which the facts do not have all.
  *
  * GPUs are physical ones: a slice counts its weight, at the start of the job; a device of
  * unknown weight, and a requested one whose type no pool names, counts as a GPU. Pure.
@@ -35,7 +38,7 @@ period_t demand_period (const demand_t *demand);
  * started; those of one job by submission. */
 void demand_add (demand_t *demand, const segment_t *segment);
 
-/* The full days of which usage and capacity are wanted: up to the end of the period, 52
+/* The full days of which usage and capacity are wanted: up to the end of the facts, 52
  * weeks at most. */
 period_t demand_history (const demand_t *demand);
 void demand_add_day (demand_t *demand, const rollup_t *day);

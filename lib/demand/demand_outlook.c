@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "demand/demand_private.h"
@@ -38,12 +40,57 @@ static void take_usable (const demand_t *d, const demand_pool_t *pool,
     mpq_clears (down, spares, one, NULL);
 }
 
-/* The first day ahead on which the limit is reached; 0: not within YEARS_AHEAD. */
-static size_t days_until (const demand_pool_t *pool, const mpq_t limit)
+static unsigned __int128 measured (const demand_pool_t *pool, size_t days)
+{
+    unsigned __int128 sum = 0;
+    size_t count;
+    const int64_t *day = demand_pool_days (pool, &count);
+
+    for (size_t i = count > days ? count - days : 0; i < count; i++)
+        sum += (unsigned __int128)day[i];
+    return sum;
+}
+
+/* GPU-seconds a day that jobs had in the period. */
+static void take_load (const demand_t *d, const demand_pool_t *pool,
+                       mpq_t ret_load)
+{
+    int64_t seconds = period_seconds (d->query.period);
+
+    demand_set_parts (ret_load, pool->curve.running);
+    if (seconds > 0)
+        exact_add_scaled (ret_load, ret_load, 86400 - seconds, seconds);
+}
+
+/* The back-test found the model with a trend to be better. */
+static bool has_trend (const demand_pool_t *pool)
+{
+    return pool->test.best == SEASONAL_HOLT_WINTERS;
+}
+
+static bool is_above (const demand_t *d, const demand_pool_t *pool,
+                      const mpq_t limit)
+{
+    bool above;
+    mpq_t load;
+
+    mpq_init (load);
+    take_load (d, pool, load);
+    above = mpq_cmp (load, limit) >= 0;
+    mpq_clear (load);
+    return above;
+}
+
+/* The first day ahead on which the limit is reached, 1 where it is already; 0: not within
+ * YEARS_AHEAD, or without a trend nobody knows. */
+static size_t days_until (const demand_t *d, const demand_pool_t *pool,
+                          const mpq_t limit)
 {
     int64_t ms;
     mpz_t z;
 
+    if (!has_trend (pool))
+        return is_above (d, pool, limit);
     mpz_init (z);
     exact_round (z, limit, 3);
     ms = mpz_cmp_si (z, SEASONAL_VALUE_MAX) < 0 ? mpz_get_si (z)
@@ -69,7 +116,9 @@ static void put_reached (const demand_page_t *p, const demand_pool_t *pool, size
 
     if (days == 0) {
         report_put_made (p->report, AT_REACHED,
-                         xasprintf ("not within %d years", YEARS_AHEAD));
+                         has_trend (pool)
+                             ? xasprintf ("not within %d years", YEARS_AHEAD)
+                             : xstrdup ("no trend"));
         return;
     }
     mpq_init (q);
@@ -84,28 +133,26 @@ static void put_reached (const demand_page_t *p, const demand_pool_t *pool, size
                                                  name));
 }
 
-static void pool_row (const demand_page_t *p, const demand_pool_t *pool,
-                      const char *item)
-{
-    demand_row (p, item);
-    report_put_text (p->report, AT_POOL, demand_pool_name (pool));
-}
-
 static void add_level (const demand_page_t *p, const demand_pool_t *pool,
                        const mpq_t usable, const mpq_t level, bool target)
 {
     mpq_t q;
 
     mpq_init (q);
-    pool_row (p, pool, target ? "target" : NULL);
+    demand_pool_row (p, pool, target ? "target" : NULL);
     mpq_set_ui (q, 100, 1);
     mpq_mul (q, q, level);
     report_put_exact (p->report, AT_LEVEL, q, 2);
     mpq_mul (q, usable, level);
     report_put_hours (p->report, AT_LIMIT, q);
-    demand_put_ms (p, AT_PER_DAY,
-                   (unsigned __int128)seasonal_mean (&pool->fit, 1), 1);
-    put_reached (p, pool, days_until (pool, q));
+    put_reached (p, pool, days_until (p->d, pool, q));
+    if (has_trend (pool))
+        demand_put_ms (p, AT_PER_DAY,
+                       (unsigned __int128)seasonal_mean (&pool->fit, 1), 1);
+    else {
+        take_load (p->d, pool, q);
+        report_put_hours (p->report, AT_PER_DAY, q);
+    }
     mpq_clear (q);
 }
 
@@ -137,27 +184,40 @@ static bool has_limits (const demand_pool_t *pool)
     return pool->tested && mpq_sgn (pool->gpus) > 0;
 }
 
+/* GPU-seconds a day. */
+static void take_target (const demand_t *d, const demand_pool_t *pool,
+                         mpq_t ret_limit)
+{
+    mpq_t target;
+
+    mpq_init (target);
+    take_usable (d, pool, ret_limit, target);
+    mpq_mul (ret_limit, ret_limit, target);
+    mpq_clear (target);
+}
+
 static size_t days_until_target (const demand_t *d, const demand_pool_t *pool)
 {
     size_t days;
-    mpq_t usable, target;
+    mpq_t limit;
 
-    mpq_inits (usable, target, NULL);
-    take_usable (d, pool, usable, target);
-    mpq_mul (usable, usable, target);
-    days = days_until (pool, usable);
-    mpq_clears (usable, target, NULL);
+    mpq_init (limit);
+    take_target (d, pool, limit);
+    days = days_until (d, pool, limit);
+    mpq_clear (limit);
     return days;
 }
 
-/* The pool that reaches its target first; NULL: none does. */
+/* The pool with a trend that reaches its target first; NULL: none does. */
 static const demand_pool_t *first_full (const demand_t *d, size_t *ret_days)
 {
     const demand_pool_t *first = NULL;
 
     for (size_t i = 0; i < d->pool_count; i++) {
         const demand_pool_t *pool = &d->pool[i];
-        size_t days = has_limits (pool) ? days_until_target (d, pool) : 0;
+        size_t days = has_limits (pool) && has_trend (pool)
+                          ? days_until_target (d, pool)
+                          : 0;
         if (days == 0 || (first && days >= *ret_days))
             continue;
         first = pool;
@@ -166,7 +226,15 @@ static const demand_pool_t *first_full (const demand_t *d, size_t *ret_days)
     return first;
 }
 
-static char *limit_answer (const demand_t *d)
+/* What to do about a pool that is above its target. */
+static const char *above_words (const demand_t *d)
+{
+    return demand_waits_matter (d)
+               ? "Jobs waited: decide on more GPUs for it, or lower its demand."
+               : "Jobs waited little: order nothing yet.";
+}
+
+static char *trend_answer (const demand_t *d)
 {
     size_t days = 0;
     const demand_pool_t *pool = first_full (d, &days);
@@ -179,9 +247,8 @@ static char *limit_answer (const demand_t *d)
                           "target within %d years.",
                           YEARS_AHEAD);
     if (days == 1)
-        return xasprintf ("Order GPUs for pool %s, or lower its demand: it is "
-                          "above its target already.",
-                          demand_pool_name (pool));
+        return xasprintf ("Pool %s is above its target already. %s",
+                          demand_pool_name (pool), above_words (d));
     if (months < LEAD_MONTHS && days > known)
         return xasprintf ("Order nothing yet, and look again each month: pool %s "
                           "would be the first to reach its target, in %zu months, "
@@ -198,6 +265,65 @@ static char *limit_answer (const demand_t *d)
                       demand_pool_name (pool), months, LEAD_MONTHS);
 }
 
+/* "Pool h100 had 250.3 GPU hours a day in the period, and its target is 244.4." */
+static void add_load (const demand_t *d, const demand_pool_t *pool,
+                      buffer_t *out)
+{
+    GL_AUTOFREE char *target = NULL;
+    mpq_t q;
+
+    mpq_init (q);
+    take_target (d, pool, q);
+    exact_add_scaled (q, q, -3599, 3600); /* to GPU hours */
+    target = exact_text (q, 1);
+    take_load (d, pool, q);
+    exact_add_scaled (q, q, -3599, 3600);
+    GL_AUTOFREE char *load = exact_text (q, 1);
+    buffer_printf (out, " Pool %s had %s GPU hours a day in the period, and its "
+                        "target is %s.",
+                   demand_pool_name (pool), load, target);
+    mpq_clear (q);
+}
+
+/* Of pools without a trend that can be trusted: today's load, and no date. */
+static void add_loads (const demand_t *d, buffer_t *out)
+{
+    BUFFER_AUTO above = BUFFER_INIT, below = BUFFER_INIT;
+
+    for (size_t i = 0; i < d->pool_count; i++) {
+        const demand_pool_t *pool = &d->pool[i];
+        if (!has_limits (pool) || has_trend (pool))
+            continue;
+        if (days_until_target (d, pool) == 1)
+            add_load (d, pool, &above);
+        else
+            add_load (d, pool, &below);
+    }
+    if (above.length)
+        buffer_printf (out, " Above the target:%s %s", buffer_text (&above),
+                       above_words (d));
+    if (below.length)
+        buffer_printf (out, " Below the target:%s", buffer_text (&below));
+    if (above.length || below.length)
+        buffer_add_text (out, " There is no trend that can be trusted, so nothing "
+                              "is said of the months to come: look again each "
+                              "month.");
+}
+
+static char *limit_answer (const demand_t *d)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+    size_t blank;
+
+    if (GL_ANY (d->pool, d->pool_count, it, has_limits (it) && has_trend (it))) {
+        GL_AUTOFREE char *trend = trend_answer (d);
+        buffer_printf (&out, " %s", trend);
+    }
+    add_loads (d, &out);
+    blank = out.length > 0; /* the first one */
+    return xstrdup (buffer_text (&out) + blank);
+}
+
 static void add_limits (demand_page_t *p)
 {
     GL_AUTOFREE char *answer = limit_answer (p->d);
@@ -210,7 +336,9 @@ static void add_limits (demand_page_t *p)
         if (!begun) {
             report_section (p->report, "When the GPUs are full",
                             "The level and trend of the forecast are continued as a "
-                            "straight line, which is no promise for years.");
+                            "straight line, which is no promise for years. Where the "
+                            "back-test below finds no trend that can be trusted, the "
+                            "load of the period is compared with the limits.");
             report_section_answer (p->report, answer);
         }
         begun = true;
@@ -226,17 +354,6 @@ static unsigned __int128 expected (const demand_pool_t *pool, size_t days)
 
     for (size_t i = 1; i <= days; i++)
         sum += (unsigned __int128)seasonal_ahead (&pool->fit, i);
-    return sum;
-}
-
-static unsigned __int128 measured (const demand_pool_t *pool, size_t days)
-{
-    unsigned __int128 sum = 0;
-    size_t count;
-    const int64_t *day = demand_pool_days (pool, &count);
-
-    for (size_t i = count > days ? count - days : 0; i < count; i++)
-        sum += (unsigned __int128)day[i];
     return sum;
 }
 
@@ -259,7 +376,7 @@ static void put_capacity (const demand_page_t *p, const demand_pool_t *pool,
 static void add_sum (const demand_page_t *p, const demand_pool_t *pool,
                      const char *item, unsigned __int128 ms, size_t days)
 {
-    pool_row (p, pool, item);
+    demand_pool_row (p, pool, item);
     demand_put_ms (p, AT_HOURS, ms, 1);
     demand_put_ms (p, AT_PER_DAY, ms, days);
     put_capacity (p, pool, ms, days);
@@ -280,22 +397,70 @@ static void add_expected (const demand_page_t *p, const demand_pool_t *pool,
                                             t->actual));
 }
 
+/* What the next 30 days are expected to have, from the least to the most. */
+typedef struct {
+    unsigned __int128 next, error, last;
+    size_t shortest, longest; /* days of the back-tests; 0: there are none */
+    bool known;               /* the error is */
+} expectation_t;
+
+static void expect (const demand_t *d, expectation_t *e)
+{
+    *e = (expectation_t){.known = true};
+    for (size_t i = 0; i < d->pool_count; i++) {
+        const demand_pool_t *pool = &d->pool[i];
+        const seasonal_test_t *t = &pool->test;
+        unsigned __int128 next;
+        if (!pool->tested)
+            continue;
+        next = expected (pool, 30);
+        e->next += next;
+        e->last += measured (pool, 30);
+        if (!e->longest || t->horizon < e->shortest)
+            e->shortest = t->horizon;
+        if (t->horizon > e->longest)
+            e->longest = t->horizon;
+        if (t->actual > 0)
+            e->error += next * t->error[t->best].of_totals / t->actual;
+        else
+            e->known = e->known && next == 0;
+    }
+}
+
 static char *forecast_answer (const demand_t *d)
 {
-    unsigned __int128 next = 0, last = 0;
+    const demand_pool_t *pool = GL_FIND (d->pool, d->pool_count, it, it->tested);
+    char first[ZONE_STAMP_SIZE];
+    expectation_t e;
+    unsigned __int128 least, most;
 
-    for (size_t i = 0; i < d->pool_count; i++)
-        if (d->pool[i].tested) {
-            next += expected (&d->pool[i], 30);
-            last += measured (&d->pool[i], 30);
-        }
-    GL_AUTOFREE char *hours = demand_ms_text (next, 1);
-    GL_AUTOFREE char *change
-        = demand_share_text (next > last ? next - last : last - next, last);
-    return xasprintf ("Plan for %s GPU hours in the next 30 days, %s %% %s than in "
-                      "the last 30.",
-                      hours, change ? change : "0.00",
-                      next >= last ? "more" : "less");
+    if (!pool)
+        return xstrdup ("");
+    zone_unit_name (d->query.site->zone, CALENDAR_DAY, day_ahead (d, pool, 1),
+                    first);
+
+    expect (d, &e);
+    least = e.next > e.error ? e.next - e.error : 0;
+    most = e.next + e.error;
+    GL_AUTOFREE char *next = demand_ms_text (e.next, 1);
+    GL_AUTOFREE char *last = demand_ms_text (e.last, 1);
+    GL_AUTOFREE char *low = demand_ms_text (least, 1);
+    GL_AUTOFREE char *high = demand_ms_text (most, 1);
+    GL_AUTOFREE char *days = e.shortest < e.longest
+                                 ? xasprintf ("%zu to %zu", e.shortest, e.longest)
+                                 : xasprintf ("%zu", e.longest);
+    if (!e.known)
+        return xasprintf ("Expect %s GPU hours in the 30 days from %s on; how far "
+                          "that may be off is unknown. The 30 days before had "
+                          "%s.",
+                          next, first, last);
+    return xasprintf ("Expect %s to %s GPU hours in the 30 days from %s on: %s, "
+                      "give or take the error that forecasts of %s days had in "
+                      "the past. The 30 days before had %s%s.",
+                      low, high, first, next, days, last,
+                      e.last < least  ? ", which is less"
+                      : e.last > most ? ", which is more"
+                                      : ", which is within that range");
 }
 
 static void add_forecast (demand_page_t *p)
@@ -310,8 +475,9 @@ static void add_forecast (demand_page_t *p)
             continue;
         if (!begun) {
             report_section (p->report, "What to expect",
-                            "GPU hours that jobs had, and those of the forecast, "
-                            "with the error of such forecasts in the past.");
+                            "GPU hours that jobs had up to the last full day of the "
+                            "facts, and those of the forecast, with the error of "
+                            "such forecasts in the past.");
             report_section_answer (p->report, answer);
         }
         begun = true;
@@ -337,9 +503,10 @@ static char *test_answer (const demand_pool_t *pool)
 
     if (t->origins < SEASONAL_TESTS_MIN)
         return xasprintf ("Do not trust a trend yet: pool %s has days for %zu "
-                          "forecasts of the past, and %d are needed. The forecast "
+                          "forecast%s of the past, and %d are needed. The forecast "
                           "repeats the last week, which was off by %s %% a day.",
-                          demand_pool_name (pool), t->origins, SEASONAL_TESTS_MIN,
+                          demand_pool_name (pool), t->origins,
+                          t->origins == 1 ? "" : "s", SEASONAL_TESTS_MIN,
                           naive ? naive : "-");
     if (t->best == SEASONAL_NAIVE)
         return xasprintf ("Do not trust a trend: in pool %s the seasonal model did "
@@ -373,7 +540,7 @@ static void add_method (const demand_page_t *p, const demand_pool_t *pool,
                         const seasonal_test_t *t, seasonal_method_t method)
 {
 
-    pool_row (p, pool, methods[method]);
+    demand_pool_row (p, pool, methods[method]);
     report_put_count (p->report, AT_HORIZON, t->horizon);
     report_put_count (p->report, AT_ORIGINS, t->origins);
     demand_put_ms (p, AT_ERROR, t->error[method].of_days,
@@ -496,7 +663,7 @@ static void add_days (demand_page_t *p)
         begun = true;
         for (size_t k = 1; k <= FORECAST_DAYS; k++) {
             char name[ZONE_STAMP_SIZE];
-            pool_row (p, pool, NULL);
+            demand_pool_row (p, pool, NULL);
             report_put_text (p->report, AT_TIME,
                              day_name (p->d, pool, (int64_t)k, name));
             demand_put_ms (p, AT_HOURS,

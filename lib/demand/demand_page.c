@@ -59,10 +59,13 @@ static const column_info_t columns[AT_COUNT] = {
     {"months", "Months", COLUMN_RATE, false, false,
      "From the end of the facts, of 30.4375 days each."},
     {"reached", "Reached", COLUMN_WORDS, false, false,
-     "The month in which the average of a week reaches the limit."},
+     "The month in which the average of a week reaches the limit. Already: it is "
+     "above it. No trend: there is none that can be trusted."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Of physical GPUs, allocated to jobs."},
-    {"gpu_hours_per_day", "GPU hours a day", COLUMN_HOURS, false, false, ""},
+    {"gpu_hours_per_day", "GPU hours a day", COLUMN_HOURS, false, false,
+     "Next to a limit: the level of the trend, or without one the load of the "
+     "period."},
     {"capacity_pct", "% of capacity", COLUMN_PERCENT, false, false,
      "Of all GPU hours of the GPUs there are."},
     {"horizon_days", "Days ahead", COLUMN_COUNT, false, false,
@@ -92,6 +95,13 @@ void demand_row (const demand_page_t *p, const char *item)
     report_put_text (p->report, AT_SECTION, p->section);
     if (item)
         report_put_text (p->report, AT_ITEM, item);
+}
+
+void demand_pool_row (const demand_page_t *p, const demand_pool_t *pool,
+                      const char *item)
+{
+    demand_row (p, item);
+    report_put_text (p->report, AT_POOL, demand_pool_name (pool));
 }
 
 /* Parts of GPUs x seconds as seconds of GPUs. */

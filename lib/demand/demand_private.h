@@ -60,9 +60,7 @@ typedef struct {
     __int128 waiting;
 } demand_curve_t;
 
-/* demand_curve.c: from what changes at each instant, within the period. */
-void demand_curve_make (demand_curve_t *curve, const zone_t *zone,
-                        period_t period, changes_t *changes);
+/* demand_curve.c */
 void demand_curve_clear (demand_curve_t *curve);
 /* The value that at least `percent` of the hours are not above; parts of GPUs x seconds
  * of an hour of full length. */
@@ -81,6 +79,8 @@ int64_t demand_curve_quantile (const demand_curve_t *curve, unsigned which,
 /* Of a pool, what was and what is to be expected. Times are milliseconds of a GPU. */
 typedef struct {
     char *name;     /* NULL: no pool covers it */
+    changes_t *changes; /* of GPUs in use, of GPUs waited for, in the period */
+    demand_curve_t curve;
     int64_t *day;   /* of each day of the history */
     size_t first;   /* the first of them with usage */
     size_t end;     /* behind the last full one */
@@ -110,14 +110,21 @@ void demand_pool_test (demand_pool_t *pool);
 
 /* --- all ------------------------------------------------------------------------ */
 
+/* GPUs of one job, as parts. */
+typedef struct {
+    size_t pool; /* which of the demand's */
+    int64_t parts;
+} demand_share_t;
+
 struct demand {
     report_query_t query; /* the caller's, of full hours up to as-of */
     const plan_query_t *asked;
     kinds_t *kinds;
     wait_group_t *waits[WAITS_COUNT]; /* by name */
-    changes_t *changes; /* of running, of waiting */
-    demand_curve_t curve;
-    period_t history;
+    demand_share_t *share; /* of the job that is added, */
+    size_t share_count;    /* by pool */
+    demand_curve_t curve;  /* of all pools */
+    period_t history; /* full days up to the end of the facts */
     demand_pool_t *pool;
     size_t pool_count;
     char *last_cluster; /* of the last segment, */
@@ -131,6 +138,9 @@ struct demand {
     bool slices;
     bool weights_known;
 };
+
+/* demand_curve.c: the curve of each pool and of all, from what changes at each instant. */
+void demand_curves_make (demand_t *demand);
 
 /* --- the page --------------------------------------------------------------------- */
 
@@ -178,6 +188,8 @@ typedef struct {
 /* demand_page.c: columns; a row of the section; cells. */
 void demand_columns (report_t *report);
 void demand_row (const demand_page_t *page, const char *item);
+void demand_pool_row (const demand_page_t *page, const demand_pool_t *pool,
+                      const char *item);
 /* Parts of GPUs x seconds, as GPU-seconds. */
 void demand_set_parts (mpq_t ret_seconds, __int128 part_seconds);
 void demand_put_parts (const demand_page_t *page, size_t column,
@@ -193,6 +205,9 @@ char *demand_share_text (unsigned __int128 part, unsigned __int128 whole);
 
 /* Its name, or the words for none. */
 const char *demand_pool_name (const demand_pool_t *pool);
+
+/* Waits are long enough to act on. */
+bool demand_waits_matter (const demand_t *demand);
 
 /* demand_outlook.c: when the limits are reached, the next days, the back-test. */
 void demand_outlook (demand_page_t *page);

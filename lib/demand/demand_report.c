@@ -96,7 +96,7 @@ static void put_group (const demand_page_t *p, wait_group_t *g,
                      demand_share_text (g->part_seconds, whole));
 }
 
-static bool waits_matter (const demand_t *d)
+bool demand_waits_matter (const demand_t *d)
 {
     return d->curve.waiting * 100 >= d->curve.running * WAIT_PERCENT
            && d->curve.waiting > 0;
@@ -128,7 +128,7 @@ static char *waits_answer (const demand_t *d, waits_by_t by, wait_group_t *most,
     GL_AUTOFREE char *share = demand_share_text ((unsigned __int128)d->curve.waiting,
                                           (unsigned __int128)d->curve.running);
 
-    if (!waits_matter (d))
+    if (!demand_waits_matter (d))
         return xasprintf ("Nothing to do: jobs waited for %s GPU hours, %s %% of "
                           "the GPU hours that jobs had.",
                           whole, share ? share : "0.00");
@@ -152,7 +152,8 @@ static void add_waits (demand_page_t *p, waits_by_t by)
                         "A job waits from when it could start: time that it was "
                         "on hold, or waited for another job, does not count. Jobs that "
                         "still wait count up to the end of the period.");
-        report_section_answer (p->report, answer);
+        if (by == WAITS_BY_PARTITION || demand_waits_matter (d))
+            report_section_answer (p->report, answer);
         if (by == WAITS_BY_SIZE)
             qsort (list, count, sizeof (*list), compare_sizes);
         for (size_t i = 0; i < count; i++) {
@@ -167,8 +168,8 @@ static void add_waits (demand_page_t *p, waits_by_t by)
 
 /* --- demand --------------------------------------------------------------------- */
 
-/* All GPUs that there are at the end, as parts; 0: not known. */
-static int64_t gpus_there (const demand_t *d)
+/* GPUs that there are at the end, as parts; 0: not known. */
+static int64_t gpus_there (const demand_pool_t *pool)
 {
     int64_t parts;
     mpq_t q;
@@ -176,15 +177,31 @@ static int64_t gpus_there (const demand_t *d)
 
     mpq_init (q);
     mpz_init (z);
-    for (size_t i = 0; i < d->pool_count; i++)
-        mpq_add (q, q, d->pool[i].gpus);
-    mpz_mul_ui (mpq_numref (q), mpq_numref (q), GPU_PARTS);
-    mpq_canonicalize (q);
+    exact_add_scaled (q, pool->gpus, GPU_PARTS, 1);
     exact_round (z, q, 0);
     parts = mpz_get_si (z);
     mpz_clear (z);
     mpq_clear (q);
     return parts;
+}
+
+/* Jobs had GPUs of the pool in the period, or waited for some. */
+static bool had_jobs (const demand_pool_t *pool)
+{
+    return pool->curve.running > 0 || pool->curve.waiting > 0;
+}
+
+/* Hours in which all GPUs of the pool were in use. */
+static size_t hours_full (const demand_pool_t *pool)
+{
+    const demand_curve_t *c = &pool->curve;
+    int64_t parts = gpus_there (pool);
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->count; i++)
+        count += c->hour[i].part_seconds[DEMAND_RUNNING]
+                 >= parts * c->hour[i].seconds;
+    return count;
 }
 
 static size_t hours_above (const demand_curve_t *c, int64_t parts)
@@ -205,10 +222,12 @@ static char *gpus_text (int64_t parts)
                : demand_hours_text ((__int128)parts * 3600);
 }
 
-/* Of the GPU hours waiting, those in hours in which FREE_PERCENT of the GPUs or more
- * were not in use. */
-static __int128 waiting_while_free (const demand_curve_t *c, int64_t parts)
+/* Of the GPU hours waiting for the pool, those in hours in which FREE_PERCENT of its GPUs
+ * or more were not in use. */
+static __int128 waiting_while_free (const demand_pool_t *pool)
 {
+    const demand_curve_t *c = &pool->curve;
+    int64_t parts = gpus_there (pool);
     __int128 sum = 0;
 
     for (size_t i = 0; i < c->count; i++)
@@ -218,34 +237,65 @@ static __int128 waiting_while_free (const demand_curve_t *c, int64_t parts)
     return sum;
 }
 
+/* "Pool h100: all 16 GPUs were in use in 120 of 744 hours." */
+static void add_full (const demand_pool_t *pool, buffer_t *out)
+{
+    GL_AUTOFREE char *gpus = gpus_text (gpus_there (pool));
+
+    if (gpus_there (pool) > 0)
+        buffer_printf (out, " Pool %s: all %s GPUs were in use in %zu of %zu hours.",
+                       demand_pool_name (pool), gpus, hours_full (pool),
+                       pool->curve.count);
+    else
+        buffer_printf (out, " Pool %s: how many GPUs it has is unknown.",
+                       demand_pool_name (pool));
+}
+
+/* Without these, GPUs in use cannot be compared with GPUs that there are. */
+static bool any_there (const demand_t *d)
+{
+    return GL_ANY (d->pool, d->pool_count, it, gpus_there (it) > 0);
+}
+
 static char *demand_answer (const demand_t *d)
 {
     const demand_curve_t *c = &d->curve;
-    int64_t there = gpus_there (d);
-    size_t above = hours_above (c, there);
-    __int128 free_waiting = waiting_while_free (c, there);
-    GL_AUTOFREE char *gpus = gpus_text (there);
+    size_t above = 0;
+    __int128 free_waiting = 0;
+    BUFFER_AUTO pools = BUFFER_INIT;
+    const demand_pool_t *most = NULL;
+
+    if (!any_there (d))
+        return xstrdup ("Enter the GPUs of each pool (`pools`): their number is "
+                        "unknown, so demand cannot be compared with it.");
+    for (size_t i = 0; i < d->pool_count; i++) {
+        const demand_pool_t *pool = &d->pool[i];
+        if (!had_jobs (pool))
+            continue;
+        add_full (pool, &pools);
+        free_waiting += waiting_while_free (pool);
+        if (!most || pool->curve.waiting > most->curve.waiting)
+            most = pool;
+    }
     GL_AUTOFREE char *share
         = demand_share_text ((unsigned __int128)free_waiting,
                              (unsigned __int128)c->waiting);
-
-    if (there == 0)
-        return xstrdup ("Enter the GPUs of each pool (`pools`): their number is "
-                        "unknown, so demand cannot be compared with it.");
-    if (!waits_matter (d))
-        return xasprintf ("Nothing to do: in %zu of %zu hours jobs had or waited for "
-                          "more than the %s GPUs, and they waited little.",
-                          above, c->count, gpus);
+    if (!demand_waits_matter (d))
+        return xasprintf ("Jobs waited little.%s", buffer_text (&pools));
     if (2 * free_waiting >= c->waiting)
         return xasprintf ("Look at limits before you buy: %s %% of the GPU hours "
-                          "waiting were in hours in which %d %% or more of the %s "
-                          "GPUs were free. Check limits (QOS, associations), time "
-                          "limits, reservations and the sizes of requests.",
-                          share, FREE_PERCENT, gpus);
-    return xasprintf ("Add GPUs, or move work to quiet hours: in %zu of %zu hours "
-                      "jobs had or waited for more than the %s GPUs, and %s %% of "
-                      "the GPU hours waiting were while %d %% or more were free.",
-                      above, c->count, gpus, share, FREE_PERCENT);
+                          "waiting were in hours in which %d %% or more of the "
+                          "GPUs of the pool were free. Check limits (QOS, "
+                          "associations), time limits, reservations and the "
+                          "sizes of requests.%s",
+                          share, FREE_PERCENT, buffer_text (&pools));
+    above = hours_above (&most->curve, gpus_there (most));
+    return xasprintf ("Add GPUs to pool %s, or move work to quiet hours: in %zu "
+                      "of %zu hours jobs had or waited for more than its GPUs, "
+                      "and %s %% of the GPU hours waiting were while %d %% or "
+                      "more were free.%s",
+                      demand_pool_name (most), above, c->count, share,
+                      FREE_PERCENT, buffer_text (&pools));
 }
 
 static const struct {
@@ -284,6 +334,30 @@ static void add_peaks (demand_page_t *p)
     }
 }
 
+/* Of each pool, where there are several. */
+static void add_pool_peaks (demand_page_t *p)
+{
+    const demand_t *d = p->d;
+
+    if (d->pool_count < 2)
+        return;
+    report_section (p->report, "Most GPUs in use at a time, by pool",
+                    "The largest number at one moment, and its first time.");
+    for (size_t i = 0; i < d->pool_count; i++) {
+        const demand_pool_t *pool = &d->pool[i];
+        char when[ZONE_STAMP_SIZE];
+        if (pool->curve.most[DEMAND_RUNNING] == 0)
+            continue;
+        demand_pool_row (p, pool, "most in use at a time");
+        demand_put_parts (p, AT_GPUS,
+                          (__int128)pool->curve.most[DEMAND_RUNNING] * 3600);
+        report_put_text (p->report, AT_TIME,
+                         zone_stamp (d->query.site->zone,
+                                     pool->curve.when[DEMAND_RUNNING], when));
+    }
+    report_section_drop_empty (p->report);
+}
+
 static void add_demand (demand_page_t *p)
 {
     demand_curve_t *c = &p->d->curve;
@@ -315,6 +389,7 @@ static void add_demand (demand_page_t *p)
         put_gpus (p, mean);
     }
     add_peaks (p);
+    add_pool_peaks (p);
 }
 
 /* --- the week ---------------------------------------------------------------------- */
@@ -379,7 +454,7 @@ static char *week_answer (const demand_t *d, const week_t *w)
                           low_text, high_text);
     return xasprintf ("%s: %s has the least demand, %s GPUs on average; "
                       "%s the most, %s.",
-                      waits_matter (d) ? "Move work that can wait to quiet hours"
+                      demand_waits_matter (d) ? "Move work that can wait to quiet hours"
                                        : "Plan maintenance for quiet hours",
                       quiet, low_text, busy, high_text);
 }
@@ -515,15 +590,26 @@ static void add_hours (demand_page_t *p)
 
 /* --- the report ------------------------------------------------------------------ */
 
+static void add_peak_figure (const demand_page_t *p, const demand_pool_t *pool)
+{
+    GL_AUTOFREE char *title
+        = xasprintf ("Most in use at a time, %s", demand_pool_name (pool));
+    GL_AUTOFREE char *peak
+        = demand_hours_text ((__int128)pool->curve.most[DEMAND_RUNNING] * 3600);
+    GL_AUTOFREE char *there = gpus_text (gpus_there (pool));
+    GL_AUTOFREE char *of
+        = gpus_there (pool)
+              ? xasprintf ("of %s GPUs; all of them in %zu of %zu hours", there,
+                           hours_full (pool), pool->curve.count)
+              : xstrdup ("GPUs; how many there are is unknown");
+
+    report_figure (p->report, title, peak, of, COLUMN_TEXT);
+}
+
 static void add_figures (demand_page_t *p)
 {
     demand_t *d = p->d;
     wait_group_t *all = d->waits[WAITS_OF_ALL];
-    GL_AUTOFREE char *peak
-        = demand_hours_text ((__int128)d->curve.most[DEMAND_RUNNING] * 3600);
-    GL_AUTOFREE char *there = gpus_text (gpus_there (d));
-    GL_AUTOFREE char *of = gpus_there (d) ? xasprintf ("of %s GPUs", there)
-                                          : xstrdup ("GPUs there are: unknown");
 
     if (all) {
         GL_AUTOFREE char *median
@@ -541,7 +627,9 @@ static void add_figures (demand_page_t *p)
                        COLUMN_TEXT);
         report_figure (p->report, "GPU hours waiting", hours, part, COLUMN_TEXT);
     }
-    report_figure (p->report, "Most GPUs in use at a time", peak, of, COLUMN_TEXT);
+    for (size_t i = 0; i < d->pool_count; i++)
+        if (d->pool[i].curve.running > 0)
+            add_peak_figure (p, &d->pool[i]);
 }
 
 static void add_notes (const demand_page_t *p)
@@ -549,13 +637,16 @@ static void add_notes (const demand_page_t *p)
     const demand_t *d = p->d;
     report_t *r = p->report;
 
-    if (d->from_submission)
+    if (d->from_submission) {
         report_note (r, NOTE_WARNING,
                      "Jobs whose waits count from their submission, because the "
                      "source does not say from when they could start: %llu. Their "
-                     "waits may include time that they were on hold. Use 'gpuledger "
-                     "sync', JSON, or text with the column Eligible.",
+                     "waits may include time that they were on hold.",
                      (unsigned long long)d->from_submission);
+        report_note (r, NOTE_COMMAND,
+                     "'gpuledger sync', JSON, and text with the column Eligible "
+                     "say from when jobs could start.");
+    }
     if (d->unplaced)
         report_note (r, NOTE_INFORMATION,
                      "Jobs that started without a time from which they could, "

@@ -39,7 +39,7 @@ def regular(kind):
     """A job a day whose GPU hours are a straight line and a season, or a season."""
     rows = []
     day, number = datetime.date(2025, 3, 1), 0
-    while day < datetime.date(2025, 10, 1):
+    while day < datetime.date(2025, 10, 2):
         start = at(day.year, day.month, day.day, 6)
         gpus = [24, 26, 27, 26, 25, 12, 10][day.weekday()]
         if kind == "line":
@@ -337,6 +337,16 @@ def check_waits(rows, table, period):
     return spans
 
 
+def full(seed):
+    """Hours in which all GPUs of a pool were in use, as the report says it."""
+    rows, period = jobs(seed), PERIODS["month"]
+    for pool, gpus in GPUS.items():
+        spans = running([j for j in rows if PARTITIONS[j["partition"]] == pool], period)
+        count = sum(v >= gpus for v in by_hour(spans, period))
+        if spans:
+            print(f"Pool {pool}: all {gpus} GPUs were in use in {count} of 720 hours.")
+
+
 def check_curve(rows, table, period, waiting):
     run = by_hour(running(rows, period), period)
     wait = by_hour(waiting, period)
@@ -372,6 +382,13 @@ def check_curve(rows, table, period, waiting):
         same(item, [decimals(F(r[column]), 3),
                     int(datetime.datetime.fromisoformat(r["time"].replace("Z", "+00:00"))
                         .timestamp())], [decimals(most, 3), when])
+    for pool in GPUS:
+        spans = running([j for j in rows if PARTITIONS[j["partition"]] == pool], period)
+        most, when = peak(spans)
+        found = [[decimals(F(r["running_gpus"]), 3), int(datetime.datetime.fromisoformat(
+            r["time"].replace("Z", "+00:00")).timestamp())] for r in table
+            if r["item"] == "most in use at a time" and r["pool"] == pool]
+        same(f"most in use of {pool}", found, [[decimals(most, 3), when]] if most else [])
     if len(both) < 168:
         return
     week = {}
@@ -387,7 +404,7 @@ def check_curve(rows, table, period, waiting):
 
 
 def check_forecast(rows, table, period, down, spares, target):
-    end = period[1] - (period[1] - at(2025, 10, 1)) % 86400
+    end = AS_OF - (AS_OF - at(2025, 10, 1)) % 86400  # the last full day of the facts
     for pool, gpus in GPUS.items():
         mine = [r for r in table if r["pool"] == pool]
         if not any(PARTITIONS[j["partition"]] == pool for j in rows):
@@ -425,6 +442,10 @@ def check_forecast(rows, table, period, down, spares, target):
         mean = f[0] + near(sum(f[2]), 7)
         levels = sorted({F(75, 100), F(80, 100), F(90, 100), target})
         found = [r for r in mine if r["section"] == "limit"]
+        load = sum((b - a) * g for (a, b), g in running(
+            [j for j in rows if PARTITIONS[j["partition"]] == pool], period)) / F(period[1] - period[0])
+        per_day = hours(F(mean + f[1], 1000)) if best else hours(load * 86400)
+        same(f"{pool} load", {r["gpu_hours_per_day"] for r in found}, {per_day})
         same(f"{pool} levels", [r["level_pct"] for r in found],
              [decimals(100 * l, 2) for l in levels])
         for r, level in zip(found, levels):
@@ -432,7 +453,9 @@ def check_forecast(rows, table, period, down, spares, target):
             same(f"{pool} limit", r["limit_gpu_hours_per_day"], hours(limit))
             ms = round(limit * 1000)
             day = next((k for k in range(1, 3661) if mean + f[1] * k >= ms), None)
-            if day is None:
+            if not best:
+                want = ["0.0", "already"] if load * 86400 >= limit else ["", "no trend"]
+            elif day is None:
                 want = ["", "not within 10 years"]
             elif day == 1:
                 want = ["0.0", "already"]
@@ -441,6 +464,24 @@ def check_forecast(rows, table, period, down, spares, target):
                         + datetime.timedelta(day - 1))
                 want = [decimals(F(day * 16, 487), 1), date.strftime("%Y-%m")]
             same(f"{pool} {r['level_pct']}", [r["months"], r["reached"]], want)
+
+
+def expected(csv_path):
+    """The range of the next 30 days, from the rows of the report: each pool with the error
+    of its own back-test, as far as it looks."""
+    with open(csv_path, encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    least = most = F(0)
+    for r in table:
+        if r["section"] == "forecast" and r["item"] == "next 30 days":
+            test = next(t for t in table if t["section"] == "backtest" and t["pool"] == r["pool"]
+                        and t["chosen"] == "yes")
+            error = F(r["gpu_hours"]) * F(test["total_error_pct"]) / 100
+            least, most = least + F(r["gpu_hours"]) - error, most + F(r["gpu_hours"]) + error
+    with open(csv_path[:-4] + ".words", encoding="utf-8") as file:
+        said = next(l.split() for l in file if l.startswith("Expect "))
+    near_ = most / 10000 + F(1, 10)  # percentages are rounded to hundredths
+    print(abs(F(said[1]) - least) < near_ and abs(F(said[3]) - most) < near_ and least < most)
 
 
 def check(seed, name, down, spares, target):
@@ -519,6 +560,10 @@ def check_fox(path, expected, *more):
 
 if sys.argv[1] == "make":
     make(*sys.argv[2:])
+elif sys.argv[1] == "full":
+    full(sys.argv[2])
+elif sys.argv[1] == "expected":
+    expected(sys.argv[2])
 elif sys.argv[1] == "fox":
     check_fox(*sys.argv[2:])
 else:
