@@ -402,12 +402,15 @@ static void note_unknown (report_t *report, const utilization_t *u,
             "No pool is configured: the capacity is the one that the cluster "
             "registered, if known. List the GPU nodes under 'pools' in the "
             "configuration.");
-    if (mpq_sgn (sum->unknown) > 0)
+    if (mpq_sgn (sum->unknown) > 0) {
         report_note (report, NOTE_WARNING,
                      "For some of the time no source reports whether the "
-                     "nodes were up: it is unknown, not idle. 'gpuledger "
-                     "sync' reads node events from slurmdbd's database; "
-                     "sacct's output has none.");
+                     "nodes were up: it is unknown, neither idle nor down. Both "
+                     "may be more than is shown.");
+        report_note (report, NOTE_COMMAND,
+                     "'gpuledger sync' reads node events from slurmdbd's "
+                     "database; sacct's output has none.");
+    }
 }
 
 static void add_stack (report_t *report, const capacity_sum_t *sum)
@@ -428,11 +431,13 @@ static void add_stack (report_t *report, const capacity_sum_t *sum)
 }
 
 static void figure_percent (report_t *report, const char *title,
-                            const mpq_t value, const mpq_t whole,
+                            const mpq_t value, const mpq_t whole, bool at_least,
                             const char *hint)
 {
     GL_AUTOFREE char *percent = report_percent_text (value, whole);
-    GL_AUTOFREE char *text = percent ? xasprintf ("%s %%", percent) : NULL;
+    GL_AUTOFREE char *text
+        = percent ? xasprintf ("%s%s %%", at_least ? "at least " : "", percent)
+                  : NULL;
 
     report_figure (report, title, text, hint, COLUMN_TEXT);
 }
@@ -441,17 +446,21 @@ static void add_figures (report_t *report, const capacity_sum_t *sum,
                          bool of_cpus)
 {
     GL_AUTOFREE char *hours = report_hours_text (sum->capacity);
+    bool unknown = mpq_sgn (sum->unknown) > 0;
     mpq_t out;
 
-    figure_percent (report, "Allocated", sum->allocated, sum->capacity,
+    figure_percent (report, "Allocated", sum->allocated, sum->capacity, false,
                     "of the capacity");
-    figure_percent (report, "Idle", sum->idle, sum->capacity,
+    figure_percent (report, "Idle", sum->idle, sum->capacity, unknown,
                     "healthy, not allocated to a job");
     mpq_init (out);
     mpq_add (out, sum->down, sum->planned_down);
-    figure_percent (report, "Out of service", out, sum->capacity,
+    figure_percent (report, "Out of service", out, sum->capacity, unknown,
                     "down or in maintenance");
     mpq_clear (out);
+    if (unknown)
+        figure_percent (report, "Unknown", sum->unknown, sum->capacity, false,
+                        "not allocated; no source says whether it was up");
     report_figure (report, "Capacity", hours,
                    of_cpus ? "CPU hours" : "GPU hours", COLUMN_HOURS);
 }

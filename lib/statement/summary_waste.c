@@ -221,7 +221,7 @@ static const struct {
 } remedies[] = {
     {REMAINDER_IDLE, "Fill or reduce ", ", which had no jobs", "plan"},
     {REMAINDER_STRANDED, "Change the MIG layout of ",
-     ", where jobs did not fit into the free parts", "utilization"},
+     ", whose free parts were too small for another job", "utilization"},
     {REMAINDER_CPU_STRANDED, "Look at jobs that take all CPUs or memory of ",
      " and leave GPUs free", "utilization"},
     {REMAINDER_RESERVED_UNUSED, "Release reservations of ", " that no job uses",

@@ -105,6 +105,11 @@ sed '/<h2>For administrators/,$d' site/month/2026-10-decisions.html | sed '1,/<b
 result $? "the page of decisions has commands in its foot note alone"
 lab report utilization --month 2026-09..2026-11 --by pool,month --csv >want && cmp want site/utilization.csv
 result $? "so is the utilization"
+is "$(jq -r '.figures[] | "\(.title) \(.value)"' site/utilization.json | head -n 4 | paste -sd,)" \
+    "Allocated 63.56 %,Idle at least 0.33 %,Out of service at least 0.00 %,Unknown 36.11 %" \
+    "what is unknown has a tile, and is neither idle nor out of service"
+grep -q 'Change the MIG layout of slices, whose free parts were too small for another job' site/month/2026-10.html
+result $? "free parts that are too small claim no jobs that did not fit"
 
 for by in user project; do
     is "$(python3 -c 'import csv, sys, decimal
