@@ -144,25 +144,51 @@ static int know_parts (struct writing *w, size_t part,
     return 0;
 }
 
-/* The jobs that are explained: the largest ones, each once. */
+static bool is_explained (const struct writing *w, const statement_job_t *job)
+{
+    return GL_ANY (w->job, w->job_count, it,
+                   it->id_job == job->id_job
+                       && !strcmp (it->cluster, job->cluster));
+}
+
+/* Their charges are computed alike. */
+static bool same_price (const statement_job_t *a, const statement_job_t *b)
+{
+    return text_same (a->text[JOB_POOL], b->text[JOB_POOL])
+           && text_same (a->text[JOB_QOS], b->text[JOB_QOS])
+           && text_same (a->text[JOB_PROFILE], b->text[JOB_PROFILE]);
+}
+
+static void explain_later (struct writing *w, const statement_job_t *job)
+{
+    const char *user = job->text[JOB_USER];
+
+    *GL_APPEND (w->job, w->job_count) = (struct explained){
+        xstrdup (job->cluster), xstrdup (team_name (job->text[JOB_TEAM])),
+        user ? xstrdup (user) : NULL, job->id_job};
+}
+
+/* The jobs that are explained, each once: the largest one at each price, so that every price
+ * has an example, then the largest of the others. */
 static void choose_explained (struct writing *w)
 {
-    size_t count;
+    size_t count, wanted = (size_t)w->of->site->site->publish.jobs;
     const job_share_t *const *largest = job_shares_largest (w->shares, &count);
-    size_t wanted = (size_t)w->of->site->site->publish.jobs;
+    const statement_job_t **example = xcalloc (wanted + 1, sizeof (*example));
+    size_t examples = 0;
 
-    for (size_t i = 0; i < count && w->job_count < wanted; i++) {
-        const statement_job_t *job = largest[i]->job;
-        const char *user = job->text[JOB_USER];
-        if (mpz_sgn (largest[i]->units) <= 0
-            || GL_ANY (w->job, w->job_count, it,
-                       it->id_job == job->id_job
-                           && !strcmp (it->cluster, job->cluster)))
-            continue;
-        *GL_APPEND (w->job, w->job_count) = (struct explained){
-            xstrdup (job->cluster), xstrdup (team_name (job->text[JOB_TEAM])),
-            user ? xstrdup (user) : NULL, job->id_job};
-    }
+    for (int every_price = 1; every_price >= 0; every_price--)
+        for (size_t i = 0; i < count && w->job_count < wanted; i++) {
+            const statement_job_t *job = largest[i]->job;
+            if (mpz_sgn (largest[i]->units) <= 0 || is_explained (w, job)
+                || (every_price
+                    && GL_ANY (example, examples, it, same_price (*it, job))))
+                continue;
+            if (every_price)
+                example[examples++] = job;
+            explain_later (w, job);
+        }
+    free (example);
 }
 
 static void know_jobs (struct writing *w)
