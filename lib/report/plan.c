@@ -87,6 +87,10 @@ int plan_check (const plan_query_t *asked, gl_error_t *error)
     mpq_t q;
 
     mpq_init (q);
+    if (asked->egress
+        && (exact_parse (asked->egress, q, error) < 0 || mpq_sgn (q) <= 0))
+        rc = gl_error (error, "--egress: '%s' is no number of GB a day above 0",
+                       asked->egress);
     for (size_t i = 0; i < GL_ARRAY_SIZE (shares) && rc == 0; i++) {
         if (!shares[i].text)
             continue;

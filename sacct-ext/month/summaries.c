@@ -244,6 +244,8 @@ static int make_of (struct making *m, month_t *now, const month_t *before,
 {
     int rc = add_usage (m, now, error);
 
+    if (rc == 0)
+        rc = month_carbon (now, error);
     if (rc == 0) {
         if (!m->how->now)
             add_trend (m, before);
