@@ -529,13 +529,17 @@ static int add_pools (report_t *report, const site_t *site, int64_t known,
         count++;
     }
     if (count == 0)
-        return gl_error (
-            error, query->pools ? "there is no such pool in the configuration"
-                                : "the configuration has no pools: list the "
-                                  "GPU nodes under 'pools' and what they cost "
-                                  "under 'assets', 'staff', 'power' and "
-                                  "'costs'");
+        return breakeven_no_pools (query->pools != NULL, error);
     return 0;
+}
+
+int breakeven_no_pools (bool named, gl_error_t *error)
+{
+    return gl_error (error,
+                     named ? "there is no such pool in the configuration"
+                           : "the configuration has no pools: list the GPU "
+                             "nodes under 'pools' and what they cost under "
+                             "'assets', 'staff', 'power' and 'costs'");
 }
 
 report_t *breakeven_report_make (const site_t *site, int64_t known,

@@ -43,6 +43,9 @@ int breakeven_max_months (int max_age);
 void breakeven_leave_old (report_t *report, breakeven_t *breakeven,
                           const site_t *site, int64_t known, int max_age);
 
+/* There is nothing to compare: no pool of those that were `named`, or none at all. -1. */
+int breakeven_no_pools (bool named, gl_error_t *error);
+
 /* A ratio as "54.2"; yours to free. */
 char *breakeven_percent_text (mpq_srcptr ratio);
 

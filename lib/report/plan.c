@@ -289,9 +289,10 @@ int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
     report_t *report;
 
     if (plan->count == 0)
-        return gl_error (error, "there is no such pool in the configuration; "
-                                "the plan is made of `pools` and what they "
-                                "cost");
+        return breakeven_no_pools (
+            GL_ANY (plan->query.filters, plan->query.filter_count, it,
+                    it->key == KEY_POOL),
+            error);
     report = report_begin (&plan->query, "plan", "Planning");
     for (size_t i = 0; i < plan->count; i++)
         if (add_cost (plan, &plan->pools[i], at, report, error) < 0) {

@@ -467,7 +467,8 @@ void site_free (site_t *site)
     mpq_clear (site->policy.utilization);
     texts_clear (&site->policy.labels);
     free_issuer (&site->issuer);
-    mpq_clears (site->close.untagged, site->close.coverage, NULL);
+    mpq_clears (site->close.untagged, site->close.unknown,
+                site->close.coverage, NULL);
     free (site->close.anchor);
     texts_clear (&site->close.anchor_command);
     texts_clear (&site->close.sign);

@@ -802,6 +802,7 @@ typedef struct {
     int64_t review; /* seconds before it is handed over */
     int64_t fresh;  /* seconds that the facts may lie back at most */
     mpq_t untagged; /* share of GPU time without a project, at most */
+    mpq_t unknown;  /* share of cost for capacity of unknown state, at most */
     mpq_t coverage; /* share of GPU time that the nodes saw, at least */
     /* where the latest hash is kept outside the store */
     char *anchor;               /* a file; NULL: none */

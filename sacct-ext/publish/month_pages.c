@@ -344,7 +344,7 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *waste = page_path_waste (of->month);
     GL_AUTOFREE char *decisions = page_path_decisions (of->month);
     GL_AUTOFREE char *results = page_path_results (NULL, of->month);
-    render_link_t near[6];
+    render_link_t near[7];
     page_t page
         = {.path = path,
            .title = of->month,
@@ -377,6 +377,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
         near[page.near_count++] = (render_link_t){"Cost per result", results};
     if (of->decided)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
+    if (of->closable)
+        near[page.near_count++] = (render_link_t){"Closing", "closing"};
     return write_page (w, &page, report, error);
 }
 

@@ -51,7 +51,7 @@ struct publishing {
     char *logo;
     period_t last; /* month that is complete */
     bool foreseen; /* there is a page of the demand */
-    bool closable; /* and one of the next month to close */
+    char closable[MONTH_SIZE]; /* the next month to close; "": none */
     text_list_t verdicts; /* decisions of the last month that is over: a pool and
                              what to do, in pairs */
 };
@@ -268,11 +268,15 @@ static int read_months (struct publishing *p, gl_error_t *error)
                         error);
 }
 
-/* The last month that is over; NULL: none is. */
-static const struct known_month *last_over (const struct publishing *p)
+/* The last month with a page of decisions: it is over, so that its demand is that of a
+ * month. NULL: none is, or the site has no GPUs to decide on. */
+static const struct known_month *last_decided (const struct publishing *p)
 {
     char last[MONTH_SIZE];
 
+    if (!GL_ANY (p->site->pools, p->site->pool_count, pool,
+                 pool->resource != RESOURCE_CPU))
+        return NULL;
     periods_month_of (p->site, p->last.start, last);
     for (size_t i = p->month_count; i-- > 0;)
         if (strcmp (p->month[i].name, last) <= 0)
@@ -280,11 +284,10 @@ static const struct known_month *last_over (const struct publishing *p)
     return NULL;
 }
 
-/* The month is over, so that its demand is that of a month. */
 static bool is_decided (const struct publishing *p,
                         const struct known_month *month)
 {
-    const struct known_month *last = last_over (p);
+    const struct known_month *last = last_decided (p);
 
     return month && last && strcmp (month->name, last->name) <= 0;
 }
@@ -410,7 +413,7 @@ static int write_decisions (struct publishing *p, const month_pages_t *of)
     report_t *report = NULL;
     int rc = make_decisions (p, of->month, &report);
 
-    if (rc == CLI_OK && !strcmp (of->month, last_over (p)->name))
+    if (rc == CLI_OK && !strcmp (of->month, last_decided (p)->name))
         take_verdicts (p, report);
     if (before)
         near[page.near_count++] = (render_link_t){of->before, before};
@@ -439,6 +442,7 @@ static int write_month (struct publishing *p, size_t index)
         .before = index > 0 ? p->month[index - 1].name : NULL,
         .after = index + 1 < p->month_count ? p->month[index + 1].name : NULL,
         .decided = is_decided (p, known),
+        .closable = !strcmp (p->closable, known->name),
         .earlier_count = index,
         .owner = own_files,
         .progress = show,
@@ -558,15 +562,12 @@ static int write_demand (struct publishing *p)
  * open. */
 static int write_closing (struct publishing *p)
 {
-    char month[MONTH_SIZE];
+    const char *month = p->closable;
     checks_t checks;
     report_t *report;
     gl_error_t error;
 
-    if (periods_open_month (p->store, p->site, p->periods, month, &error) < 0)
-        return fail (p, &error);
-    p->closable = *month != '\0';
-    if (!p->closable)
+    if (!*month)
         return CLI_OK;
     if (close_check (p->store, p->site, month, 0, &checks, &error) < 0)
         return fail (p, &error);
@@ -616,7 +617,7 @@ static int add_verdicts (struct publishing *p, const char *month,
 
 static int write_index (struct publishing *p)
 {
-    const struct known_month *last = last_over (p);
+    const struct known_month *last = last_decided (p);
     GL_AUTOFREE char *decisions
         = last ? page_path_decisions (last->name) : NULL;
     render_link_t near[6] = {{"Utilization", "utilization"},
@@ -634,7 +635,7 @@ static int write_index (struct publishing *p)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
     if (p->foreseen)
         near[page.near_count++] = (render_link_t){"Demand", "demand"};
-    if (p->closable)
+    if (*p->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
     if (rc == CLI_OK && page_write (&p->pages, &page, report, &error) < 0)
         rc = fail (p, &error);
@@ -703,6 +704,9 @@ static int publish (struct publishing *p)
     if (rc == CLI_OK
         && (read_logo (p, &error) < 0 || read_key (p, &error) < 0
             || periods_read (p->store, &p->periods, &error) < 0
+            || periods_open_month (p->store, p->site, p->periods, p->closable,
+                                   &error)
+                   < 0
             || read_months (p, &error) < 0))
         rc = fail (p, &error);
     if (rc == CLI_OK)

@@ -24,6 +24,21 @@ is "$?:$(cut -c 1-34 err)" "1:gpuledger: the store has no facts," "a store witho
 is "$(find empty -type f)" "" "writes nothing"
 lab import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
 
+# --- a site without pools
+printf '%s\n' 'ledger: {timezone: UTC, currency: USD}' 'clusters: [{name: lab}]' >bare.yaml
+bare () { "$program" --quiet --config bare.yaml --store sqlite:bare.db "$@"; }
+bare init && bare import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
+for month in 2026-09 2026-10; do
+    bare close --month $month --accept 'a test' >/dev/null
+done
+bare publish bare 2>err
+is "$?:$(cat err)" "0:" "closed months without pools are published"
+links bare
+result $? "links resolve"
+is "$(find bare -name '*decisions*')" "" "there is nothing to decide"
+bare report plan --month 2026-10 2>err
+is "$?:$(cut -c 1-41 err)" "1:gpuledger: the configuration has no pools" "and a plan says which keys are missing"
+
 # --- an open site
 is "$(said publish site)" "published 3 months in site: 199 files written, 0 unchanged, 0 removed" "all pages"
 links site
