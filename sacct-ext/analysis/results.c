@@ -95,6 +95,14 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     return 0;
 }
 
+/* Of jobs of others nothing is read. */
+static bool is_wanted (const segment_t *s, void *arg)
+{
+    const struct making *m = arg;
+
+    return report_passes_user (m->query, s->user);
+}
+
 static int read_units (struct making *m, gl_error_t *error)
 {
     const store_query_t segments
@@ -106,8 +114,12 @@ static int read_units (struct making *m, gl_error_t *error)
 
     if (read_reports (m, error) < 0 || read_counts (m, error) < 0)
         return -1;
-    return facts_each (m->store, m->query->site, &segments, take_fact, m,
-                       error);
+    return GL_ANY (m->query->filters, m->query->filter_count, it,
+                   it->key == KEY_USER)
+               ? facts_each_wanted (m->store, m->query->site, &segments,
+                                    is_wanted, take_fact, m, error)
+               : facts_each (m->store, m->query->site, &segments, take_fact, m,
+                             error);
 }
 
 /* --- what they are charged ------------------------------------------------------------ */
