@@ -7,6 +7,7 @@
 #include "month/job_explain.h"
 #include "month/statements.h"
 #include "month/summaries.h"
+#include "analysis/results.h"
 #include "analysis/wastes.h"
 #include "pages/job_shares.h"
 #include "publish/month_pages.h"
@@ -29,6 +30,8 @@ struct writing {
     job_shares_t *shares;
     struct explained *job;
     size_t job_count;
+    bool produced; /* there is a page of what jobs produced, */
+    text_list_t produced_by; /* and one of each of these teams */
     size_t done;
 };
 
@@ -201,6 +204,100 @@ static void know_jobs (struct writing *w)
     }
 }
 
+/* --- what jobs produced -------------------------------------------------------------- */
+
+/* Of a team; NULL: of all. */
+static int write_result (struct writing *w, const char *team,
+                         results_report_t *results, gl_error_t *error)
+{
+    GL_AUTOFREE char *path = page_path_results (team, w->of->month);
+    GL_AUTOFREE char *above = team ? page_path_team (team, w->of->month)
+                                   : page_path_month (w->of->month);
+    GL_AUTOFREE char *history = team ? page_path_team (team, NULL) : NULL;
+    const render_link_t up[2] = {{team ? team : w->of->month,
+                                  team ? history : above},
+                                 {w->of->month, above}};
+    const page_t page = {.path = path,
+                         .title = "Cost per result",
+                         .month = w->of->month,
+                         .team = team,
+                         .up = up,
+                         .up_count = team ? 2 : 1};
+    report_t *report;
+
+    if (w->of->owner (w->of->arg, team, error) < 0)
+        return -1;
+    if (!month_is_provisional (w->month))
+        results_report_as_closed (results);
+    report = results_report_make (results);
+    report->rows_shown = (size_t)w->of->site->site->publish.job_rows;
+    return write_page (w, &page, report, error);
+}
+
+/* Where there are any; with the configuration of the month's closing. */
+static int write_results_of (struct writing *w, const char *team,
+                             const report_query_t *month,
+                             const produced_units_t *units, bool *ret_any,
+                             gl_error_t *error)
+{
+    usage_filter_t filter = {.key = KEY_TEAM};
+    report_query_t query = *month;
+    results_report_t *results;
+    int rc = 0;
+
+    query.by = (key_list_t){.id = {team ? KEY_PROJECT : KEY_TEAM}, .count = 1};
+    if (team) {
+        texts_add (&filter.values, team);
+        query.filters = &filter;
+        query.filter_count = 1;
+    }
+    results = results_report_new (&query);
+    results_report_month (results, w->month->name, w->month->bill, w->shares,
+                          units);
+    *ret_any = !results_report_empty (results);
+    if (*ret_any)
+        rc = write_result (w, team, results, error);
+    results_report_free (results);
+    texts_clear (&filter.values);
+    return rc;
+}
+
+static int write_team_results (struct writing *w, const report_query_t *query,
+                               const produced_units_t *units, gl_error_t *error)
+{
+    text_list_t teams = {.count = 0};
+    int rc = 0;
+
+    statements_teams (w->statements, &teams);
+    for (size_t i = 0; i < teams.count && rc == 0; i++) {
+        bool any;
+        rc = write_results_of (w, teams.item[i], query, units, &any, error);
+        if (rc == 0 && any)
+            texts_add (&w->produced_by, teams.item[i]);
+    }
+    texts_clear (&teams);
+    return rc;
+}
+
+static int write_results (struct writing *w, gl_error_t *error)
+{
+    report_query_t query = *w->of->query;
+    produced_units_t *units = NULL;
+    int rc = 0;
+
+    if (month_is_uncharged (w->month))
+        return 0;
+    if (month_query (w->month, &query, error) < 0
+        || results_units (w->of->store, &query, w->month, &units, error) < 0)
+        return -1;
+    if (produced_units_any (units))
+        rc = write_results_of (w, NULL, &query, units, &w->produced, error);
+    if (rc == 0 && w->produced)
+        rc = write_team_results (w, &query, units, error);
+    produced_units_free (units);
+    return rc;
+}
+
 /* --- the summary and the chargeback -------------------------------------------------- */
 
 static size_t near_months (const struct writing *w, const char *before,
@@ -272,7 +369,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
     GL_AUTOFREE char *waste = page_path_waste (of->month);
     GL_AUTOFREE char *decisions = page_path_decisions (of->month);
-    render_link_t near[6];
+    GL_AUTOFREE char *results = page_path_results (NULL, of->month);
+    render_link_t near[7];
     page_t page
         = {.path = path,
            .title = of->month,
@@ -301,6 +399,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     page.near_count = near_months (w, before, after, near);
     near[page.near_count++] = (render_link_t){"Chargeback by team", chargeback};
     near[page.near_count++] = (render_link_t){"Waste", waste};
+    if (w->produced)
+        near[page.near_count++] = (render_link_t){"Cost per result", results};
     if (of->decided)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
     if (of->closable)
@@ -326,18 +426,22 @@ static int write_statement (struct writing *w, const char *team,
     GL_AUTOFREE char *all = page_path_team (team, NULL);
     GL_AUTOFREE char *before = statement_in (w, team, w->of->before);
     GL_AUTOFREE char *after = statement_in (w, team, w->of->after);
+    GL_AUTOFREE char *results = page_path_results (team, w->of->month);
     const render_link_t up = {team, all};
-    render_link_t near[2];
-    const page_t page = {.path = path,
-                         .title = w->of->month,
-                         .month = w->of->month,
-                         .team = team,
-                         .up = &up,
-                         .up_count = 1,
-                         .near = near,
-                         .near_count = near_months (w, before, after, near),
-                         .printed = true};
+    render_link_t near[3];
+    page_t page = {.path = path,
+                   .title = w->of->month,
+                   .month = w->of->month,
+                   .team = team,
+                   .up = &up,
+                   .up_count = 1,
+                   .near = near,
+                   .near_count = near_months (w, before, after, near),
+                   .printed = true};
     report_t *report;
+
+    if (texts_have (&w->produced_by, team))
+        near[page.near_count++] = (render_link_t){"Cost per result", results};
 
     return w->of->owner (w->of->arg, team, error) < 0
                    || statements_team (w->statements, none ? NULL : team, false,
@@ -527,6 +631,8 @@ static int write_lists (struct writing *w, gl_error_t *error)
     }
     if (rc == 0)
         rc = each_team (w, write_parts, error);
+    if (rc == 0)
+        rc = write_results (w, error);
     free_shares (w);
     return rc;
 }
@@ -553,6 +659,7 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
     page_forget (of->site);
     GL_FREE_EACH (w.job, w.job_count, it,
                   (free (it->cluster), free (it->team), free (it->user)));
+    texts_clear (&w.produced_by);
     free (w.state);
     return rc;
 }
