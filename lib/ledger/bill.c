@@ -1,6 +1,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -16,10 +18,18 @@ struct list {
     char *item;
     size_t count;
     size_t size;
+    size_t sharing; /* the first rows, whose texts are the bill's */
+};
+
+/* A text that rows share. */
+struct shared {
+    UT_hash_handle hh;
+    char text[];
 };
 
 struct bill {
     struct list list[BILL_LIST_COUNT];
+    struct shared *texts;
     size_t *by_team; /* of bill_rows_of(); NULL: not made */
     size_t by_team_count;
 };
@@ -78,16 +88,71 @@ bill_t *bill_new (void)
     return xcalloc (1, sizeof (bill_t));
 }
 
+static void *row_at (const bill_t *bill, bill_list_t id, size_t at)
+{
+    return bill->list[id].item + at * bill_fields[id].size;
+}
+
+static char **text_at (const field_t *field, void *row)
+{
+    return (char **)((char *)row + field->offset);
+}
+
+/* Before rows are freed one by one, moved, or have texts of their own next to them. */
+static void unshare (bill_t *bill, bill_list_t id)
+{
+    const fields_t *fields = &bill_fields[id];
+
+    for (size_t i = 0; i < bill->list[id].sharing; i++)
+        for (size_t k = 0; k < fields->count; k++)
+            if (fields->field[k].type == FIELD_TEXT) {
+                char **text = text_at (&fields->field[k], row_at (bill, id, i));
+                *text = xstrdup (*text);
+            }
+    bill->list[id].sharing = 0;
+}
+
+/* Those of the bill are freed with it. */
+static void forget_texts (const bill_t *bill, bill_list_t id, size_t row)
+{
+    const fields_t *fields = &bill_fields[id];
+
+    for (size_t i = 0; i < fields->count; i++)
+        if (fields->field[i].type == FIELD_TEXT)
+            *text_at (&fields->field[i], row_at (bill, id, row)) = NULL;
+}
+
+static void free_texts (bill_t *bill)
+{
+    struct shared *shared, *next;
+
+    HASH_ITER (hh, bill->texts, shared, next)
+    {
+        HASH_DEL (bill->texts, shared);
+        free (shared);
+    }
+}
+
+static void free_list (bill_t *bill, bill_list_t id)
+{
+    struct list *list = &bill->list[id];
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (i < list->sharing)
+            forget_texts (bill, id, i);
+        fields_clear (&bill_fields[id], row_at (bill, id, i));
+    }
+    free (list->item);
+}
+
 void bill_free (bill_t *bill)
 {
-    for (size_t i = 0; bill && i < BILL_LIST_COUNT; i++) {
-        for (size_t k = 0; k < bill->list[i].count; k++)
-            fields_clear (&bill_fields[i],
-                          bill->list[i].item + k * bill_fields[i].size);
-        free (bill->list[i].item);
-    }
-    if (bill)
-        free (bill->by_team);
+    if (!bill)
+        return;
+    for (bill_list_t i = 0; i < BILL_LIST_COUNT; i++)
+        free_list (bill, i);
+    free_texts (bill);
+    free (bill->by_team);
     free (bill);
 }
 
@@ -114,6 +179,58 @@ void *bill_append (bill_t *bill, bill_list_t id)
     return item;
 }
 
+void bill_reserve (bill_t *bill, bill_list_t id, size_t count)
+{
+    struct list *list = &bill->list[id];
+
+    if (list->size - list->count >= count)
+        return;
+    list->size = list->count + count;
+    list->item = xreallocarray (list->item, list->size, bill_fields[id].size);
+}
+
+static char *share (bill_t *bill, const char *text, size_t length)
+{
+    struct shared *shared;
+
+    HASH_FIND (hh, bill->texts, text, length, shared);
+    if (shared)
+        return shared->text;
+    shared = xcalloc (1, sizeof (*shared) + length + 1);
+    memcpy (shared->text, text, length + 1);
+    HASH_ADD (hh, bill->texts, text, length, shared);
+    return shared->text;
+}
+
+/* Rows follow in their order, so that most texts are those of the row before. */
+static char *share_next (bill_t *bill, const char *before, const char *text)
+{
+    return before && !strcmp (before, text) ? (char *)before
+                                            : share (bill, text, strlen (text));
+}
+
+bool bill_append_values (bill_t *bill, bill_list_t id, const fields_t *fields,
+                         const char *const *value, size_t count)
+{
+    struct list *list = &bill->list[id];
+    bool shares = list->sharing == list->count;
+    char *row = bill_append (bill, id);
+    char *before = list->count > 1 ? row - bill_fields[id].size : NULL;
+
+    list->sharing += shares;
+    for (size_t i = 0; i < count; i++) {
+        const field_t *field = &fields->field[i];
+        if (!value[i])
+            continue;
+        if (shares && field->type == FIELD_TEXT)
+            *text_at (field, row) = share_next (
+                bill, before ? *text_at (field, before) : NULL, value[i]);
+        else if (!field_set (field, row, value[i], strlen (value[i])))
+            return false;
+    }
+    return true;
+}
+
 const void *bill_list (const bill_t *bill, bill_list_t id, size_t *ret_count)
 {
     *ret_count = bill->list[id].count;
@@ -131,6 +248,7 @@ void bill_forget_charges (bill_t *bill)
     posting_t *row = (posting_t *)rows->item;
     size_t kept = 0;
 
+    unshare (bill, BILL_POSTINGS);
     for (size_t i = 0; i < rows->count; i++) {
         if (row[i].kind == BILL_CHARGE)
             posting_clear (&row[i]);
@@ -161,6 +279,7 @@ void bill_sort (bill_t *bill)
     struct list *rows = &bill->list[BILL_POSTINGS];
 
     forget_teams (bill);
+    unshare (bill, BILL_POSTINGS);
     if (rows->count > 1)
         qsort (rows->item, rows->count, sizeof (posting_t), by_line);
 }
@@ -603,6 +722,7 @@ static void join_days (bill_t *bill, size_t from)
     posting_t *row = (posting_t *)rows->item;
     size_t kept = from;
 
+    unshare (bill, BILL_POSTINGS);
     if (rows->count > from)
         qsort (row + from, rows->count - from, sizeof (*row), by_keys);
     for (size_t i = from; i < rows->count; i++) {
