@@ -192,6 +192,8 @@ static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
         return -1;
     how.periods = periods;
     how.filter = budgets_filter (f->query, &filter) ? &filter : NULL;
+    if (how.had && !month_has_days (how.had, how.filter))
+        how.had = NULL;
     rc = find_start (store, f, periods, &start, error);
     if (rc == 0)
         rc = months_each (store, f->query->site,

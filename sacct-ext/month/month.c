@@ -43,6 +43,11 @@ const char *month_state_word (month_state_t state)
     return words[state];
 }
 
+static bool has_days (const month_how_t *how)
+{
+    return how->days || how->team_days;
+}
+
 static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     store_t *store = m->source->store;
@@ -65,7 +70,7 @@ static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
     }
     if (bills_compute_part (store, site, m->period,
                             &(bills_how_t){.compared = how->compared,
-                                           .days = how->days,
+                                           .days = has_days (how),
                                            .filter = how->filter},
                             &m->bill, &m->first, error)
         < 0)
@@ -112,10 +117,17 @@ static bill_list_t days_for (const usage_filter_t *filter)
                : BILL_DAYS;
 }
 
+bool month_has_days (const month_t *month, const usage_filter_t *filter)
+{
+    return !month->by_team || days_for (filter) == BILL_TEAM_DAYS;
+}
+
 static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     const closing_t *closing = m->source->closing;
+    bill_list_t days = how->days ? days_for (how->filter) : BILL_TEAM_DAYS;
 
+    m->by_team = days == BILL_TEAM_DAYS;
     m->state = closing->imported ? MONTH_IMPORTED : MONTH_CLOSED;
     m->version = closing->version;
     m->closed = closing->when;
@@ -129,10 +141,9 @@ static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)
                        && closed_list_read (m->source->store, closing,
                                             BILL_BALANCES, m->bill, error)
                               < 0)
-                   || (how->days && !closing->imported
-                       && closed_list_read (m->source->store, closing,
-                                            days_for (how->filter), m->bill,
-                                            error)
+                   || (has_days (how) && !closing->imported
+                       && closed_list_read (m->source->store, closing, days,
+                                            m->bill, error)
                               < 0)
                ? -1
                : 0;

@@ -203,7 +203,8 @@ static int write_chargeback (struct writing *w, const page_t *month,
     char *label = NULL;
 
     if (report_keys_parse ("team", &query.by, &label, error) < 0
-        || chargebacks_make (w->of->store, &query, ret_report, error) < 0)
+        || chargebacks_make (w->of->store, &query, w->month, ret_report, error)
+               < 0)
         return -1;
     return page_write (w->of->site, &page, *ret_report, error);
 }
@@ -464,7 +465,7 @@ static int write_jobs (struct writing *w, gl_error_t *error)
         name[i].cluster = w->job[i].cluster;
     }
     rc = jobs_explain (w->of->store, w->of->query->site, name, count,
-                       &w->of->query->period, explain, error);
+                       &w->of->query->period, w->month, explain, error);
     for (size_t i = 0; i < count; i++) {
         if (rc == 0)
             rc = write_job (w, &w->job[i], explain[i], error);
@@ -506,8 +507,8 @@ static int write_lists (struct writing *w, gl_error_t *error)
 int month_pages_write (const month_pages_t *of, gl_error_t *error)
 {
     struct writing w = {.of = of};
-    int rc = statements_open (of->store, of->query, of->periods, &w.statements,
-                              error);
+    int rc = statements_open_next (of->store, of->query, of->periods, of->last,
+                                   &w.statements, error);
 
     if (rc == 0) {
         statements_link (w.statements);
@@ -518,8 +519,8 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
                      || write_statements (&w, error) < 0
                  ? -1
                  : 0;
+        statements_keep_month (w.statements, of->last);
     }
-    statements_close (w.statements);
     if (rc == 0)
         rc = write_jobs (&w, error);
     page_forget (of->site);

@@ -50,6 +50,7 @@ struct publishing {
     page_site_t pages;
     char *logo;
     period_t last; /* month that is complete */
+    month_t *written; /* the last one whose pages were written */
     bool foreseen; /* there is a page of the demand */
     bool closable; /* and one of the next month to close */
 };
@@ -426,6 +427,7 @@ static int write_month (struct publishing *p, size_t index)
         .after = index + 1 < p->month_count ? p->month[index + 1].name : NULL,
         .decided = is_decided (p, known),
         .earlier_count = index,
+        .last = &p->written,
         .owner = own_files,
         .progress = show,
         .arg = p};
@@ -453,11 +455,13 @@ static int write_months (struct publishing *p)
         bool open = !*p->month[i].hash;
         gl_error_t error;
         if (month_key (p, i, key, &error) < 0)
-            return fail (p, &error);
-        if (!tree_part (p->pages.tree, p->month[i].name, open ? "open" : key,
-                        open || p->of->fresh))
+            rc = fail (p, &error);
+        else if (!tree_part (p->pages.tree, p->month[i].name,
+                             open ? "open" : key, open || p->of->fresh))
             rc = write_month (p, i);
     }
+    month_free (p->written);
+    p->written = NULL;
     return rc;
 }
 
