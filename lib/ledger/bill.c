@@ -18,7 +18,6 @@ struct list {
     char *item;
     size_t count;
     size_t size;
-    size_t sharing; /* the first rows, whose texts are the bill's */
 };
 
 /* A text that rows share. */
@@ -27,9 +26,18 @@ struct shared {
     char text[];
 };
 
+/* Where they are: texts of rows that are elsewhere are the rows' own. */
+#define CHUNK ((size_t)64 << 10)
+struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    char bytes[];
+};
+
 struct bill {
     struct list list[BILL_LIST_COUNT];
     struct shared *texts;
+    struct chunk *chunks;
     size_t *by_team; /* of bill_rows_of(); NULL: not made */
     size_t by_team_count;
 };
@@ -98,51 +106,41 @@ static char **text_at (const field_t *field, void *row)
     return (char **)((char *)row + field->offset);
 }
 
-/* Before rows are freed one by one, moved, or have texts of their own next to them. */
-static void unshare (bill_t *bill, bill_list_t id)
+static bool is_shared (const bill_t *bill, const char *text)
+{
+    for (const struct chunk *c = bill->chunks; c; c = c->next)
+        if (text >= c->bytes && text < c->bytes + c->size)
+            return true;
+    return false;
+}
+
+static void row_clear (const bill_t *bill, bill_list_t id, void *row)
 {
     const fields_t *fields = &bill_fields[id];
 
-    for (size_t i = 0; i < bill->list[id].sharing; i++)
-        for (size_t k = 0; k < fields->count; k++)
-            if (fields->field[k].type == FIELD_TEXT) {
-                char **text = text_at (&fields->field[k], row_at (bill, id, i));
-                *text = xstrdup (*text);
-            }
-    bill->list[id].sharing = 0;
-}
-
-/* Those of the bill are freed with it. */
-static void forget_texts (const bill_t *bill, bill_list_t id, size_t row)
-{
-    const fields_t *fields = &bill_fields[id];
-
-    for (size_t i = 0; i < fields->count; i++)
-        if (fields->field[i].type == FIELD_TEXT)
-            *text_at (&fields->field[i], row_at (bill, id, row)) = NULL;
-}
-
-static void free_texts (bill_t *bill)
-{
-    struct shared *shared, *next;
-
-    HASH_ITER (hh, bill->texts, shared, next)
-    {
-        HASH_DEL (bill->texts, shared);
-        free (shared);
-    }
+    for (size_t i = 0; i < fields->count && bill->chunks; i++)
+        if (fields->field[i].type == FIELD_TEXT
+            && is_shared (bill, *text_at (&fields->field[i], row)))
+            *text_at (&fields->field[i], row) = NULL;
+    fields_clear (fields, row);
 }
 
 static void free_list (bill_t *bill, bill_list_t id)
 {
-    struct list *list = &bill->list[id];
+    for (size_t i = 0; i < bill->list[id].count; i++)
+        row_clear (bill, id, row_at (bill, id, i));
+    free (bill->list[id].item);
+}
 
-    for (size_t i = 0; i < list->count; i++) {
-        if (i < list->sharing)
-            forget_texts (bill, id, i);
-        fields_clear (&bill_fields[id], row_at (bill, id, i));
+static void free_texts (bill_t *bill)
+{
+    struct chunk *next;
+
+    HASH_CLEAR (hh, bill->texts);
+    for (struct chunk *c = bill->chunks; c; c = next) {
+        next = c->next;
+        free (c);
     }
-    free (list->item);
 }
 
 void bill_free (bill_t *bill)
@@ -189,43 +187,61 @@ void bill_reserve (bill_t *bill, bill_list_t id, size_t count)
     list->item = xreallocarray (list->item, list->size, bill_fields[id].size);
 }
 
-static char *share (bill_t *bill, const char *text, size_t length)
+static void *take_room (bill_t *bill, size_t size)
 {
+    struct chunk *chunk = bill->chunks;
+    char *room;
+
+    size = (size + sizeof (void *) - 1) & ~(sizeof (void *) - 1);
+    if (!chunk || chunk->size - chunk->used < size) {
+        size_t least = size > CHUNK ? size : CHUNK;
+        chunk = xmalloc (sizeof (*chunk) + least);
+        *chunk = (struct chunk){.next = bill->chunks, .size = least};
+        bill->chunks = chunk;
+    }
+    room = chunk->bytes + chunk->used;
+    chunk->used += size;
+    return room;
+}
+
+static char *share (bill_t *bill, const char *text)
+{
+    size_t length = strlen (text);
     struct shared *shared;
 
     HASH_FIND (hh, bill->texts, text, length, shared);
     if (shared)
         return shared->text;
-    shared = xcalloc (1, sizeof (*shared) + length + 1);
+    shared = take_room (bill, sizeof (*shared) + length + 1);
+    memset (shared, 0, sizeof (*shared));
     memcpy (shared->text, text, length + 1);
     HASH_ADD (hh, bill->texts, text, length, shared);
     return shared->text;
 }
 
 /* Rows follow in their order, so that most texts are those of the row before. */
-static char *share_next (bill_t *bill, const char *before, const char *text)
+static char *share_next (bill_t *bill, char *before, const char *text)
 {
-    return before && !strcmp (before, text) ? (char *)before
-                                            : share (bill, text, strlen (text));
+    return !text ? NULL
+           : before && !strcmp (before, text) && is_shared (bill, before)
+               ? before
+               : share (bill, text);
 }
 
 bool bill_append_values (bill_t *bill, bill_list_t id, const fields_t *fields,
                          const char *const *value, size_t count)
 {
-    struct list *list = &bill->list[id];
-    bool shares = list->sharing == list->count;
     char *row = bill_append (bill, id);
-    char *before = list->count > 1 ? row - bill_fields[id].size : NULL;
+    size_t rows = bill->list[id].count;
+    void *before = rows > 1 ? row_at (bill, id, rows - 2) : NULL;
 
-    list->sharing += shares;
     for (size_t i = 0; i < count; i++) {
         const field_t *field = &fields->field[i];
-        if (!value[i])
-            continue;
-        if (shares && field->type == FIELD_TEXT)
+        if (value[i] && field->type == FIELD_TEXT)
             *text_at (field, row) = share_next (
                 bill, before ? *text_at (field, before) : NULL, value[i]);
-        else if (!field_set (field, row, value[i], strlen (value[i])))
+        else if (value[i]
+                 && !field_set (field, row, value[i], strlen (value[i])))
             return false;
     }
     return true;
@@ -248,10 +264,9 @@ void bill_forget_charges (bill_t *bill)
     posting_t *row = (posting_t *)rows->item;
     size_t kept = 0;
 
-    unshare (bill, BILL_POSTINGS);
     for (size_t i = 0; i < rows->count; i++) {
         if (row[i].kind == BILL_CHARGE)
-            posting_clear (&row[i]);
+            row_clear (bill, BILL_POSTINGS, &row[i]);
         else
             row[kept++] = row[i];
     }
@@ -279,7 +294,11 @@ void bill_sort (bill_t *bill)
     struct list *rows = &bill->list[BILL_POSTINGS];
 
     forget_teams (bill);
-    unshare (bill, BILL_POSTINGS);
+    if (rows->size > rows->count + rows->count / 2) {
+        rows->size
+            = rows->count + 1; /* days of a line were rows of their own */
+        rows->item = xreallocarray (rows->item, rows->size, sizeof (posting_t));
+    }
     if (rows->count > 1)
         qsort (rows->item, rows->count, sizeof (posting_t), by_line);
 }
@@ -384,7 +403,8 @@ static void take_line (const billing_line_t *from, void *arg)
     row->outside = !from->in_period;
     for (size_t i = 0; i < t->by.count; i++)
         if (t->by.id[i] != KEY_COUNT)
-            *posting_key_at (row, t->by.id[i]) = xstrdup (from->keys[i]);
+            *posting_key_at (row, t->by.id[i])
+                = from->keys[i] ? share (t->bill, from->keys[i]) : NULL;
     row->what = xstrdup (line->what);
     row->reference = xstrdup (line->reference);
     take_seconds (row, t->site, line->gpu_seconds);
@@ -722,13 +742,12 @@ static void join_days (bill_t *bill, size_t from)
     posting_t *row = (posting_t *)rows->item;
     size_t kept = from;
 
-    unshare (bill, BILL_POSTINGS);
     if (rows->count > from)
         qsort (row + from, rows->count - from, sizeof (*row), by_keys);
     for (size_t i = from; i < rows->count; i++) {
         if (kept > from && by_keys (&row[kept - 1], &row[i]) == 0) {
             posting_add (&row[kept - 1], &row[i], 1);
-            posting_clear (&row[i]);
+            row_clear (bill, BILL_POSTINGS, &row[i]);
         } else
             row[kept++] = row[i];
     }

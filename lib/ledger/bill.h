@@ -271,8 +271,7 @@ posting_t *bill_add_service (bill_t *bill, const service_t *service,
  * next. Lists keep the order in which rows are added, until bill_sort(). */
 void *bill_append (bill_t *bill, bill_list_t list);
 /* The same with the values of the first `count` fields (bill_fields; of another list's rows
- * those that `fields` describes), NULL: absent. Rows share their texts, which are the bill's,
- * so that a month takes half the memory. False: a value is not as field_set() wants it. */
+ * those that `fields` describes), NULL: absent. Rows share texts, which are the bill's. False: a value is not as field_set() wants it. */
 bool bill_append_values (bill_t *bill, bill_list_t list, const fields_t *fields,
                          const char *const *value, size_t count);
 /* Room for so many rows more, where their number is known. */

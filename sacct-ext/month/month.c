@@ -48,6 +48,12 @@ static bool has_days (const month_how_t *how)
     return how->days || how->team_days;
 }
 
+/* Otherwise budgets would have the month computed once more for its days. */
+static bool budgets_need_days (const site_t *site)
+{
+    return GL_ANY (site->budgets, site->budget_count, it, !it->team);
+}
+
 static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     store_t *store = m->source->store;
@@ -68,9 +74,11 @@ static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
         m->bill = bill_new ();
         return 0;
     }
+    m->by_team = !how->days && !budgets_need_days (site);
     if (bills_compute_part (store, site, m->period,
                             &(bills_how_t){.compared = how->compared,
                                            .days = has_days (how),
+                                           .by_team = m->by_team,
                                            .filter = how->filter},
                             &m->bill, &m->first, error)
         < 0)
@@ -115,11 +123,6 @@ static bill_list_t days_for (const usage_filter_t *filter)
     return filter && filter->key == KEY_TEAM && filter->values.count > 0
                ? BILL_TEAM_DAYS
                : BILL_DAYS;
-}
-
-bool month_has_days (const month_t *month, const usage_filter_t *filter)
-{
-    return !month->by_team || days_for (filter) == BILL_TEAM_DAYS;
 }
 
 static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)

@@ -71,7 +71,7 @@ typedef struct {
                           which; else another one is an error */
     bool compared;     /* with other idle policies, as closing keeps them */
     bool days; /* with what is charged by day (BILL_DAYS) */
-    bool team_days; /* with days; those of a closed month may be by team alone */
+    bool team_days; /* with days, which may be by team alone */
     const usage_filter_t *filter; /* at least of what passes it, and by what it is
                                      of; NULL: of all */
     bool billed; /* a month before the ledger begins has no rows; months_each()
@@ -89,9 +89,6 @@ int month_read (store_t *store, const site_t *site, const char *month,
                 const month_how_t *how, month_t **ret_month, gl_error_t *error);
 /* Accepts NULL. */
 void month_free (month_t *month);
-
-/* It was read with days that say all that the filter (NULL: any) needs. */
-bool month_has_days (const month_t *month, const usage_filter_t *filter);
 
 /* The months that the period touches, in their order; each is freed after the
  * call. The callback returns 0, or -1 with an error to end it. */

@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -501,6 +502,7 @@ static int write_lists (struct writing *w, gl_error_t *error)
     if (rc == 0)
         rc = each_team (w, write_parts, error);
     free_shares (w);
+    malloc_trim (0); /* what follows needs blocks of other sizes */
     return rc;
 }
 
@@ -520,9 +522,11 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
                  ? -1
                  : 0;
         statements_keep_month (w.statements, of->last);
+        malloc_trim (0);
     }
     if (rc == 0)
         rc = write_jobs (&w, error);
+    malloc_trim (0);
     page_forget (of->site);
     GL_FREE_EACH (w.job, w.job_count, it,
                   (free (it->cluster), free (it->team), free (it->user)));
