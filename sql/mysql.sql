@@ -447,6 +447,43 @@ CREATE TABLE IF NOT EXISTS closed_team_day (
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+CREATE TABLE IF NOT EXISTS closed_carbon (
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
+    month MEDIUMBLOB,
+    cluster MEDIUMBLOB,
+    team MEDIUMBLOB,
+    account MEDIUMBLOB,
+    user MEDIUMBLOB,
+    project MEDIUMBLOB,
+    qos MEDIUMBLOB,
+    partition_name MEDIUMBLOB,
+    pool MEDIUMBLOB,
+    grid MEDIUMBLOB,
+    factor MEDIUMBLOB,
+    source MEDIUMBLOB,
+    series MEDIUMBLOB,
+    series_hours MEDIUMBLOB,
+    gap_hours MEDIUMBLOB,
+    embodied MEDIUMBLOB,
+    embodied_source MEDIUMBLOB,
+    gpu_seconds MEDIUMBLOB,
+    known_seconds MEDIUMBLOB,
+    unknown_seconds MEDIUMBLOB,
+    measured_kwh MEDIUMBLOB,
+    modelled_kwh MEDIUMBLOB,
+    facility_kwh MEDIUMBLOB,
+    series_kwh MEDIUMBLOB,
+    unknown_kwh MEDIUMBLOB,
+    grams MEDIUMBLOB,
+    least_grams MEDIUMBLOB,
+    embodied_seconds MEDIUMBLOB,
+    embodied_grams MEDIUMBLOB,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 CREATE TABLE IF NOT EXISTS meter_reading (
     meter VARBINARY(200) NOT NULL,
     time_start BIGINT NOT NULL,

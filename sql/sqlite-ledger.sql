@@ -205,3 +205,41 @@ CREATE TABLE closed_team_day (
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;
+
+-- Energy of jobs and its CO2e.
+CREATE TABLE closed_carbon (
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    month TEXT,
+    cluster TEXT,
+    team TEXT,
+    account TEXT,
+    user TEXT,
+    project TEXT,
+    qos TEXT,
+    partition_name TEXT,
+    pool TEXT,
+    grid TEXT,
+    factor TEXT,
+    source TEXT,
+    series TEXT,
+    series_hours TEXT,
+    gap_hours TEXT,
+    embodied TEXT,
+    embodied_source TEXT,
+    gpu_seconds TEXT,
+    known_seconds TEXT,
+    unknown_seconds TEXT,
+    measured_kwh TEXT,
+    modelled_kwh TEXT,
+    facility_kwh TEXT,
+    series_kwh TEXT,
+    unknown_kwh TEXT,
+    grams TEXT,
+    least_grams TEXT,
+    embodied_seconds TEXT,
+    embodied_grams TEXT,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "carbon/carbon.h"
@@ -9,32 +10,17 @@
 #define WATT_SECONDS_PER_KWH 3600000UL
 #define HOURS_PER_YEAR 8766
 
-static const size_t members[] = {
-    offsetof (carbon_t, gpu_seconds),    offsetof (carbon_t, known_seconds),
-    offsetof (carbon_t, measured_kwh),   offsetof (carbon_t, modelled_kwh),
-    offsetof (carbon_t, facility_kwh),   offsetof (carbon_t, grams),
-    offsetof (carbon_t, series_kwh),     offsetof (carbon_t, unknown_kwh),
-    offsetof (carbon_t, embodied_grams),
-};
-
-static mpq_ptr member (carbon_t *carbon, size_t i)
-{
-    return *(mpq_t *)((char *)carbon + members[i]);
-}
-
-void carbon_init (carbon_t *carbon)
-{
-    for (size_t i = 0; i < GL_ARRAY_SIZE (members); i++)
-        mpq_init (member (carbon, i));
-}
-
-void carbon_clear (carbon_t *carbon)
-{
-    for (size_t i = 0; i < GL_ARRAY_SIZE (members); i++)
-        mpq_clear (member (carbon, i));
-}
-
 /* --- what the configuration says --------------------------------------------------- */
+
+bool carbon_is_configured (const site_t *site)
+{
+    return site->power_count + site->grid_count + site->embodied_count > 0;
+}
+
+bool carbon_has_series (const site_t *site)
+{
+    return GL_ANY (site->grid, site->grid_count, it, it->series);
+}
 
 const site_grid_t *carbon_grid (const site_t *site, const char *cluster,
                                 int64_t instant)
@@ -96,21 +82,18 @@ int64_t *carbon_cuts (const site_t *site, period_t period, size_t *ret_count)
     return cut;
 }
 
-bool carbon_intensity (const site_grid_t *grid, period_t period,
+void carbon_intensity (const site_grid_t *grid, period_t period,
                        carbon_series_f series, void *arg, mpq_t ret,
                        mpq_t ret_series_share)
 {
-    const series_t *values = grid ? series (grid, arg) : NULL;
+    const series_t *values = series (grid, arg);
     mpq_t rest;
     int64_t known;
 
-    mpq_set_ui (ret, 0, 1);
     mpq_set_ui (ret_series_share, 0, 1);
-    if (!grid)
-        return false;
     if (!values || period_seconds (period) <= 0) {
         mpq_set (ret, grid->g_per_kwh);
-        return true;
+        return;
     }
     mpq_init (rest);
     known = series_mean (values, period, ret);
@@ -121,7 +104,6 @@ bool carbon_intensity (const site_grid_t *grid, period_t period,
     mpq_mul (rest, rest, grid->g_per_kwh);
     mpq_add (ret, ret, rest);
     mpq_clear (rest);
-    return true;
 }
 
 /* --- a slice ------------------------------------------------------------------------ */
@@ -150,8 +132,8 @@ static void node_watts (const site_power_t *power, const site_pool_t *pool,
     }
 }
 
-static void model (const usage_slice_t *slice, const site_power_t *power,
-                   carbon_t *ret)
+static void model (const usage_part_t *part, const site_power_t *power,
+                   bill_carbon_t *ret)
 {
     mpq_t rest, node;
 
@@ -159,35 +141,53 @@ static void model (const usage_slice_t *slice, const site_power_t *power,
     mpq_sub (rest, ret->gpu_seconds, ret->known_seconds);
     if (mpq_sgn (rest) > 0)
         add_watts (ret->modelled_kwh, power->watts_per_gpu, rest);
-    node_watts (power, slice->part.kind->pool, node);
+    node_watts (power, part->kind->pool, node);
     add_watts (ret->modelled_kwh, node, ret->gpu_seconds);
     mpq_clears (rest, node, NULL);
 }
 
-static void take_energy (const site_t *site, const usage_slice_t *slice,
-                         const char *pool, carbon_t *ret)
+static void take_energy (const usage_part_t *part, const site_power_t *power,
+                         bill_carbon_t *ret)
 {
-    const site_power_t *power = carbon_power (site, pool, slice->period.start);
-    const measured_t *m = &slice->part.measured;
+    const measured_t *m = &part->measured;
 
-    exact_weighted (ret->gpu_seconds, slice->part.kind->weight,
-                    slice->part.gres_seconds, 1);
-    exact_weighted (ret->known_seconds, slice->part.kind->weight, m->energy_ms,
-                    1000);
+    exact_weighted (ret->gpu_seconds, part->kind->weight, part->gres_seconds,
+                    1);
+    exact_weighted (ret->known_seconds, part->kind->weight, m->energy_ms, 1000);
     mpz_set_ui (mpq_numref (ret->measured_kwh), m->energy_mj);
     mpz_set_ui (mpq_denref (ret->measured_kwh), MJ_PER_KWH);
     mpq_canonicalize (ret->measured_kwh);
     if (power)
-        model (slice, power, ret);
+        model (part, power, ret);
+    else if (mpq_cmp (ret->gpu_seconds, ret->known_seconds) > 0)
+        mpq_sub (ret->unknown_seconds, ret->gpu_seconds, ret->known_seconds);
     mpq_add (ret->facility_kwh, ret->measured_kwh, ret->modelled_kwh);
     if (power)
         mpq_mul (ret->facility_kwh, ret->facility_kwh, power->pue);
 }
 
-static void take_embodied (const site_embodied_t *embodied, carbon_t *ret)
+static void take_emissions (const site_grid_t *grid, period_t period,
+                            carbon_series_f series, void *arg,
+                            bill_carbon_t *ret)
+{
+    mpq_t intensity, share;
+
+    if (!grid) {
+        mpq_set (ret->unknown_kwh, ret->facility_kwh);
+        return;
+    }
+    mpq_inits (intensity, share, NULL);
+    carbon_intensity (grid, period, series, arg, intensity, share);
+    mpq_mul (ret->grams, ret->facility_kwh, intensity);
+    mpq_mul (ret->series_kwh, ret->facility_kwh, share);
+    mpq_clears (intensity, share, NULL);
+}
+
+static void take_embodied (const site_embodied_t *embodied, bill_carbon_t *ret)
 {
     if (!embodied)
         return;
+    mpq_set (ret->embodied_seconds, ret->gpu_seconds);
     /* kg x 1000 x 12 / (months x 8766 h x 3600 s) x seconds */
     mpq_set_ui (ret->embodied_grams, 1000 * 12, 1);
     mpq_mul (ret->embodied_grams, ret->embodied_grams, embodied->kg_per_gpu);
@@ -198,24 +198,24 @@ static void take_embodied (const site_embodied_t *embodied, carbon_t *ret)
     mpq_canonicalize (ret->embodied_grams);
 }
 
-void carbon_of_slice (const site_t *site, const usage_slice_t *slice,
-                      const char *cluster, const char *pool,
-                      carbon_series_f series, void *arg, carbon_t *ret)
+static void forget_measures (bill_carbon_t *row)
 {
-    mpq_t intensity, share;
+    const fields_t *fields = &bill_fields[BILL_CARBON];
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (members); i++)
-        mpq_set_ui (member (ret, i), 0, 1);
-    if (slice->part.kind->cpu || !slice->part.kind->weight_known)
+    for (size_t i = 0; i < fields->count; i++)
+        if (field_is_measure (&fields->field[i]))
+            field_reset (&fields->field[i], row);
+}
+
+void carbon_of_part (const site_t *site, const usage_part_t *part,
+                     period_t period, const char *cluster, const char *pool,
+                     carbon_series_f series, void *arg, bill_carbon_t *ret)
+{
+    forget_measures (ret);
+    if (part->kind->cpu || !part->kind->weight_known)
         return;
-    mpq_inits (intensity, share, NULL);
-    take_energy (site, slice, pool, ret);
-    if (carbon_intensity (carbon_grid (site, cluster, slice->period.start),
-                          slice->period, series, arg, intensity, share)) {
-        mpq_mul (ret->grams, ret->facility_kwh, intensity);
-        mpq_mul (ret->series_kwh, ret->facility_kwh, share);
-    } else
-        mpq_set (ret->unknown_kwh, ret->facility_kwh);
-    take_embodied (carbon_embodied (site, pool, slice->period.start), ret);
-    mpq_clears (intensity, share, NULL);
+    take_energy (part, carbon_power (site, pool, period.start), ret);
+    take_emissions (carbon_grid (site, cluster, period.start), period, series,
+                    arg, ret);
+    take_embodied (carbon_embodied (site, pool, period.start), ret);
 }

@@ -18,23 +18,14 @@
 #define GL_CARBON_CARBON_H
 
 #include "carbon/series.h"
+#include "ledger/bill.h"
 #include "site/site.h"
 #include "usage/usage.h"
 
-typedef struct {
-    mpq_t gpu_seconds;
-    mpq_t known_seconds; /* of them: the counters told their energy */
-    mpq_t measured_kwh;
-    mpq_t modelled_kwh;
-    mpq_t facility_kwh;
-    mpq_t grams;
-    mpq_t series_kwh;  /* of the facility's: the series told the intensity */
-    mpq_t unknown_kwh; /* of the facility's: no `grid` holds; no grams */
-    mpq_t embodied_grams;
-} carbon_t;
-
-void carbon_init (carbon_t *carbon);
-void carbon_clear (carbon_t *carbon);
+/* It has an entry of power, grid or embodied. */
+bool carbon_is_configured (const site_t *site);
+/* Some grid has a series: hours matter. */
+bool carbon_has_series (const site_t *site);
 
 /* The series of an entry of `grid`; NULL: it has none. Borrowed. */
 typedef const series_t *(*carbon_series_f) (const site_grid_t *grid, void *arg);
@@ -52,13 +43,15 @@ const site_embodied_t *carbon_embodied (const site_t *site, const char *pool,
  * ends, ascending. Yours to free. */
 int64_t *carbon_cuts (const site_t *site, period_t period, size_t *ret_count);
 
-/* What a slice of usage caused, into an initialised struct: that lies between two cuts. */
-void carbon_of_slice (const site_t *site, const usage_slice_t *slice,
-                      const char *cluster, const char *pool,
-                      carbon_series_f series, void *arg, carbon_t *ret);
+/* What a part of usage caused, as the measures of an initialised row; its texts stay as
+ * they are. Of all entries those that hold when the period begins. */
+void carbon_of_part (const site_t *site, const usage_part_t *part,
+                     period_t period, const char *cluster, const char *pool,
+                     carbon_series_f series, void *arg, bill_carbon_t *ret);
 
-/* The intensity of the grid over the period, g/kWh: false, and 0, where none holds. */
-bool carbon_intensity (const site_grid_t *grid, period_t period,
+/* The intensity of the grid over the period, g/kWh, and the share of it that is of the
+ * series. */
+void carbon_intensity (const site_grid_t *grid, period_t period,
                        carbon_series_f series, void *arg, mpq_t ret,
                        mpq_t ret_series_share);
 

@@ -14,6 +14,7 @@ static const char *const header[CELL_COUNT] = {"start", "end", "g_per_kwh"};
 struct interval {
     period_t period;
     mpq_t value;
+    int64_t milligrams;
 };
 
 struct series {
@@ -80,6 +81,7 @@ static int take_row (series_t *s, const csv_t *csv, const zone_t *zone,
         at->period = period;
         mpq_init (at->value);
         mpq_set (at->value, value);
+        at->milligrams = series_round (value);
     }
     mpq_clear (value);
     return rc;
@@ -121,6 +123,22 @@ void series_free (series_t *s)
     free (s);
 }
 
+/* More than anything on earth: so that sums stay integers of 128 bits. */
+#define MILLIGRAMS_MOST 1000000000000
+
+int64_t series_round (mpq_srcptr grams)
+{
+    int64_t milligrams;
+    mpz_t units;
+
+    mpz_init (units);
+    exact_round (units, grams, 3);
+    milligrams = mpz_cmp_si (units, MILLIGRAMS_MOST) > 0 ? MILLIGRAMS_MOST
+                                                         : mpz_get_si (units);
+    mpz_clear (units);
+    return milligrams;
+}
+
 /* --- asking --------------------------------------------------------------------- */
 
 /* The first interval that ends after the instant. */
@@ -156,4 +174,20 @@ int64_t series_mean (const series_t *s, period_t period, mpq_t ret_mean)
         mpq_canonicalize (ret_mean);
     }
     return known;
+}
+
+int64_t series_milligrams (const series_t *s, period_t period, int64_t rest)
+{
+    __int128 sum = 0;
+    int64_t left = period_seconds (period);
+
+    for (size_t i = first_after (s, period.start);
+         i < s->count && s->interval[i].period.start < period.end; i++) {
+        int64_t seconds
+            = period_seconds (period_clip (s->interval[i].period, period));
+        sum += (__int128)s->interval[i].milligrams * seconds;
+        left -= seconds;
+    }
+    sum += (__int128)rest * left;
+    return (int64_t)(sum / period_seconds (period));
 }

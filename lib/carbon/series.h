@@ -28,4 +28,11 @@ void series_free (series_t *series);
  * number, and how many seconds that is; 0: none of it, and the mean is 0. */
 int64_t series_mean (const series_t *series, period_t period, mpq_t ret_mean);
 
+/* About the same in whole milligrams, to compare times by; time without a value has
+ * `rest`. */
+int64_t series_milligrams (const series_t *series, period_t period,
+                           int64_t rest);
+/* A number of grams likewise. */
+int64_t series_round (mpq_srcptr grams);
+
 #endif /* !GL_CARBON_SERIES_H */

@@ -175,6 +175,10 @@ static const schema_key_t close_keys[] = {
      NULL, NULL, "100%", "10%",
      "With a larger share of GPU time without a project, closing needs "
      "--accept. Default 100%: never."},
+    {"unknown", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_t, close.unknown),
+     NULL, NULL, "10%", "10%",
+     "With a larger share of the cost of pools for capacity without jobs whose "
+     "state is unknown, closing needs --accept. Default 10%."},
     {"coverage", VALUE_RATIO, SCHEMA_TO_ONE, offsetof (site_t, close.coverage),
      NULL, NULL, "0%", "90%",
      "With a smaller share of GPU time recorded by nodes, closing needs "

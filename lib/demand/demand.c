@@ -32,6 +32,7 @@ demand_t *demand_new (const report_query_t *query, const plan_query_t *asked)
     d->query.period = report_full_hours (query);
     d->asked = asked;
     d->kinds = kinds_new (query->site);
+    d->changes = changes_new (d->query.period.start);
     d->history = history_of (&d->query);
     d->weights_known = true;
     return d;
@@ -56,7 +57,7 @@ void demand_free (demand_t *d)
         return;
     for (int i = 0; i < WAITS_COUNT; i++)
         clear_groups (&d->waits[i]);
-    tally_clear (&d->changes);
+    changes_free (d->changes);
     demand_curve_clear (&d->curve);
     for (size_t i = 0; i < d->pool_count; i++) {
         demand_pool_t *p = &d->pool[i];
@@ -233,7 +234,7 @@ static wait_group_t *add_to (wait_group_t **groups, const char *name,
     g->part_seconds += (unsigned __int128)w->parts
                        * (uint64_t)period_seconds (w->within);
     if (w->end != WAIT_CANCELLED)
-        tally_add (&g->waits, period_seconds (w->whole), 0, (int64_t)w->jobs);
+        tally_add (&g->waits, period_seconds (w->whole), w->jobs);
     return g;
 }
 
@@ -242,8 +243,8 @@ static void add_change (demand_t *d, unsigned which, period_t span,
 {
     if (parts == 0 || span.start >= span.end)
         return;
-    tally_add (&d->changes, span.start, which, parts);
-    tally_add (&d->changes, span.end, which, -parts);
+    changes_add (d->changes, span.start, which, parts);
+    changes_add (d->changes, span.end, which, -parts);
 }
 
 static void add_wait (demand_t *d, const segment_t *s, const struct wait *w)
@@ -451,7 +452,7 @@ static int compare_pools (const void *a, const void *b)
 report_t *demand_make (demand_t *d)
 {
     demand_curve_make (&d->curve, d->query.site->zone, d->query.period,
-                       &d->changes);
+                       d->changes);
     if (d->pool_count > 1)
         qsort (d->pool, d->pool_count, sizeof (*d->pool), compare_pools);
     for (size_t i = 0; i < d->pool_count; i++)

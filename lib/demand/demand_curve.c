@@ -40,19 +40,19 @@ static void take_span (demand_curve_t *c, size_t *hour, const int64_t *level,
 }
 
 void demand_curve_make (demand_curve_t *c, const zone_t *zone, period_t period,
-                        tally_t *changes)
+                        changes_t *changes)
 {
-    size_t count, hour = 0;
-    const tally_entry_t *entry = tally_entries (changes, &count);
-    int64_t level[DEMAND_COUNT] = {0}, at = period.start;
+    size_t hour = 0;
+    int64_t level[DEMAND_COUNT] = {0}, by[CHANGES_KINDS];
+    int64_t at = period.start, next;
 
     add_hours (c, zone, period);
-    for (size_t i = 0; i < count; i++) {
-        take_span (c, &hour, level, (period_t){at, entry[i].key});
-        level[DEMAND_RUNNING] += entry[i].count[DEMAND_RUNNING];
-        level[DEMAND_WAITING] += entry[i].count[DEMAND_WAITING];
+    while (changes_next (changes, &next, by)) {
+        take_span (c, &hour, level, (period_t){at, next});
+        level[DEMAND_RUNNING] += by[DEMAND_RUNNING];
+        level[DEMAND_WAITING] += by[DEMAND_WAITING];
         level[DEMAND_SUM] = level[DEMAND_RUNNING] + level[DEMAND_WAITING];
-        at = entry[i].key;
+        at = next;
         take_most (c, level, at);
     }
     for (size_t i = 0; i < c->count; i++) {

@@ -52,7 +52,9 @@ void demand_pool_test (demand_pool_t *pool)
     size_t count;
     const int64_t *day = demand_pool_days (pool, &count);
 
-    pool->tested = seasonal_backtest (day, count, &pool->test);
+    pool->tested = seasonal_backtest (day, count, 0, &pool->test);
+    pool->tested_ahead
+        = seasonal_backtest (day, count, FORECAST_DAYS, &pool->test_ahead);
     if (pool->tested)
         seasonal_fit (pool->test.best, day, count, &pool->fit);
 }

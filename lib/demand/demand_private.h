@@ -5,6 +5,7 @@
 #include <uthash.h>
 
 #include "demand/demand.h"
+#include "demand/changes.h"
 #include "demand/tally.h"
 #include "planning/seasonal.h"
 
@@ -61,7 +62,7 @@ typedef struct {
 
 /* demand_curve.c: from what changes at each instant, within the period. */
 void demand_curve_make (demand_curve_t *curve, const zone_t *zone,
-                        period_t period, tally_t *changes);
+                        period_t period, changes_t *changes);
 void demand_curve_clear (demand_curve_t *curve);
 /* The value that at least `percent` of the hours are not above; parts of GPUs x seconds
  * of an hour of full length. */
@@ -72,6 +73,8 @@ int64_t demand_curve_quantile (const demand_curve_t *curve, unsigned which,
 
 /* Days at the end whose time down is that to plan with. */
 #define DOWN_DAYS 28
+/* Days of the forecast. */
+#define FORECAST_DAYS 90
 /* Nothing is said about later years. */
 #define YEARS_AHEAD 10
 
@@ -87,6 +90,8 @@ typedef struct {
     mpq_t all, down; /* capacity of DOWN_DAYS, and of it down */
     bool tested;
     seasonal_test_t test;
+    bool tested_ahead; /* likewise of FORECAST_DAYS */
+    seasonal_test_t test_ahead;
     seasonal_t fit; /* where it was tested: by the best method */
 } demand_pool_t;
 
@@ -110,7 +115,7 @@ struct demand {
     const plan_query_t *asked;
     kinds_t *kinds;
     wait_group_t *waits[WAITS_COUNT]; /* by name */
-    tally_t changes; /* at an instant: of running, of waiting */
+    changes_t *changes; /* of running, of waiting */
     demand_curve_t curve;
     period_t history;
     demand_pool_t *pool;

@@ -76,7 +76,7 @@ static wait_group_t **sorted (wait_group_t *groups, size_t *ret_count)
 static void put_wait (const demand_page_t *p, size_t text_at, size_t seconds_at,
                       wait_group_t *g, unsigned percent)
 {
-    int64_t seconds = tally_quantile (&g->waits, 0, percent, 100);
+    int64_t seconds = tally_quantile (&g->waits, percent, 100);
 
     if (g->jobs[WAIT_STARTED] + g->jobs[WAIT_WAITING] == 0)
         return;
@@ -120,9 +120,9 @@ static char *waits_answer (const demand_t *d, waits_by_t by, wait_group_t *most,
                            wait_group_t *all)
 {
     GL_AUTOFREE char *median
-        = wait_text (tally_quantile (&most->waits, 0, 50, 100));
+        = wait_text (tally_quantile (&most->waits, 50, 100));
     GL_AUTOFREE char *p95
-        = wait_text (tally_quantile (&most->waits, 0, 95, 100));
+        = wait_text (tally_quantile (&most->waits, 95, 100));
     GL_AUTOFREE char *hours = demand_hours_text ((__int128)most->part_seconds);
     GL_AUTOFREE char *whole = demand_hours_text ((__int128)all->part_seconds);
     GL_AUTOFREE char *share = demand_share_text ((unsigned __int128)d->curve.waiting,
@@ -527,9 +527,9 @@ static void add_figures (demand_page_t *p)
 
     if (all) {
         GL_AUTOFREE char *median
-            = wait_text (tally_quantile (&all->waits, 0, 50, 100));
+            = wait_text (tally_quantile (&all->waits, 50, 100));
         GL_AUTOFREE char *p95
-            = wait_text (tally_quantile (&all->waits, 0, 95, 100));
+            = wait_text (tally_quantile (&all->waits, 95, 100));
         GL_AUTOFREE char *hint = xasprintf ("95 of 100 jobs: %s", p95);
         GL_AUTOFREE char *hours = demand_hours_text ((__int128)all->part_seconds);
         GL_AUTOFREE char *share

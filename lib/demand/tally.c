@@ -14,12 +14,13 @@ void tally_clear (tally_t *t)
 
 static int compare (const void *a, const void *b)
 {
-    int64_t x = ((const tally_entry_t *)a)->key;
-    int64_t y = ((const tally_entry_t *)b)->key;
+    uint32_t x = ((const tally_entry_t *)a)->key;
+    uint32_t y = ((const tally_entry_t *)b)->key;
 
     return (x > y) - (x < y);
 }
 
+/* Each key once, unless its counts together are too large for one entry. */
 static void compact (tally_t *t)
 {
     size_t kept = 0;
@@ -28,12 +29,11 @@ static void compact (tally_t *t)
         return;
     qsort (t->entry, t->count, sizeof (*t->entry), compare);
     for (size_t i = 1; i < t->count; i++) {
-        if (t->entry[i].key != t->entry[kept].key) {
-            t->entry[++kept] = t->entry[i];
-            continue;
-        }
-        for (size_t k = 0; k < TALLY_COUNTS; k++)
-            t->entry[kept].count[k] += t->entry[i].count[k];
+        tally_entry_t *last = &t->entry[kept], *next = &t->entry[i];
+        if (next->key == last->key && next->count <= UINT32_MAX - last->count)
+            last->count += next->count;
+        else
+            t->entry[++kept] = *next;
     }
     t->count = t->sorted = kept + 1;
 }
@@ -50,41 +50,34 @@ static void make_room (tally_t *t)
     t->entry = xreallocarray (t->entry, t->size, sizeof (*t->entry));
 }
 
-void tally_add (tally_t *t, int64_t key, unsigned which, int64_t count)
+void tally_add (tally_t *t, int64_t key, uint64_t count)
 {
-    tally_entry_t *entry;
-
-    make_room (t);
-    entry = &t->entry[t->count++];
-    *entry = (tally_entry_t){.key = key};
-    entry->count[which] = count;
+    while (count > 0) {
+        uint32_t some = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+        make_room (t);
+        t->entry[t->count++] = (tally_entry_t){
+            .key = key < UINT32_MAX ? (uint32_t)key : UINT32_MAX, .count = some};
+        count -= some;
+    }
 }
 
-const tally_entry_t *tally_entries (tally_t *t, size_t *ret_count)
+uint64_t tally_total (const tally_t *t)
 {
-    compact (t);
-    *ret_count = t->count;
-    return t->entry;
-}
-
-int64_t tally_total (tally_t *t, unsigned which)
-{
-    int64_t total = 0;
+    uint64_t total = 0;
 
     for (size_t i = 0; i < t->count; i++)
-        total += t->entry[i].count[which];
+        total += t->entry[i].count;
     return total;
 }
 
-int64_t tally_quantile (tally_t *t, unsigned which, unsigned part,
-                        unsigned whole)
+int64_t tally_quantile (tally_t *t, unsigned part, unsigned whole)
 {
-    __int128 wanted = (__int128)tally_total (t, which) * part, below = 0;
+    unsigned __int128 wanted = (unsigned __int128)tally_total (t) * part, below = 0;
 
     compact (t);
     for (size_t i = 0; i < t->count; i++) {
-        below += (__int128)t->entry[i].count[which] * whole;
-        if (below >= wanted && t->entry[i].count[which] > 0)
+        below += (unsigned __int128)t->entry[i].count * whole;
+        if (below >= wanted)
             return t->entry[i].key;
     }
     return 0;

@@ -1,6 +1,6 @@
 /*
- * tally.h: counts by a number, such as how many jobs waited so many seconds, or what
- * changed at an instant. Memory follows the different numbers, not the additions.
+ * tally.h: counts by a number, such as how many jobs waited so many seconds. Eight
+ * bytes for each different number at most, however many are added.
  */
 #ifndef GL_DEMAND_TALLY_H
 #define GL_DEMAND_TALLY_H
@@ -8,11 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TALLY_COUNTS 2
-
 typedef struct {
-    int64_t key;
-    int64_t count[TALLY_COUNTS];
+    uint32_t key;
+    uint32_t count; /* a larger one has several entries */
 } tally_entry_t;
 
 /* All zero: nothing was counted. */
@@ -24,15 +22,13 @@ typedef struct {
 } tally_t;
 
 void tally_clear (tally_t *tally);
-void tally_add (tally_t *tally, int64_t key, unsigned which, int64_t count);
-/* In ascending order, each key once. Borrowed until the next tally_add(). */
-const tally_entry_t *tally_entries (tally_t *tally, size_t *ret_count);
+/* Keys are 0 or more; those above UINT32_MAX count as that. */
+void tally_add (tally_t *tally, int64_t key, uint64_t count);
 
 /* The least key that at least `part` / `whole` of the counts are not above (the nearest
  * rank). 0 where nothing was counted. */
-int64_t tally_quantile (tally_t *tally, unsigned which, unsigned part,
-                        unsigned whole);
+int64_t tally_quantile (tally_t *tally, unsigned part, unsigned whole);
 /* The sum of the counts. */
-int64_t tally_total (tally_t *tally, unsigned which);
+uint64_t tally_total (const tally_t *tally);
 
 #endif /* !GL_DEMAND_TALLY_H */

@@ -215,6 +215,50 @@ typedef struct {
         user; /* of the team, or of all of them; NULL: it is not for each user */
 } bill_balance_t;
 
+/*
+ * The energy of jobs of a month, by what is the same of them, and the CO2e that it and the
+ * making of the GPUs caused (carbon/carbon.h). With `factor` and its source a row says
+ * itself what it was computed with. Energy has 6 decimals, grams have 3: rows of any
+ * grouping add up.
+ *
+ *   facility_kwh = (measured_kwh + modelled_kwh) x PUE
+ *   grams = facility_kwh x intensity, of the series or else of the factor
+ */
+typedef struct {
+    char *month;
+    char *cluster;
+    char *team; /* NULL: of none, as of all below */
+    char *account;
+    char *user;
+    char *project;
+    char *qos;
+    char *partition;
+    char *pool;
+    char *grid;   /* name of the entry of `grid`; NULL: none applies, and the emissions
+                     of its energy are unknown */
+    char *factor; /* "335.4", g/kWh */
+    char *source; /* of the factor, with its year */
+    char *series; /* file of intervals; NULL: none */
+    char *series_hours; /* "700": of the month, as far as it is known, for which the
+                           series has a value */
+    char *gap_hours;    /* and for which it has none: these have the factor */
+    char *embodied;     /* "164 kg over 48 months"; NULL: unknown */
+    char *embodied_source;
+    mpq_t gpu_seconds;
+    mpq_t known_seconds;   /* of them: counters measured their energy */
+    mpq_t unknown_seconds; /* of them: neither counters nor `power` have it */
+    mpq_t measured_kwh;
+    mpq_t modelled_kwh;
+    mpq_t facility_kwh;
+    mpq_t series_kwh;  /* of facility_kwh: at the intensity of the series */
+    mpq_t unknown_kwh; /* of facility_kwh: without a `grid` */
+    mpq_t grams;       /* of the energy */
+    mpq_t least_grams; /* if each job had begun at the best full hour of the next
+                          CARBON_WITHIN hours; with a series only */
+    mpq_t embodied_seconds; /* of gpu_seconds: the making is known */
+    mpq_t embodied_grams;   /* in addition to grams */
+} bill_carbon_t;
+
 /* It has a price: its hours have the value of what was paid. */
 bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
 /* Of fee and value_in what is not used. */
@@ -236,6 +280,7 @@ typedef enum {
     BILL_DAYS,         /* of a computed month where asked for */
     BILL_BALANCES,     /* of bill_settle() */
     BILL_TEAM_DAYS,    /* of a month to be closed: BILL_DAYS by day and team */
+    BILL_CARBON,       /* of month_carbon() */
     BILL_LIST_COUNT,
 } bill_list_t;
 extern const fields_t bill_fields[BILL_LIST_COUNT];
@@ -340,6 +385,12 @@ void bill_add_team_days (bill_t *bill);
 static inline const bill_day_t *bill_days (const bill_t *bill, size_t *ret_count)
 {
     return bill_list (bill, BILL_DAYS, ret_count);
+}
+
+static inline const bill_carbon_t *bill_carbon (const bill_t *bill,
+                                                size_t *ret_count)
+{
+    return bill_list (bill, BILL_CARBON, ret_count);
 }
 
 static inline void posting_init (posting_t *row)

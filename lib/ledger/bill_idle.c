@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "ledger/bill_idle.h"
 
@@ -102,6 +103,49 @@ bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
     mpq_mul (ret_units, ret_units, due);
     mpz_clear (scale);
     mpq_clear (due);
+    return true;
+}
+
+/* The part of the price that the team's entitlement covers: it is taken off
+ * what the QOS and its subsidy leave of the list price. */
+static void covered_share (const posting_t *row, mpq_t ret_share)
+{
+    static const adjustment_id_t before[]
+        = {ADJUSTMENT_QOS, ADJUSTMENT_SUBSIDY};
+    mpz_t price;
+
+    mpq_set_ui (ret_share, 0, 1);
+    if (mpz_sgn (row->adjustment_units[ADJUSTMENT_ENTITLEMENT]) >= 0)
+        return;
+    mpz_init_set (price, row->list_units);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (before); i++)
+        mpz_add (price, price, row->adjustment_units[before[i]]);
+    if (mpz_sgn (price) > 0) {
+        mpz_neg (mpq_numref (ret_share),
+                 row->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
+        mpz_set (mpq_denref (ret_share), price);
+        mpq_canonicalize (ret_share);
+    }
+    mpz_clear (price);
+}
+
+bool posting_margin (const bill_t *bill, const posting_t *row, mpq_t ret_units)
+{
+    mpq_t cost, covered;
+
+    mpq_set_ui (ret_units, 0, 1);
+    if (row->kind != BILL_CHARGE && row->kind != BILL_IDLE)
+        return true;
+    if (!posting_has_cost (bill, row)) /* its idle time is charged to nobody */
+        return row->kind == BILL_IDLE;
+    mpq_inits (cost, covered, NULL);
+    mpq_set_z (cost, row->cost_units);
+    covered_share (row, covered);
+    mpq_mul (covered, covered, cost);
+    mpq_sub (cost, cost, covered);
+    mpq_set_z (ret_units, row->charge_units);
+    mpq_sub (ret_units, ret_units, cost);
+    mpq_clears (cost, covered, NULL);
     return true;
 }
 

@@ -1,14 +1,14 @@
 /*
  * bill_idle.h: how much of a charge pays for time that was not allocated.
  *
- * A price above what the same time cost as an owned hour (C / K, charge.h) pays
- * for time that was not allocated, whatever the policy: at full cost with idle time
- * in the rate, and at a published rate, where it is the rate's margin too. So
+ * With idle time in the rate, a price above what the same time cost as an owned
+ * hour (C / K, charge.h) pays for time that was not allocated:
  *
  *   share = 1 - owned rate x price_seconds / list price     (not below 0)
  *
  * of what is due, which is less than the list price where part of it is
- * subsidised. A row of idle time is idle time as a whole.
+ * subsidised. A row of idle time is idle time as a whole. What is above the cost
+ * for whatever reason is posting_margin().
  *
  * In addition the questions about a row that this and its readers ask: what it is by,
  * whose it is, what its pool has. Bills and rows are borrowed. Pure.
@@ -26,6 +26,17 @@
  * cost of the row's pool is not known. */
 bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
                 mpq_t ret_units);
+
+/*
+ * Margin over cost of a charge, or of idle time shared out: the charge less what the
+ * chargeback shows as its cost, below 0 where the price does not cover the cost.
+ * Time that an entitlement covers was paid for by the purchase, which is another
+ * row: its part of the cost is left out, as its price is. In smallest units, exact;
+ * 0 for rows of other kinds. False, and 0, where the cost of the row's pool is not
+ * known.
+ */
+bool posting_margin (const bill_t *bill, const posting_t *row,
+                     mpq_t ret_units);
 
 /* Its pool has a cost or a rate in its month; of a pool that the bill does not
  * have, it does. */

@@ -154,6 +154,39 @@ static const field_t team_day_fields[] = {
     DAY (UNITS, other_units), DAY (EXACT, gpu_seconds), DAY (EXACT, cpu_seconds),
 };
 
+#define CARBON(kind, member) FIELD (#member, kind, bill_carbon_t, member)
+static const field_t carbon_fields[] = {
+    CARBON (TEXT, month),
+    CARBON (TEXT, cluster),
+    CARBON (TEXT, team),
+    CARBON (TEXT, account),
+    CARBON (TEXT, user),
+    CARBON (TEXT, project),
+    CARBON (TEXT, qos),
+    FIELD ("partition_name", TEXT, bill_carbon_t, partition),
+    CARBON (TEXT, pool),
+    CARBON (TEXT, grid),
+    CARBON (TEXT, factor),
+    CARBON (TEXT, source),
+    CARBON (TEXT, series),
+    CARBON (TEXT, series_hours),
+    CARBON (TEXT, gap_hours),
+    CARBON (TEXT, embodied),
+    CARBON (TEXT, embodied_source),
+    CARBON (EXACT, gpu_seconds),
+    CARBON (EXACT, known_seconds),
+    CARBON (EXACT, unknown_seconds),
+    CARBON (EXACT, measured_kwh),
+    CARBON (EXACT, modelled_kwh),
+    CARBON (EXACT, facility_kwh),
+    CARBON (EXACT, series_kwh),
+    CARBON (EXACT, unknown_kwh),
+    CARBON (EXACT, grams),
+    CARBON (EXACT, least_grams),
+    CARBON (EXACT, embodied_seconds),
+    CARBON (EXACT, embodied_grams),
+};
+
 const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_POSTINGS] = FIELDS ("row", posting_t, row_fields),
     [BILL_COSTS] = FIELDS ("cost", bill_cost_t, cost_fields),
@@ -165,6 +198,7 @@ const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_DAYS] = FIELDS ("day", bill_day_t, day_fields),
     [BILL_BALANCES] = FIELDS ("balance", bill_balance_t, balance_fields),
     [BILL_TEAM_DAYS] = FIELDS ("day of a team", bill_day_t, team_day_fields),
+    [BILL_CARBON] = FIELDS ("energy of jobs", bill_carbon_t, carbon_fields),
 };
 
 /* --- rows -------------------------------------------------------------- */

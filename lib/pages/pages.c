@@ -436,6 +436,16 @@ static void put_month (page_t *page, size_t index)
                     sums[index - 1].charge_units);
 }
 
+/* The last month that is over and in which somebody pays something, as a few days of the
+ * next one say little; else the last one. */
+static const summary_month_t *last_shown (const pages_t *pages)
+{
+    for (size_t i = pages->count; i-- > 0;)
+        if (pages->month[i].known && is_complete (pages, i))
+            return &pages->month[i];
+    return last_billed (pages);
+}
+
 /* What is due in each month. */
 static void chart_months (page_t *page)
 {
@@ -559,6 +569,20 @@ static void figure_of (page_t *page, size_t index)
                    hint, COLUMN_MONEY);
 }
 
+static void figure_cost (page_t *page, size_t index)
+{
+    const summary_month_t *month = &page->pages->month[index];
+    GL_AUTOFREE char *title = xasprintf ("Cost in %s", month->name);
+    GL_AUTOFREE char *text = exact_units_text (month->cost, page->pages->digits);
+    GL_AUTOFREE char *hint
+        = xasprintf ("%s of the pools, used or not",
+                     page->pages->query->site->currency);
+
+    if (mpz_sgn (month->cost) != 0 && !page->whose.is_team
+        && !page->whose.is_pool)
+        report_figure (page->report, title, text, hint, COLUMN_MONEY);
+}
+
 /* The last month that is over, then those that go on. */
 static void add_figures (page_t *page)
 {
@@ -566,8 +590,10 @@ static void add_figures (page_t *page)
 
     while (over > 0 && !is_complete (page->pages, over - 1))
         over--;
-    if (over > 0)
+    if (over > 0) {
         figure_of (page, over - 1);
+        figure_cost (page, over - 1);
+    }
     for (size_t i = over; i < count && i < over + 2; i++)
         figure_of (page, i);
 }
@@ -578,7 +604,7 @@ report_t *pages_index (pages_t *pages)
 {
     const whose_t all = {.name = NULL};
     page_t page = begin (pages, "index", "GPU chargeback", &all);
-    const summary_month_t *last = last_billed (pages);
+    const summary_month_t *last = last_shown (pages);
 
     add_figures (&page);
     add_months (&page);
@@ -606,7 +632,7 @@ report_t *pages_pool (pages_t *pages, const char *pool)
     const whose_t whose = {.is_pool = true, .name = pool};
     GL_AUTOFREE char *title = xasprintf ("Pool %s", pool);
     page_t page = begin (pages, "pool", title, &whose);
-    const summary_month_t *last = last_billed (pages);
+    const summary_month_t *last = last_shown (pages);
 
     add_figures (&page);
     add_months (&page);

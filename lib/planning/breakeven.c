@@ -178,6 +178,8 @@ static site_asset_t changed_asset (const site_asset_t *asset,
     exact_parse_ratio (change->price ? change->price : "1", factor, NULL);
     mpq_mul (other.price, asset->price, factor);
     mpq_mul (other.salvage, asset->salvage, factor);
+    if (change->residual)
+        mpq_mul (other.salvage, other.salvage, change->residual);
     if (change->salvage) {
         exact_parse_ratio (change->salvage, factor, NULL);
         mpq_mul (other.salvage, other.price, factor);
@@ -325,7 +327,9 @@ static int add_watts (const struct book *k, const site_power_t *power,
 
     mpq_init (each);
     mpq_set (each, power->watts_per_gpu);
-    if (mpq_sgn (power->idle_watts) != 0) {
+    if (mpq_sgn (power->idle_watts) != 0 && k->change->idle_off)
+        mpq_mul (each, each, k->b->utilization);
+    else if (mpq_sgn (power->idle_watts) != 0) {
         mpq_sub (each, each, power->idle_watts);
         mpq_mul (each, each, k->b->utilization);
         mpq_add (each, each, power->idle_watts);

@@ -113,6 +113,10 @@ void breakeven_clear (breakeven_t *breakeven);
  */
 void breakeven_set_ages (breakeven_t *breakeven, const site_t *site,
                          int64_t known, int max_months);
+/* The same of another price of that day: whether it is old, and its age; of an unknown
+ * day BREAKEVEN_NO_AGE. */
+bool breakeven_price_old (const breakeven_t *breakeven, const char *as_of,
+                          int max_months, int64_t *ret_age_days);
 /* The whole years of `--max-age` with which the price would not be old. */
 int breakeven_age_years (const breakeven_t *breakeven,
                          const breakeven_cloud_t *cloud);
@@ -129,10 +133,12 @@ typedef struct {
     const char *label;       /* for people */
     int life_years;          /* of every asset */
     const char *salvage;     /* share of the price of every asset */
+    mpq_srcptr residual;     /* factor of the salvage of every asset */
     const char *price;       /* factor of the price of every asset, salvage too */
     const char *staff;       /* full-time equivalents more, negative: less */
     const char *per_kwh;     /* tariff */
     const char *pue;
+    bool idle_off;           /* idle GPUs draw nothing, where their draw is known */
 } breakeven_change_t;
 
 /* The same under a change. */

@@ -42,14 +42,19 @@ bool breakeven_is_spot (const site_cloud_t *cloud)
 /* --- ages ---------------------------------------------------------------- */
 
 /* The first day of what `as_of` says. */
-static bool first_day (const site_cloud_t *cloud, int64_t *ret_day)
+static bool day_of (const char *as_of, int64_t *ret_day)
 {
     civil_t civil;
 
-    if (!cloud->as_of || calendar_first_day (cloud->as_of, &civil) < 0)
+    if (!as_of || calendar_first_day (as_of, &civil) < 0)
         return false;
     *ret_day = calendar_day_number (civil.year, civil.month, civil.day);
     return true;
+}
+
+static bool first_day (const site_cloud_t *cloud, int64_t *ret_day)
+{
+    return day_of (cloud->as_of, ret_day);
 }
 
 static int64_t newest_day (const site_t *site)
@@ -85,6 +90,18 @@ void breakeven_set_ages (breakeven_t *b, const site_t *site, int64_t known,
         cloud->old = is_old (read, max_months, day);
     }
     b->price_day = day;
+}
+
+bool breakeven_price_old (const breakeven_t *b, const char *as_of,
+                          int max_months, int64_t *ret_age_days)
+{
+    int64_t read;
+
+    *ret_age_days = BREAKEVEN_NO_AGE;
+    if (!day_of (as_of, &read))
+        return false;
+    *ret_age_days = b->price_day > read ? b->price_day - read : 0;
+    return is_old (read, max_months, b->price_day);
 }
 
 int breakeven_age_years (const breakeven_t *b, const breakeven_cloud_t *cloud)

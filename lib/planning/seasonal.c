@@ -181,10 +181,20 @@ static size_t origins_of (size_t count, size_t horizon)
     return origins < ORIGINS_MAX ? origins : ORIGINS_MAX;
 }
 
-static bool choose_horizon (size_t count, seasonal_test_t *t)
+size_t seasonal_backtest_days (size_t horizon)
+{
+    return SEASONAL_MIN + horizon + (ORIGINS_MIN - 1) * SEASON_DAYS;
+}
+
+static bool choose_horizon (size_t count, size_t horizon, seasonal_test_t *t)
 {
     static const size_t horizons[] = {30, 14, SEASON_DAYS};
 
+    if (horizon) {
+        t->horizon = horizon;
+        t->origins = origins_of (count, horizon);
+        return t->origins >= ORIGINS_MIN;
+    }
     for (size_t i = 0; i < GL_ARRAY_SIZE (horizons); i++) {
         t->horizon = horizons[i];
         t->origins = origins_of (count, t->horizon);
@@ -225,13 +235,13 @@ static bool wins (const seasonal_test_t *t)
                   <= t->error[SEASONAL_NAIVE].of_totals;
 }
 
-bool seasonal_backtest (const int64_t *value, size_t count,
+bool seasonal_backtest (const int64_t *value, size_t count, size_t horizon,
                         seasonal_test_t *ret_test)
 {
     seasonal_test_t *t = ret_test;
 
     memset (t, 0, sizeof (*t));
-    if (!choose_horizon (count, t))
+    if (!choose_horizon (count, horizon, t))
         return false;
     for (size_t i = 0; i < t->origins; i++) {
         size_t origin = count - t->horizon - i * SEASON_DAYS;

@@ -70,8 +70,8 @@ size_t seasonal_reaches (const seasonal_t *fit, int64_t limit, size_t days);
  * The back-test with a rolling origin: from each origin, the next `horizon` days are
  * forecast from nothing but the days before, and compared with what came. Origins lie 7
  * days apart, the last one `horizon` days before the end, the first one 28 days or more
- * after the beginning, 26 at most. The horizon is 30 days where there are 4 origins or
- * more, else 14 on the same condition, else 7.
+ * after the beginning, 26 at most. The horizon is `horizon` days; with 0 it is 30 days
+ * where there are 4 origins or more, else 14 on the same condition, else 7.
  */
 typedef struct {
     size_t horizon;
@@ -84,8 +84,10 @@ typedef struct {
     seasonal_method_t best; /* the model only where it has SEASONAL_TESTS_MIN origins, less
                              * of_days and no more of_totals */
 } seasonal_test_t;
-/* False: there are too few days, less than 35. */
-bool seasonal_backtest (const int64_t *value, size_t count,
+/* False: there are too few days, less than 35; with a horizon, for 4 origins. */
+bool seasonal_backtest (const int64_t *value, size_t count, size_t horizon,
                         seasonal_test_t *ret_test);
+/* The days that a back-test of that horizon takes. */
+size_t seasonal_backtest_days (size_t horizon);
 
 #endif /* !GL_PLANNING_SEASONAL_H */

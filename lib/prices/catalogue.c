@@ -16,9 +16,11 @@ static int compare_offers (const catalogue_row_t *a, const catalogue_row_t *b)
 {
     int order = 0;
 
-    for (size_t i = 0; i < GL_ARRAY_SIZE (offer_cells) && order == 0; i++)
+    for (size_t i = 0; i + 1 < GL_ARRAY_SIZE (offer_cells) && order == 0; i++)
         order = strcmp (a->cell[offer_cells[i]], b->cell[offer_cells[i]]);
-    return order;
+    if (order == 0)
+        order = mpq_cmp (a->above, b->above);
+    return order ? order : strcmp (a->cell[CELL_PLAN], b->cell[CELL_PLAN]);
 }
 
 bool catalogue_same_offer (const catalogue_row_t *a, const catalogue_row_t *b)
@@ -117,7 +119,8 @@ static const char *behind (const char *path, const char *name)
 bool catalogue_in_path (const catalogue_row_t *row, const char *path)
 {
     for (size_t i = 0; i <= CELL_REGION && path && *path; i++)
-        path = behind (path, row->cell[i]);
+        if (*row->cell[i])
+            path = behind (path, row->cell[i]);
     return path && !*path;
 }
 

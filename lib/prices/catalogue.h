@@ -9,6 +9,11 @@
  * and a source, or it is no row. `price` is of the whole instance, `gpus` the
  * GPUs in it. Days are day numbers (base/calendar.h). Prices are exact.
  *
+ * A file of kind CATALOGUE_EGRESS has prices of traffic to the internet, by tiers
+ * of a month: what is above `above` units (GB, GiB) costs `price_per_gb` each:
+ *
+ *   provider,region,above,unit,price_per_gb,currency,as_of,source,licence
+ *
  * Read the files, then call catalogue_sort(): all other functions need the
  * order. The caller opens and closes the files and says which day it is. Pure.
  */
@@ -39,9 +44,16 @@ typedef enum {
     CELL_SOURCE,
     CELL_LICENCE, /* of the source; "": not known */
     CATALOGUE_CELLS,
+    /* of prices of traffic, whose other cells are "" */
+    CELL_ABOVE = CELL_PLAN,
+    CELL_UNIT = CELL_GPU,
 } catalogue_cell_t;
 
+typedef enum { CATALOGUE_GPUS, CATALOGUE_EGRESS } catalogue_kind_t;
+
 /* The first line of a file, without its line end. */
+#define CATALOGUE_EGRESS_HEADER \
+    "provider,region,above,unit,price_per_gb,currency,as_of,source,licence"
 #define CATALOGUE_HEADER                                                    \
     "provider,instance,region,gpu,gpus,plan,price_per_hour,currency,as_of," \
     "source,licence"
@@ -49,7 +61,8 @@ typedef enum {
 typedef struct {
     char *cell[CATALOGUE_CELLS]; /* as they are in the file */
     int64_t gpus;
-    mpq_t per_hour;     /* of the instance */
+    mpq_t above;        /* of traffic: units of a month before this price */
+    mpq_t per_hour;     /* of the instance; of traffic: of a unit */
     mpq_t per_gpu_hour; /* of one of its GPUs */
     int64_t day;        /* of as_of: of a month or year its first */
     const char *file;   /* borrowed from the catalogue */
@@ -57,6 +70,7 @@ typedef struct {
 } catalogue_row_t;
 
 typedef struct {
+    catalogue_kind_t kind; /* of the files that are read */
     catalogue_row_t *row;
     size_t count;
     text_list_t files;
@@ -116,7 +130,7 @@ catalogue_age_t catalogue_age (const catalogue_row_t *row, int64_t day);
 
 /* --- finding --------------------------------------------------------------- */
 
-/* "PROVIDER[/INSTANCE[/REGION]]" names the row. */
+/* "PROVIDER[/INSTANCE[/REGION]]" names the row; of traffic "PROVIDER[/REGION]". */
 bool catalogue_in_path (const catalogue_row_t *row, const char *path);
 /* All parts of a name between '-' are parts of the model: H100 is in
  * H100-SXM5-80GB and H100-PCIe-80GB, L4 is not in L40S. ASCII case is ignored.
@@ -145,5 +159,10 @@ void catalogue_add_finding (catalogue_findings_t *findings, const char *word,
  * called again for another day. */
 int catalogue_fill_clouds (const catalogue_t *catalogue, site_t *site,
                            int64_t day, gl_error_t *error);
+/* Fill the price of traffic of each entry that names an offer with a region, from
+ * a catalogue of kind CATALOGUE_EGRESS: the newest tiers on or before the day.
+ * An entry without such a price, or with one in another currency, has none. */
+void catalogue_fill_egress (const catalogue_t *catalogue, site_t *site,
+                            int64_t day);
 
 #endif /* !GL_PRICES_CATALOGUE_H */

@@ -160,7 +160,8 @@ void catalogue_check (const catalogue_t *catalogue, int64_t day,
         check_age (&catalogue->row[end - 1], day, findings);
     }
     for (size_t i = 0; i < catalogue->count; i++) {
-        check_model (&catalogue->row[i], findings);
+        if (catalogue->kind == CATALOGUE_GPUS)
+            check_model (&catalogue->row[i], findings);
         check_currency (&catalogue->row[0], &catalogue->row[i], findings);
     }
 }

@@ -130,3 +130,68 @@ int catalogue_fill_clouds (const catalogue_t *catalogue, site_t *site,
             return -1;
     return 0;
 }
+
+/* --- traffic ----------------------------------------------------------------- */
+
+/* PROVIDER/INSTANCE/REGION names provider and region of the row. */
+static bool leaves_from (const site_cloud_t *cloud, const catalogue_row_t *row)
+{
+    const char *path = cloud->catalogue;
+    size_t length = strcspn (path, "/");
+    const char *region = strrchr (path, '/');
+
+    return region && region != path + length
+           && strlen (row->cell[CELL_PROVIDER]) == length
+           && strncmp (row->cell[CELL_PROVIDER], path, length) == 0
+           && strcmp (row->cell[CELL_REGION], region + 1) == 0;
+}
+
+static void clear_egress (site_cloud_t *cloud)
+{
+    texts_clear (&cloud->egress.tiers);
+    free (cloud->egress.as_of);
+    free (cloud->egress.source);
+    cloud->egress = (site_egress_t){.binary = false};
+}
+
+static void add_tier (site_cloud_t *cloud, const catalogue_row_t *row)
+{
+    if (cloud->egress.tiers.count == 0) {
+        cloud->egress.as_of = xstrdup (row->cell[CELL_AS_OF]);
+        cloud->egress.source = xasprintf ("traffic of %s/%s: %s",
+                                          row->cell[CELL_PROVIDER],
+                                          row->cell[CELL_REGION],
+                                          row->cell[CELL_SOURCE]);
+        cloud->egress.binary = strcmp (row->cell[CELL_UNIT], "GiB") == 0;
+    }
+    texts_add (&cloud->egress.tiers, row->cell[CELL_ABOVE]);
+    texts_add (&cloud->egress.tiers, row->cell[CELL_PRICE]);
+}
+
+/* Rows are in the order of the tiers. All tiers are of one day: those of another
+ * day may have other bounds. */
+static void fill_egress (const catalogue_t *catalogue, const site_t *site,
+                         site_cloud_t *cloud, int64_t day)
+{
+    int64_t newest = INT64_MIN;
+
+    clear_egress (cloud);
+    for (size_t i = 0; i < catalogue->count; i++) {
+        const catalogue_row_t *row = &catalogue->row[i];
+        if (leaves_from (cloud, row) && row->day <= day && row->day > newest
+            && strcmp (row->cell[CELL_CURRENCY], site->currency) == 0)
+            newest = row->day;
+    }
+    for (size_t i = 0; i < catalogue->count; i++)
+        if (catalogue->row[i].day == newest
+            && leaves_from (cloud, &catalogue->row[i]))
+            add_tier (cloud, &catalogue->row[i]);
+}
+
+void catalogue_fill_egress (const catalogue_t *catalogue, site_t *site,
+                            int64_t day)
+{
+    for (size_t i = 0; i < site->cloud_count; i++)
+        if (site->clouds[i].catalogue)
+            fill_egress (catalogue, site, &site->clouds[i], day);
+}

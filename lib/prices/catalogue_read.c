@@ -71,22 +71,66 @@ static int take_as_of (catalogue_row_t *row, const char *text,
     return 0;
 }
 
-static const struct {
+static int take_above (catalogue_row_t *row, const char *text,
+                       gl_error_t *error)
+{
+    return exact_parse (text, row->above, NULL) == 0 && mpq_sgn (row->above) >= 0
+               ? 0
+               : gl_error (error, "it must be how much of a month comes before "
+                                  "this price, 0 or more");
+}
+
+static int take_unit (catalogue_row_t *row, const char *text, gl_error_t *error)
+{
+    (void)row;
+    return strcmp (text, "GB") == 0 || strcmp (text, "GiB") == 0
+               ? 0
+               : gl_error (error, "it must be GB (10^9 bytes) or GiB (2^30)");
+}
+
+typedef struct {
+    catalogue_cell_t cell;
     const char *name;
     const char *empty; /* the finding where nothing is in it; NULL: it may be */
     take_t *take;      /* NULL: any text */
-} cells[CATALOGUE_CELLS] = {
-    [CELL_PROVIDER] = {"provider", "malformed", take_name},
-    [CELL_INSTANCE] = {"instance", "malformed", take_name},
-    [CELL_REGION] = {"region", NULL, take_name},
-    [CELL_GPU] = {"gpu", "malformed", NULL},
-    [CELL_GPUS] = {"gpus", "malformed", take_gpus},
-    [CELL_PLAN] = {"plan", "malformed", take_plan},
-    [CELL_PRICE] = {"price_per_hour", "malformed", take_price},
-    [CELL_CURRENCY] = {"currency", "malformed", take_currency},
-    [CELL_AS_OF] = {"as_of", "no-date", take_as_of},
-    [CELL_SOURCE] = {"source", "no-source", NULL},
-    [CELL_LICENCE] = {"licence", NULL, NULL},
+} rule_t;
+
+static const rule_t offer_rules[] = {
+    {CELL_PROVIDER, "provider", "malformed", take_name},
+    {CELL_INSTANCE, "instance", "malformed", take_name},
+    {CELL_REGION, "region", NULL, take_name},
+    {CELL_GPU, "gpu", "malformed", NULL},
+    {CELL_GPUS, "gpus", "malformed", take_gpus},
+    {CELL_PLAN, "plan", "malformed", take_plan},
+    {CELL_PRICE, "price_per_hour", "malformed", take_price},
+    {CELL_CURRENCY, "currency", "malformed", take_currency},
+    {CELL_AS_OF, "as_of", "no-date", take_as_of},
+    {CELL_SOURCE, "source", "no-source", NULL},
+    {CELL_LICENCE, "licence", NULL, NULL},
+};
+
+static const rule_t egress_rules[] = {
+    {CELL_PROVIDER, "provider", "malformed", take_name},
+    {CELL_REGION, "region", "malformed", take_name},
+    {CELL_ABOVE, "above", "malformed", take_above},
+    {CELL_UNIT, "unit", "malformed", take_unit},
+    {CELL_PRICE, "price_per_gb", "malformed", take_price},
+    {CELL_CURRENCY, "currency", "malformed", take_currency},
+    {CELL_AS_OF, "as_of", "no-date", take_as_of},
+    {CELL_SOURCE, "source", "no-source", NULL},
+    {CELL_LICENCE, "licence", NULL, NULL},
+};
+
+/* By catalogue_kind_t. */
+static const struct {
+    const char *header;
+    const rule_t *rule;
+    size_t count;
+} kinds[] = {
+    [CATALOGUE_GPUS]
+    = {CATALOGUE_HEADER, offer_rules, GL_ARRAY_SIZE (offer_rules)},
+    [CATALOGUE_EGRESS]
+    = {CATALOGUE_EGRESS_HEADER, egress_rules, GL_ARRAY_SIZE (egress_rules)},
 };
 
 static bool has_control (const char *text)
@@ -98,22 +142,22 @@ static bool has_control (const char *text)
 }
 
 /* NULL, or the word of the finding with its text in `error`. */
-static const char *take_cell (catalogue_row_t *row, size_t i, const char *text,
-                              gl_error_t *error)
+static const char *take_cell (catalogue_row_t *row, const rule_t *rule,
+                              const char *text, gl_error_t *error)
 {
     gl_error_t why;
 
-    if (!*text && cells[i].empty)
-        gl_error (error, "'%s' is empty: a price needs it", cells[i].name);
+    if (!*text && rule->empty)
+        gl_error (error, "'%s' is empty: a price needs it", rule->name);
     else if (strlen (text) > CELL_LENGTH_MAX || has_control (text))
         gl_error (error,
                   "'%s' is longer than %d bytes or has control characters",
-                  cells[i].name, CELL_LENGTH_MAX);
-    else if (cells[i].take && cells[i].take (row, text, &why) < 0)
-        gl_error (error, "'%s' is '%.60s': %s", cells[i].name, text, why.text);
+                  rule->name, CELL_LENGTH_MAX);
+    else if (rule->take && rule->take (row, text, &why) < 0)
+        gl_error (error, "'%s' is '%.60s': %s", rule->name, text, why.text);
     else
         return NULL;
-    return *text ? "malformed" : cells[i].empty;
+    return *text ? "malformed" : rule->empty;
 }
 
 /* --- rows ------------------------------------------------------------------- */
@@ -122,23 +166,27 @@ static void free_row (catalogue_row_t *row)
 {
     for (size_t i = 0; i < CATALOGUE_CELLS; i++)
         free (row->cell[i]);
-    mpq_clears (row->per_hour, row->per_gpu_hour, NULL);
+    mpq_clears (row->per_hour, row->per_gpu_hour, row->above, NULL);
 }
 
-static const char *fill_row (catalogue_row_t *row, const csv_t *csv,
-                             gl_error_t *error)
+static const char *fill_row (catalogue_row_t *row, catalogue_kind_t kind,
+                             const csv_t *csv, gl_error_t *error)
 {
     const char *word = NULL;
 
-    if (csv->count != CATALOGUE_CELLS) {
-        gl_error (error, "it has %zu cells, not the %d of the first line",
-                  csv->count, CATALOGUE_CELLS);
+    if (csv->count != kinds[kind].count) {
+        gl_error (error, "it has %zu cells, not the %zu of the first line",
+                  csv->count, kinds[kind].count);
         return "malformed";
     }
-    for (size_t i = 0; i < CATALOGUE_CELLS && !word; i++) {
-        word = take_cell (row, i, csv->cell[i], error);
-        row->cell[i] = xstrdup (csv->cell[i]);
+    for (size_t i = 0; i < csv->count && !word; i++) {
+        const rule_t *rule = &kinds[kind].rule[i];
+        word = take_cell (row, rule, csv->cell[i], error);
+        row->cell[rule->cell] = xstrdup (csv->cell[i]);
     }
+    for (size_t i = 0; i < CATALOGUE_CELLS && !word; i++)
+        if (!row->cell[i])
+            row->cell[i] = xstrdup ("");
     if (!word) {
         exact_set_i64 (row->per_gpu_hour, row->gpus, 1);
         mpq_div (row->per_gpu_hour, row->per_hour, row->per_gpu_hour);
@@ -150,12 +198,12 @@ static const char *fill_row (catalogue_row_t *row, const csv_t *csv,
 static int take_row (catalogue_t *catalogue, const csv_t *csv, const char *file,
                      catalogue_findings_t *findings, gl_error_t *error)
 {
-    catalogue_row_t row = {.file = file, .line = csv->line};
+    catalogue_row_t row = {.file = file, .line = csv->line, .gpus = 1};
     gl_error_t why;
     const char *word;
 
-    mpq_inits (row.per_hour, row.per_gpu_hour, NULL);
-    word = fill_row (&row, csv, &why);
+    mpq_inits (row.per_hour, row.per_gpu_hour, row.above, NULL);
+    word = fill_row (&row, catalogue->kind, csv, &why);
     if (!word) {
         *GL_APPEND (catalogue->row, catalogue->count) = row;
         return 0;
@@ -167,12 +215,12 @@ static int take_row (catalogue_t *catalogue, const csv_t *csv, const char *file,
     return 0;
 }
 
-static bool is_header (const csv_t *csv)
+static bool is_header (const csv_t *csv, catalogue_kind_t kind)
 {
-    bool same = csv->count == CATALOGUE_CELLS;
+    bool same = csv->count == kinds[kind].count;
 
-    for (size_t i = 0; i < CATALOGUE_CELLS && same; i++)
-        same = !strcmp (csv->cell[i], cells[i].name);
+    for (size_t i = 0; i < csv->count && same; i++)
+        same = !strcmp (csv->cell[i], kinds[kind].rule[i].name);
     return same;
 }
 
@@ -184,11 +232,10 @@ static int read_rows (catalogue_t *catalogue, csv_t *csv, const char *file,
     gl_error_t why;
     int more = csv_next (csv, &why);
 
-    if (more == 0 || (more > 0 && !is_header (csv)))
-        return gl_error (
-            error,
-            "%s:1: the first line of a catalogue must be " CATALOGUE_HEADER,
-            file);
+    if (more == 0 || (more > 0 && !is_header (csv, catalogue->kind)))
+        return gl_error (error,
+                         "%s:1: the first line of a catalogue must be %s", file,
+                         kinds[catalogue->kind].header);
     while (more > 0 && (more = csv_next (csv, &why)) > 0)
         if (take_row (catalogue, csv, file, findings, error) < 0)
             return -1;

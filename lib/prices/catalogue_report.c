@@ -220,21 +220,21 @@ static void put_instance (report_t *report, const instance_t *instance,
     put_sources (report, instance, day);
 }
 
-static void note_ages (report_t *report, const struct list *list)
+static void note_ages (report_t *report, size_t ageing, size_t expired)
 {
-    if (list->ageing > 0)
+    if (ageing > 0)
         report_note (report, NOTE_WARNING,
                      "%zu price%s older than %d days: look them up again, and "
                      "add them with gpuledger prices import.",
-                     list->ageing, list->ageing == 1 ? " is" : "s are",
+                     ageing, ageing == 1 ? " is" : "s are",
                      CATALOGUE_WARN_DAYS);
-    if (list->expired > 0)
+    if (expired > 0)
         report_note (report, NOTE_WARNING,
                      "%zu price%s left out, because a price that is a year "
                      "old or older is no price of this date; gpuledger prices "
                      "show has %s.",
-                     list->expired, list->expired == 1 ? " is" : "s are",
-                     list->expired == 1 ? "it" : "them");
+                     expired, expired == 1 ? " is" : "s are",
+                     expired == 1 ? "it" : "them");
 }
 
 report_t *catalogue_list_report (const catalogue_t *catalogue,
@@ -256,7 +256,7 @@ report_t *catalogue_list_report (const catalogue_t *catalogue,
                by_gpu_and_price);
     for (size_t i = 0; i < list.count; i++)
         put_instance (report, &list.instance[i], query->day);
-    note_ages (report, &list);
+    note_ages (report, list.ageing, list.expired);
     free (list.instance);
     return report;
 }
@@ -308,7 +308,8 @@ static const column_info_t history_columns[] = {
      "Licence of the source; none: the price is cited as a single fact."},
 };
 
-static void put_change (report_t *report, const catalogue_row_t *row,
+static void put_change (report_t *report, size_t column,
+                        const catalogue_row_t *row,
                         const catalogue_row_t *before)
 {
     GL_AUTOFREE char *text = NULL;
@@ -320,7 +321,7 @@ static void put_change (report_t *report, const catalogue_row_t *row,
     mpq_init (change);
     mpq_sub (change, row->per_gpu_hour, before->per_gpu_hour);
     text = report_percent_text (change, before->per_gpu_hour);
-    report_put_text (report, HISTORY_CHANGE, text);
+    report_put_text (report, column, text);
     mpq_clear (change);
 }
 
@@ -347,7 +348,7 @@ static void put_row (report_t *report, const catalogue_row_t *row,
                       RATE_DIGITS);
     report_put_count (report, HISTORY_AGE,
                       (uint64_t)catalogue_age_days (row, day));
-    put_change (report, row, before);
+    put_change (report, HISTORY_CHANGE, row, before);
 }
 
 report_t *catalogue_history_report (const catalogue_t *catalogue,
@@ -360,6 +361,100 @@ report_t *catalogue_history_report (const catalogue_t *catalogue,
         if (is_asked (&catalogue->row[i], query))
             put_row (report, &catalogue->row[i],
                      i > 0 ? &catalogue->row[i - 1] : NULL, query->day);
+    return report;
+}
+
+/* --- traffic ------------------------------------------------------------------ */
+
+enum {
+    EGRESS_PROVIDER,
+    EGRESS_REGION,
+    EGRESS_ABOVE,
+    EGRESS_UNIT,
+    EGRESS_AS_OF,
+    EGRESS_PRICE,
+    EGRESS_CHANGE,
+    EGRESS_CURRENCY,
+    EGRESS_AGE,
+    EGRESS_SOURCE,
+    EGRESS_LICENCE,
+};
+
+static const column_info_t egress_columns[] = {
+    {"provider", "Provider", COLUMN_TEXT, true, false, "The cloud."},
+    {"region", "Region", COLUMN_TEXT, true, false, "The traffic leaves from it."},
+    {"above", "Above", COLUMN_COUNT, true, false,
+     "What of the traffic of a month is above so many units has this price."},
+    {"unit", "Unit", COLUMN_TEXT, true, false,
+     "GB (10^9 bytes) or GiB (2^30 bytes)."},
+    {"as_of", "As of", COLUMN_DATE, true, false, "When the price was read."},
+    {"price_per_gb", "Per unit", COLUMN_RATE, false, false,
+     "Price of a unit to the internet."},
+    {"change_pct", "Change %", COLUMN_PERCENT, false, false,
+     "Change from the previous price of the same tier."},
+    {"currency", "Currency", COLUMN_TEXT, false, false,
+     "Currency of the prices."},
+    {"age_days", "Age", COLUMN_COUNT, false, false,
+     "Days from then to the date of the report."},
+    {"source", "Source", COLUMN_TEXT, false, false,
+     "Where the price was read."},
+    {"licence", "Licence", COLUMN_TEXT, false, true,
+     "Licence of the source; none: the price is cited as a single fact."},
+};
+
+static void put_tier (report_t *report, const catalogue_row_t *row,
+                      const catalogue_row_t *before, int64_t day)
+{
+    report_row (report);
+    report_put_text (report, EGRESS_PROVIDER, row->cell[CELL_PROVIDER]);
+    report_put_text (report, EGRESS_REGION, row->cell[CELL_REGION]);
+    report_put_exact (report, EGRESS_ABOVE, row->above, 0);
+    report_put_text (report, EGRESS_UNIT, row->cell[CELL_UNIT]);
+    report_put_text (report, EGRESS_AS_OF, row->cell[CELL_AS_OF]);
+    report_put_exact (report, EGRESS_PRICE, row->per_hour, RATE_DIGITS);
+    put_change (report, EGRESS_CHANGE, row, before);
+    report_put_text (report, EGRESS_CURRENCY, row->cell[CELL_CURRENCY]);
+    report_put_count (report, EGRESS_AGE,
+                      (uint64_t)catalogue_age_days (row, day));
+    report_put_text (report, EGRESS_SOURCE, row->cell[CELL_SOURCE]);
+    report_put_text (report, EGRESS_LICENCE, row->cell[CELL_LICENCE]);
+}
+
+report_t *catalogue_egress_list (const catalogue_t *catalogue,
+                                 const catalogue_query_t *query)
+{
+    report_t *report = begin ("Cloud prices of traffic to the internet", query);
+    size_t ageing = 0, expired = 0;
+
+    report_columns (report, egress_columns, GL_ARRAY_SIZE (egress_columns));
+    for (size_t at = 0, end; at < catalogue->count; at = end) {
+        const catalogue_row_t *row;
+        catalogue_age_t age;
+        end = catalogue_offer_end (catalogue, at);
+        row = catalogue_newest (catalogue, at, end, query->day);
+        if (!row || !is_asked (row, query))
+            continue;
+        age = catalogue_age (row, query->day);
+        ageing += age == PRICE_AGEING;
+        expired += age == PRICE_EXPIRED;
+        if (age != PRICE_EXPIRED)
+            put_tier (report, row, NULL, query->day);
+    }
+    note_ages (report, ageing, expired);
+    return report;
+}
+
+report_t *catalogue_egress_history (const catalogue_t *catalogue,
+                                    const catalogue_query_t *query)
+{
+    report_t *report
+        = begin ("Cloud prices of traffic and their history", query);
+
+    report_columns (report, egress_columns, GL_ARRAY_SIZE (egress_columns));
+    for (size_t i = 0; i < catalogue->count; i++)
+        if (is_asked (&catalogue->row[i], query))
+            put_tier (report, &catalogue->row[i],
+                      i > 0 ? &catalogue->row[i - 1] : NULL, query->day);
     return report;
 }
 

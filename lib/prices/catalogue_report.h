@@ -27,6 +27,12 @@ report_t *catalogue_list_report (const catalogue_t *catalogue,
 /* Every row, with the change from the one before of the same offer. */
 report_t *catalogue_history_report (const catalogue_t *catalogue,
                                     const catalogue_query_t *query);
+/* The same of a catalogue of kind CATALOGUE_EGRESS: a row for each provider, region
+ * and tier. */
+report_t *catalogue_egress_list (const catalogue_t *catalogue,
+                                 const catalogue_query_t *query);
+report_t *catalogue_egress_history (const catalogue_t *catalogue,
+                                    const catalogue_query_t *query);
 report_t *catalogue_check_report (const catalogue_findings_t *findings,
                                   int64_t day);
 

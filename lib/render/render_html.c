@@ -247,19 +247,30 @@ static void add_figures (buffer_t *out, const report_t *report)
     buffer_add_text (out, "</dl>\n");
 }
 
-/* Those that the page begins with, or the others. */
-static void add_notes (buffer_t *out, const report_t *report, bool leads)
+/* Where a page has its notes. */
+typedef enum { NOTES_FIRST, NOTES_OTHERS, NOTES_COMMANDS } notes_t;
+
+static notes_t place_of (const report_note_t *note)
+{
+    return note->level == NOTE_LEAD      ? NOTES_FIRST
+           : note->level == NOTE_COMMAND ? NOTES_COMMANDS
+                                         : NOTES_OTHERS;
+}
+
+static void add_notes (buffer_t *out, const report_t *report, notes_t which)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < report->note_count; i++)
-        count += (report->note[i].level == NOTE_LEAD) == leads;
+        count += place_of (&report->note[i]) == which;
     if (count == 0)
         return;
+    if (which == NOTES_COMMANDS)
+        buffer_add_text (out, "<section>\n<h2>For administrators</h2>\n");
     buffer_add_text (out, "<ul class=\"notes\">\n");
     for (size_t i = 0; i < report->note_count; i++) {
-        bool warning = report->note[i].level != NOTE_INFORMATION;
-        if ((report->note[i].level == NOTE_LEAD) != leads)
+        bool warning = note_is_warning (report->note[i].level);
+        if (place_of (&report->note[i]) != which)
             continue;
         buffer_printf (out, "<li%s><b>%s</b> ",
                        warning ? " class=\"warning\"" : "",
@@ -268,6 +279,8 @@ static void add_notes (buffer_t *out, const report_t *report, bool leads)
         buffer_add_text (out, "</li>\n");
     }
     buffer_add_text (out, "</ul>\n");
+    if (which == NOTES_COMMANDS)
+        buffer_add_text (out, "</section>\n");
 }
 
 static void add_charts (buffer_t *out, const report_t *report)
@@ -493,10 +506,12 @@ static void add_words (buffer_t *out, const char *name, const char *value)
     buffer_add_char (out, '\n');
 }
 
-static void add_lists (buffer_t *out, const report_t *report)
+static void add_lists (buffer_t *out, const report_t *report, bool leads)
 {
     for (size_t i = 0; i < report->list_count; i++) {
         const report_list_t *list = &report->list[i];
+        if (list->leads != leads)
+            continue;
         buffer_add_text (out, "<section>\n");
         add_element (out, "h2", list->title);
         buffer_add_text (out, "\n<dl class=\"words\">\n");
@@ -568,16 +583,18 @@ void render_html (const report_t *report, const render_options_t *options,
     const render_frame_t *frame = options->frame;
 
     add_head (out, report, frame);
-    add_notes (out, report, true);
+    add_notes (out, report, NOTES_FIRST);
     add_figures (out, report);
+    add_lists (out, report, true);
     if (!report->notes_last)
-        add_notes (out, report, false);
+        add_notes (out, report, NOTES_OTHERS);
     add_charts (out, report);
     add_tables (out, report, frame);
     if (report->notes_last)
-        add_notes (out, report, false);
+        add_notes (out, report, NOTES_OTHERS);
     add_proofs (out, report);
     add_definitions (out, report, frame);
-    add_lists (out, report);
+    add_lists (out, report, false);
+    add_notes (out, report, NOTES_COMMANDS);
     add_foot (out, report);
 }

@@ -114,8 +114,8 @@ static void put_notes (json_t *json, const report_t *report)
     for (size_t i = 0; i < report->note_count; i++) {
         json_object (json, NULL);
         json_string (json, "level",
-                     report->note[i].level == NOTE_INFORMATION ? "information"
-                                                               : "warning");
+                     note_is_warning (report->note[i].level) ? "warning"
+                                                             : "information");
         json_string (json, "text", report->note[i].text);
         json_end_object (json);
     }

@@ -379,7 +379,7 @@ static void add_notes (const report_t *report, const render_options_t *options,
     if (report->note_count > 0 && !leads)
         buffer_add_char (out, '\n');
     for (size_t i = 0; i < report->note_count; i++) {
-        bool warning = report->note[i].level != NOTE_INFORMATION;
+        bool warning = note_is_warning (report->note[i].level);
         const char *word = warning ? "Warning:" : "Note:";
         if ((report->note[i].level == NOTE_LEAD) != leads)
             continue;

@@ -85,6 +85,8 @@ const char render_style[]
     ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax("
       "11rem,"
       "1fr));gap:.8rem;margin:1.6rem 0 0}\n"
+      ".figures:has(>:nth-child(6):last-child){" /* three by two */
+      "grid-template-columns:repeat(auto-fit,minmax(17rem,1fr))}\n"
       ".figures div{background:var(--wash);border:1px solid var(--line);"
       "border-radius:.5rem;padding:.8rem 1rem}\n"
       ".figures dt{color:var(--soft);font-size:.85rem}\n"

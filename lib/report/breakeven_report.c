@@ -405,12 +405,17 @@ static void note_clouds (const struct breakeven_view *v)
                      v->b->pool);
 }
 
+int breakeven_max_months (int max_age)
+{
+    return max_age == 0                   ? BREAKEVEN_MAX_AGE
+           : max_age == BREAKEVEN_ANY_AGE ? 0
+                                          : max_age;
+}
+
 void breakeven_leave_old (report_t *report, breakeven_t *b, const site_t *site,
                           int64_t known, int max_age)
 {
-    int months = max_age == 0                   ? BREAKEVEN_MAX_AGE
-                 : max_age == BREAKEVEN_ANY_AGE ? 0
-                                                : max_age;
+    int months = breakeven_max_months (max_age);
     BUFFER_AUTO names = BUFFER_INIT;
     civil_t day;
     int years = 1;
@@ -432,10 +437,13 @@ void breakeven_leave_old (report_t *report, breakeven_t *b, const site_t *site,
     day = calendar_civil_of_day (b->price_day);
     report_note_pool (report, NOTE_INFORMATION, b->pool,
                  "prices that were %d months old or older on "
-                 "%04d-%02d-%02d are left out: %s. --max-age %dy compares "
-                 "with them.",
+                 "%04d-%02d-%02d are left out: %s.",
                  months, day.year, day.month, day.day,
-                 buffer_text (&names), years);
+                 buffer_text (&names));
+    report_note_pool (report, NOTE_COMMAND, b->pool,
+                      "--max-age %dy compares with the prices that are left "
+                      "out.",
+                      years);
 }
 
 /* The reader knows of the sale, and could not tell from the sum alone. */
@@ -521,13 +529,17 @@ static int add_pools (report_t *report, const site_t *site, int64_t known,
         count++;
     }
     if (count == 0)
-        return gl_error (
-            error, query->pools ? "there is no such pool in the configuration"
-                                : "the configuration has no pools: list the "
-                                  "GPU nodes under 'pools' and what they cost "
-                                  "under 'assets', 'staff', 'power' and "
-                                  "'costs'");
+        return breakeven_no_pools (query->pools != NULL, error);
     return 0;
+}
+
+int breakeven_no_pools (bool named, gl_error_t *error)
+{
+    return gl_error (error,
+                     named ? "there is no such pool in the configuration"
+                           : "the configuration has no pools: list the GPU "
+                             "nodes under 'pools' and what they cost under "
+                             "'assets', 'staff', 'power' and 'costs'");
 }
 
 report_t *breakeven_report_make (const site_t *site, int64_t known,

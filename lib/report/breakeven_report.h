@@ -36,10 +36,15 @@ report_t *breakeven_report_make (const site_t *site, int64_t known,
                                  const breakeven_query_t *query,
                                  gl_error_t *error);
 
+/* Months from which on a price is old, by max_age of a query; 0: none is. */
+int breakeven_max_months (int max_age);
 /* breakeven_set_ages() by a query's max_age, with a note of what is left out and
  * how to compare with it. */
 void breakeven_leave_old (report_t *report, breakeven_t *breakeven,
                           const site_t *site, int64_t known, int max_age);
+
+/* There is nothing to compare: no pool of those that were `named`, or none at all. -1. */
+int breakeven_no_pools (bool named, gl_error_t *error);
 
 /* A ratio as "54.2"; yours to free. */
 char *breakeven_percent_text (mpq_srcptr ratio);

@@ -61,7 +61,8 @@ static const struct {
                       "Charge per GPU hour, on average over the row."},
     [MEASURE_CHARGE]
     = {"charge", "Charge", COLUMN_MONEY,
-       "The amount to be paid: by the published rate, or at full cost."},
+       "The price of the time at the published rate, or at full cost, before "
+       "credits, corrections and taxes: statements have the amount due."},
     [MEASURE_CREDIT] = {"credit", "Credit", COLUMN_MONEY,
                         "Credited by policy. Empty: no credit is known."},
     [MEASURE_SETTLEMENT] = {"settlement", "Settlement", COLUMN_MONEY,

@@ -87,6 +87,10 @@ int plan_check (const plan_query_t *asked, gl_error_t *error)
     mpq_t q;
 
     mpq_init (q);
+    if (asked->egress
+        && (exact_parse (asked->egress, q, error) < 0 || mpq_sgn (q) <= 0))
+        rc = gl_error (error, "--egress: '%s' is no number of GB a day above 0",
+                       asked->egress);
     for (size_t i = 0; i < GL_ARRAY_SIZE (shares) && rc == 0; i++) {
         if (!shares[i].text)
             continue;
@@ -285,9 +289,10 @@ int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
     report_t *report;
 
     if (plan->count == 0)
-        return gl_error (error, "there is no such pool in the configuration; "
-                                "the plan is made of `pools` and what they "
-                                "cost");
+        return breakeven_no_pools (
+            GL_ANY (plan->query.filters, plan->query.filter_count, it,
+                    it->key == KEY_POOL),
+            error);
     report = report_begin (&plan->query, "plan", "Planning");
     for (size_t i = 0; i < plan->count; i++)
         if (add_cost (plan, &plan->pools[i], at, report, error) < 0) {

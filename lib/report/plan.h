@@ -26,6 +26,8 @@ typedef struct {
     const char *interruptible; /* of the work; else that of the pool */
     const char *vary; /* each input of the sensitivity, above 0 and below 1; else
                          a fifth */
+    const char *egress; /* GB (10^9 bytes) a day that leave a rented cloud; NULL: not
+                           shown */
     const char *growth; /* of the demand a year; NULL: not shown */
 } plan_query_t;
 

@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     row_t *row;
     size_t count;
+    unsigned has; /* HAS_... */
 } rows_t;
 
 typedef struct {
@@ -218,6 +219,7 @@ static void put_payback (const choice_t *c, const side_t *side,
 
     if (!has_payback (c, side, mix))
         return;
+    *c->v->has |= HAS_PAYBACK;
     plan_put_payback (c->v, payback (c, side, mix, &values));
     values_clear (&values);
 }
@@ -285,6 +287,7 @@ static void add_row (const choice_t *c, const row_t *row)
     report_put_count (c->v->report, PLAN_GPUS, row->mix.owned);
     report_put_count (c->v->report, PLAN_NODES, row->mix.owned / c->now.step);
     report_put_count (c->v->report, PLAN_RESERVED, row->mix.reserved);
+    *c->v->has |= row->mix.reserved > 0 ? HAS_RESERVED : 0;
     put_costs (c, &row->mix);
     put_work (c, &row->mix);
     put_payback (c, row->side, &row->mix);
@@ -304,14 +307,15 @@ static bool same_mix (const row_t *row, const side_t *side, const mix_t *mix)
 
 /* A mix that is there already has the name, too; nothing where something that the mix
  * needs is not on offer. */
-static void take_row (rows_t *rows, const char *name, const side_t *side,
-                      const mix_t *mix)
+static void take_row (rows_t *rows, unsigned has, const char *name,
+                      const side_t *side, const mix_t *mix)
 {
     row_t *row = GL_FIND (rows->row, rows->count, it, same_mix (it, side, mix));
     char *names;
 
     if (!mix->works)
         return;
+    rows->has |= has;
     if (row) {
         names = xasprintf ("%s, %s", row->name, name);
         free (row->name);
@@ -325,8 +329,9 @@ static void take_row (rows_t *rows, const char *name, const side_t *side,
     mix_set (&row->mix, mix);
 }
 
-static void take_owning (const choice_t *c, rows_t *rows, const char *name,
-                         const side_t *side, uint64_t owned, bool reserves)
+static void take_owning (const choice_t *c, rows_t *rows, unsigned has,
+                         const char *name, const side_t *side, uint64_t owned,
+                         bool reserves)
 {
     mix_t mix;
 
@@ -335,7 +340,7 @@ static void take_owning (const choice_t *c, rows_t *rows, const char *name,
         mix_owning (&c->demand, &side->prices, owned, &mix);
     else
         mix_at (&c->demand, &side->prices, owned, 0, &mix);
-    take_row (rows, name, side, &mix);
+    take_row (rows, has, name, side, &mix);
     mix_clear (&mix);
 }
 
@@ -344,11 +349,11 @@ static void take_cheapest (const choice_t *c, rows_t *rows)
 {
     const side_t *side = &c->side[c->best];
 
-    take_row (rows, "cheapest", side, &side->best);
+    take_row (rows, HAS_CHEAPEST, "cheapest", side, &side->best);
     if (side->best.owned >= c->now.step)
-        take_owning (c, rows, "one node less", side,
+        take_owning (c, rows, HAS_LESS, "one node less", side,
                      side->best.owned - c->now.step, true);
-    take_owning (c, rows, "one node more", side,
+    take_owning (c, rows, HAS_MORE, "one node more", side,
                  side->best.owned + c->now.step, true);
 }
 
@@ -362,26 +367,76 @@ static char *with_provider (const char *words, const side_t *side)
 static void add_rows (const choice_t *c)
 {
     const side_t *best = &c->side[c->best];
-    rows_t rows = {NULL, 0};
+    rows_t rows = {.count = 0};
 
     if (has_offers (best))
         take_cheapest (c, &rows);
     for (size_t i = 0; i < c->count; i++) {
         GL_AUTOFREE char *name = with_provider ("cheapest", &c->side[i]);
         if (i != c->best)
-            take_row (&rows, name, &c->side[i], &c->side[i].best);
+            take_row (&rows, HAS_OTHERS, name, &c->side[i], &c->side[i].best);
     }
-    take_row (&rows, "today", NULL, &c->today);
-    take_owning (c, &rows, "all owned", best,
+    take_row (&rows, HAS_TODAY, "today", NULL, &c->today);
+    take_owning (c, &rows, HAS_ALL_OWNED, "all owned", best,
                  mix_all_owned (&c->demand, &best->prices), false);
     for (size_t i = 0; i < c->count; i++) {
         GL_AUTOFREE char *name = with_provider ("all rented", &c->side[i]);
-        take_row (&rows, name, &c->side[i], &c->side[i].rented);
+        take_row (&rows, HAS_ALL_RENTED, name, &c->side[i],
+                  &c->side[i].rented);
     }
+    *c->v->has |= rows.has;
     for (size_t i = 0; i < rows.count; i++)
         add_row (c, &rows.row[i]);
     GL_FREE_EACH (rows.row, rows.count, it, free (it->name);
                   mix_clear (&it->mix));
+}
+
+/* "a, b and c" */
+static void add_listed (buffer_t *out, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        buffer_printf (out, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ",
+                       words[i]);
+}
+
+void plan_mix_help (buffer_t *out, unsigned has)
+{
+    static const struct {
+        unsigned has;
+        const char *words;
+    } rows[] = {{HAS_LESS, "one node less"},
+                {HAS_MORE, "one node more"},
+                {HAS_OTHERS, "other providers"},
+                {HAS_TODAY, "today's GPUs"},
+                {HAS_ALL_OWNED, "all owned"},
+                {HAS_ALL_RENTED, "all rented"}};
+    const char *words[GL_ARRAY_SIZE (rows)];
+    size_t count = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (rows); i++)
+        if (has & rows[i].has)
+            words[count++] = rows[i].words;
+    if (has & HAS_CHEAPEST)
+        buffer_printf (out,
+                       "The mix of owned%s and rented GPUs that costs the "
+                       "least for the measured demand of each hour, next to ",
+                       has & HAS_RESERVED ? ", reserved" : "");
+    else
+        buffer_add_text (out, "What the measured demand of each hour costs: ");
+    add_listed (out, words, count);
+    buffer_printf (out,
+                   ". Every row does the same work (GPU hours). %s. Per GPU "
+                   "hour is the full cost of an hour of a GPU at work, its "
+                   "hardware included.",
+                   has & HAS_RESERVED
+                       ? "Owned and reserved GPUs are paid at all hours; owned "
+                         "ones come in full nodes"
+                       : "Owned GPUs are paid at all hours and come in full "
+                         "nodes");
+    if (has & HAS_PAYBACK)
+        buffer_add_text (out, " Months are those until the purchase is paid "
+                              "back against renting everything from the same "
+                              "provider.");
 }
 
 /* ---- the verdict ---- */
@@ -400,10 +455,14 @@ static char *against_today (const choice_t *c, const mix_t *mix)
     mpq_sub (q, c->today.per_hour, mix->per_hour);
     mpq_div (q, q, c->today.per_hour);
     GL_AUTOFREE char *percent = breakeven_percent_text (q);
+    mpq_sub (q, c->today.per_hour, mix->per_hour);
+    per_year (c, q, q);
+    GL_AUTOFREE char *year = exact_text (q, c->v->site->currency_digits);
     text = mpq_sgn (q) == 0
                ? xstrdup (", as much as today")
-               : xasprintf (", %s %% less than today's %s (own %llu)", percent,
-                            today, (unsigned long long)c->today.owned);
+               : xasprintf (", %s %% less than today's %s (own %llu): %s a year",
+                            percent, today, (unsigned long long)c->today.owned,
+                            year);
     mpq_clear (q);
     return text;
 }
@@ -430,6 +489,67 @@ static char *payback_sentence (const choice_t *c, const side_t *side,
     return text;
 }
 
+/* The cheapest mix of at most today's GPUs, at their costs that can be avoided. */
+static const side_t *without_sunk (const choice_t *c, mix_t *ret_mix)
+{
+    const breakeven_t *cost = &c->v->pool->cost;
+    const side_t *best = NULL;
+    mpq_t hour, sunk;
+    mix_t mix;
+
+    mix_init (&mix);
+    mpq_inits (hour, sunk, NULL);
+    plan_sunk (cost, sunk);
+    mpq_sub (sunk, cost->per_gpu_year, sunk);
+    exact_add_scaled (hour, sunk, 1, cost->hours);
+    for (size_t i = 0; i < c->count; i++) {
+        mix_prices_t prices = c->side[i].prices;
+        prices.owned = hour;
+        mix_best (&c->demand, &prices, &mix);
+        if (mix.owned > cost->gpus)
+            mix_owning (&c->demand, &prices, cost->gpus, &mix);
+        if (mix.works && (!best || cheaper (&mix, ret_mix))) {
+            best = &c->side[i];
+            mix_set (ret_mix, &mix);
+        }
+    }
+    mix_clear (&mix);
+    mpq_clears (hour, sunk, NULL);
+    return best;
+}
+
+/* What of today's hour is paid already, and what that means for today's GPUs. */
+static char *sunk_sentence (const choice_t *c)
+{
+    const breakeven_t *cost = &c->v->pool->cost;
+    const side_t *side;
+    char *text = NULL;
+    mpq_t hour, sunk;
+    mix_t mix;
+
+    mix_init (&mix);
+    mpq_inits (hour, sunk, NULL);
+    plan_sunk (cost, sunk);
+    if (c->today.works && mpq_sgn (sunk) > 0
+        && (side = without_sunk (c, &mix)) != NULL) {
+        GL_AUTOFREE char *words = mix_words (side, &mix);
+        mpq_div (hour, c->today.per_hour, c->demand.mean);
+        GL_AUTOFREE char *full = exact_text (hour, 2);
+        exact_add_scaled (sunk, sunk, (int64_t)cost->gpus - 1, 1);
+        mpq_set_ui (hour, 0, 1);
+        exact_add_scaled (hour, sunk, 1, cost->hours);
+        mpq_div (hour, hour, c->demand.mean);
+        GL_AUTOFREE char *paid = exact_text (hour, 2);
+        text = xasprintf (" Of today's %s, %s are sunk: the hardware is bought. "
+                          "Until it is replaced, it is cheapest to %s%s.",
+                          full, paid, mix.owned > 0 ? "keep " : "",
+                          words + (mix.owned > 0 ? strlen ("own ") : 0));
+    }
+    mix_clear (&mix);
+    mpq_clears (hour, sunk, NULL);
+    return text ? text : xstrdup ("");
+}
+
 static void say_verdict (const choice_t *c, const side_t *side,
                          const mix_t *mix)
 {
@@ -437,6 +557,7 @@ static void say_verdict (const choice_t *c, const side_t *side,
     GL_AUTOFREE char *words = mix_words (side, mix);
     GL_AUTOFREE char *compared = against_today (c, mix);
     GL_AUTOFREE char *paid = payback_sentence (c, side, mix);
+    GL_AUTOFREE char *sunk = sunk_sentence (c);
     const char *keep = mix == &c->today ? " as today" : "";
     mpq_t q;
 
@@ -444,8 +565,9 @@ static void say_verdict (const choice_t *c, const side_t *side,
     mpq_div (q, mix->per_hour, c->demand.mean);
     GL_AUTOFREE char *rate = exact_text (q, 2);
     GL_AUTOFREE char *hint
-        = xasprintf ("%s a GPU hour: %s%s%s.%s", c->v->site->currency, words,
-                     keep, mix == &c->today ? "" : compared, paid);
+        = xasprintf ("%s a GPU hour at full cost: %s%s%s.%s%s",
+                     c->v->site->currency, words, keep,
+                     mix == &c->today ? "" : compared, paid, sunk);
     report_figure (c->v->report, name, rate, hint, COLUMN_RATE);
     mpq_clear (q);
 }
@@ -461,15 +583,17 @@ static void say_alone (const choice_t *c)
     mpq_div (q, mix->per_hour, c->demand.mean);
     GL_AUTOFREE char *rate = exact_text (q, 2);
     GL_AUTOFREE char *hint = xasprintf (
-        "%s a GPU hour for the %llu GPUs %s: there is no rental price to "
+        "%s a GPU hour at full cost for the %llu GPUs %s: there is no rental price to "
         "compare with.",
         c->v->site->currency, (unsigned long long)mix->owned,
         mix == &c->today ? "of today" : "that do the work");
     report_figure (c->v->report, pool->name, rate, hint, COLUMN_RATE);
+    report_note_pool (c->v->report, NOTE_INFORMATION, pool->name,
+                      "no price to rent a GPU is entered, so owning is "
+                      "compared with nothing.");
     report_note_pool (
-        c->v->report, NOTE_INFORMATION, pool->name,
-        "no price to rent a GPU is entered, so owning is compared with "
-        "nothing. 'gpuledger prices list%s%s' shows offers; enter one under "
+        c->v->report, NOTE_COMMAND, pool->name,
+        "'gpuledger prices list%s%s' shows offers; enter one under "
         "'clouds' with `gpu: %s` and `catalogue: PROVIDER/INSTANCE/REGION`.",
         pool->gpu ? " --gpu " : "", pool->gpu ? pool->gpu : "",
         pool->gpu ? pool->gpu : "MODEL");
@@ -590,9 +714,8 @@ static void note_shares (const choice_t *c)
     GL_AUTOFREE char *may = breakeven_percent_text (c->interruptible);
     report_note_pool (
         c->v->report, NOTE_INFORMATION, c->v->pool->pool->name,
-        "the mix plans with owned GPUs that are down %s %% of the time "
-        "(--downtime), and %s %% of the work may be interrupted "
-        "(--interruptible).",
+        "the mix plans with owned GPUs that are down %s %% of the time, and "
+        "%s %% of the work may be interrupted.",
         downtime, may);
     mpq_clear (down);
 }

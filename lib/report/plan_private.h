@@ -3,6 +3,7 @@
 #ifndef GL_REPORT_PLAN_PRIVATE_H
 #define GL_REPORT_PLAN_PRIVATE_H
 
+#include "base/buffer.h"
 #include "planning/formula.h"
 #include "report/breakeven_report.h"
 #include "report/plan.h"
@@ -53,6 +54,25 @@ enum {
     PLAN_SOURCE,
 };
 
+/* What the rows of a section have, for the words above them. */
+enum {
+    HAS_CHEAPEST = 1 << 0,
+    HAS_LESS = 1 << 1,
+    HAS_MORE = 1 << 2,
+    HAS_OTHERS = 1 << 3, /* providers */
+    HAS_TODAY = 1 << 4,
+    HAS_ALL_OWNED = 1 << 5,
+    HAS_ALL_RENTED = 1 << 6,
+    HAS_RESERVED = 1 << 7,
+    HAS_PAYBACK = 1 << 8,
+    HAS_OWNED = 1 << 9, /* the hour of an owned GPU */
+    HAS_SUNK = 1 << 10,
+    HAS_SWITCHED_OFF = 1 << 11,
+    HAS_RENT = 1 << 12, /* a price by the hour */
+    HAS_TERM = 1 << 13,
+    HAS_NEXT = 1 << 14,
+};
+
 /* What a section is made from. */
 typedef struct {
     report_t *report;
@@ -66,11 +86,21 @@ typedef struct {
     mpq_srcptr
         used;      /* the share allocated to jobs; NULL: there is no capacity */
     bool measured; /* and it is above 0 */
+    unsigned *has; /* of the section: HAS_... */
 } plan_view_t;
 
 /* plan_report.c: the columns and sections of all pools. */
 void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
                 const plan_pool_t *pools, size_t count);
+
+/* The words above a section, of what its rows have. */
+void plan_mix_help (buffer_t *out, unsigned has);
+void plan_prices_help (buffer_t *out, unsigned has);
+
+/* plan_prices.c: what an hour costs, owned and rented, each price by its name. */
+void plan_prices (plan_view_t *view);
+/* The part of the yearly cost of a GPU that is paid already: its hardware. */
+void plan_sunk (const breakeven_t *cost, mpq_t ret_per_year);
 
 /* plan_report.c: a row of the section, its cells and prices. A number as the
  * column has it, NULL being none: a share, hours, money ... */
@@ -91,6 +121,9 @@ void plan_mix (plan_view_t *view);
 
 /* The share of the work that may be interrupted: as asked, or that of the pool. */
 void plan_interruptible (const plan_view_t *view, mpq_t ret_share);
+
+/* plan_egress.c: what the traffic costs that leaves a rented cloud. */
+void plan_egress (plan_view_t *view);
 
 /* plan_tornado.c: what owning saves, with each input changed down and up. */
 void plan_tornado (plan_view_t *view);

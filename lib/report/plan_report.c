@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "planning/curve.h"
@@ -20,7 +21,7 @@ static const int cash_years[] = {1, 3, 5};
 
 static const column_info_t columns[] = {
     {"analysis", "Analysis", COLUMN_TEXT, true, true,
-     "mix, sensitivity, use, breakeven, cash, capacity."},
+     "mix, sensitivity, egress, use, breakeven, cash, capacity."},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"percent", "%", COLUMN_PERCENT, false, false,
@@ -152,8 +153,12 @@ static void note_band (const plan_view_t *v)
                       unused ? "jobs had less than half of the capacity: look "
                                "again at how much to own before you buy."
                              : "by activity less than half of the capacity was "
-                               "used: look at the jobs (gpuledger report "
-                               "rightsize, report waste) before you buy.");
+                               "used: look at which jobs left GPUs idle before "
+                               "you buy.");
+    if (!unused)
+        report_note_pool (v->report, NOTE_COMMAND, v->pool->pool->name,
+                          "'gpuledger report rightsize' and 'gpuledger report "
+                          "waste' list jobs that left GPUs idle.");
 }
 
 /* Free capacity that nobody knows to have been up is not counted as down. */
@@ -166,9 +171,10 @@ static void note_unknown (const plan_view_t *v)
     GL_AUTOFREE char *percent = report_percent_text (c->unknown, c->capacity);
     report_note_pool (v->report, NOTE_WARNING, v->pool->pool->name,
                       "no source says of %s %% of the capacity whether it was up, and "
-                      "it is not counted as down: the downtime is that or more. "
-                      "--downtime sets it.",
+                      "it is not counted as down: the downtime is that or more.",
                       percent);
+    report_note_pool (v->report, NOTE_COMMAND, v->pool->pool->name,
+                      "--downtime sets the downtime where no source knows it.");
 }
 
 static void add_use (plan_view_t *v)
@@ -191,53 +197,6 @@ static void add_use (plan_view_t *v)
                           "not in these figures.");
     note_unknown (v);
     note_band (v);
-}
-
-/* ---- break-even ---- */
-
-/* A price with a term is paid for hours that were not allocated, too: what an hour
- * allocated to jobs cost at it, next to what one cost that is owned. */
-static void add_price (plan_view_t *v, const breakeven_cloud_t *cloud)
-{
-    GL_AUTOFREE char *item
-        = xasprintf ("%s, at the measured share", cloud->cloud->name);
-    mpq_srcptr held = v->measured ? v->used : NULL;
-    mpq_t q;
-
-    plan_row (v, cloud->cloud->name);
-    plan_put (v, PLAN_PERCENT, cloud->committed ? NULL : cloud->utilization);
-    plan_put (v, PLAN_MEASURED, held);
-    plan_put (v, PLAN_RATE, cloud->cloud->per_gpu_hour);
-    plan_put_price (v, cloud);
-    if (!cloud->committed || !held)
-        return;
-    mpq_init (q);
-    mpq_div (q, cloud->cloud->per_gpu_hour, held);
-    plan_row (v, item);
-    plan_put (v, PLAN_MEASURED, held);
-    plan_put (v, PLAN_RATE, q);
-    plan_put_price (v, cloud);
-    mpq_clear (q);
-}
-
-static void add_breakeven (plan_view_t *v)
-{
-    const plan_pool_t *p = v->pool;
-    mpq_t q;
-
-    if (!p->has_cost)
-        return;
-    if (v->measured) {
-        mpq_init (q);
-        breakeven_cost_at (&p->cost, v->used, q);
-        plan_row (v, "own, at the measured share");
-        plan_put (v, PLAN_MEASURED, v->used);
-        plan_put (v, PLAN_RATE, q);
-        mpq_clear (q);
-    }
-    for (size_t i = 0; i < p->cost.cloud_count; i++)
-        if (!p->cost.cloud[i].old)
-            add_price (v, &p->cost.cloud[i]);
 }
 
 /* ---- cash ---- */
@@ -269,6 +228,7 @@ static void note_rent (plan_view_t *v)
 {
     const breakeven_cloud_t *cloud = v->pool->cloud;
 
+    *v->has |= cloud->committed ? HAS_TERM : 0;
     if (cloud->committed)
         report_note (
             v->report, NOTE_INFORMATION,
@@ -395,9 +355,9 @@ static void note_need (const plan_view_t *v, const values_t *need)
     GL_AUTOFREE char *down = breakeven_percent_text (values_get (need, "downtime"));
     report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
                       "%s GPUs are needed, and there are %llu: the capacity is "
-                      "planned for %s %% utilization (--target), %s %% spares "
-                      "(--spares) and %s %% downtime (--downtime), which the "
-                      "period did not have. It is a reserve, no shortage.",
+                      "planned for %s %% utilization, %s %% spares and %s %% "
+                      "downtime, which the period did not have. It is a "
+                      "reserve, no shortage.",
                       needed, (unsigned long long)v->pool->cost.gpus, target,
                       spare, down);
 }
@@ -496,53 +456,66 @@ static void add_capacity (plan_view_t *v)
 
 /* ---- the report ---- */
 
+static void next_help (buffer_t *out, unsigned has)
+{
+    if (has & HAS_NEXT)
+        buffer_add_text (out, " A next GPU, which is faster and can be rented "
+                              "later, is in its own rows alone.");
+}
+
+static void cash_help (buffer_t *out, unsigned has)
+{
+    buffer_add_text (out, has & HAS_TERM ? "as many GPUs around the clock."
+                                         : "renting the measured hours.");
+    buffer_add_text (out, " Without resale, replacement and discounting.");
+}
+
 static const struct {
     const char *analysis;
     const char *title;
     const char *help;
     void (*add) (plan_view_t *view);
+    void (*more) (buffer_t *out, unsigned has); /* help of what rows have */
 } sections[] = {
-    {"mix", "How many to own, and how to rent the rest: cost of a year",
-     "The mix of owned, reserved and rented GPUs that costs the least for the "
-     "measured demand of each hour, next to one node less and one more, other "
-     "providers, today's GPUs, all owned and all rented. Every row does the "
-     "same work (GPU hours). Owned and reserved GPUs are paid at all hours; "
-     "owned ones come in full nodes. Per GPU hour is the cost of an hour of a "
-     "GPU at work. Months are those until the purchase is paid back against "
-     "renting everything from the same provider.",
-     plan_mix},
+    {"mix", "How many to own, and how to rent the rest: cost of a year", "",
+     plan_mix, plan_mix_help},
     {"sensitivity", "What the answer depends on: cost of a year",
-     "Each input less and more by 20 % (--vary), the others as they are, the "
+     "Each input less and more by the same share, the others as they are, the "
      "input with the largest effect first. Owning is the cost of today's GPUs, "
      "with what they leave undone rented; renting is everything rented; GPUs "
      "and reserved are those of the cheapest mix.",
-     plan_tornado},
+     plan_tornado, next_help},
+    {"egress", "Traffic out of the cloud: cost of a year",
+     "The GB that leave the cloud each day, if all work is rented, by "
+     "the tiers of a month; Per GPU hour is this divided by the hours of GPUs at "
+     "work. It is in addition to the price of the hour, and not in the rows "
+     "above.",
+     plan_egress, NULL},
     {"use", "How the GPUs were used", "Shares of the capacity of the period.",
-     add_use},
-    {"breakeven", "Owning or renting",
-     "% is the share above which owning is cheaper than the price; the owned "
-     "hour is the yearly cost over the allocated hours. A price with a term is "
-     "paid around the clock: it has no such share, and costs more for each "
-     "allocated hour. A price may not cover the same network and storage.",
-     add_breakeven},
+     add_use, NULL},
+    {"breakeven", "Owning or renting: what an hour costs", "", plan_prices,
+     plan_prices_help},
     {"cash", "Cumulative cash",
      "All hardware paid on the first day, the rest of the cost by the month, "
-     "against renting the measured hours, or, if the price has a term, as "
-     "many GPUs around the clock. Without resale, replacement and discounting.",
-     add_cash},
+     "against ",
+     add_cash, cash_help},
     {"capacity", "Capacity",
      "GPUs and full nodes for the demand: GPU hours a day / (24 x target x (1 "
      "- downtime)) x (1 + spares), then full nodes. The target is the planned "
-     "utilization (--target), downtime is as measured (--downtime), spares are "
-     "10 % (--spares).",
-     add_capacity},
+     "utilization; downtime is as measured and spares are 10 %, unless others "
+     "were chosen.",
+     add_capacity, NULL},
 };
 
 static void add_section (plan_view_t *v, size_t at, const plan_pool_t *pools,
                          size_t count)
 {
-    report_section (v->report, sections[at].title, sections[at].help);
+    BUFFER_AUTO help = BUFFER_INIT;
+    unsigned has = 0;
+
+    report_section (v->report, sections[at].title, "");
     v->analysis = sections[at].analysis;
+    v->has = &has;
     for (size_t i = 0; i < count; i++) {
         v->pool = &pools[i];
         values_init (&v->values);
@@ -554,6 +527,11 @@ static void add_section (plan_view_t *v, size_t at, const plan_pool_t *pools,
         sections[at].add (v);
         values_clear (&v->values);
     }
+    buffer_add_text (&help, sections[at].help);
+    if (sections[at].more)
+        sections[at].more (&help, has);
+    report_section_help (v->report, buffer_text (&help));
+    report_section_drop_empty (v->report);
 }
 
 static void add_share (report_t *report, const char *name, const char *share)
@@ -593,14 +571,23 @@ void plan_fill (report_t *report, const site_t *site, const plan_query_t *asked,
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
     report->notes_last = true;
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)
-        add_section (&view, i, pools, count);
+        if (asked->egress || sections[i].add != plan_egress)
+            add_section (&view, i, pools, count);
     for (size_t i = 0; i < count; i++)
-        if (!pools[i].has_cost)
+        if (!pools[i].has_cost) {
             report_note_pool (report, NOTE_WARNING, pools[i].pool->name,
-                              "the cost is unknown. Enter it under 'assets', "
-                              "'staff', 'power' and 'costs'.");
+                              "the cost is unknown.");
+            report_note_pool (report, NOTE_COMMAND, pools[i].pool->name,
+                              "enter the cost under 'assets', 'staff', 'power' "
+                              "and 'costs' of the configuration.");
+        }
     report_note (report, NOTE_INFORMATION,
-                 "Not considered: demand that waited in the queue (report demand "
-                 "has it) or went elsewhere, egress and storage of rented capacity, resale, "
-                 "price increases.");
+                 "Not considered: demand that waited in the queue (the report of "
+                 "demand has it) or went elsewhere, %sstorage of rented "
+                 "capacity, price increases.",
+                 asked->egress ? "" : "egress and ");
+    report_note (report, NOTE_COMMAND,
+                 "Other inputs are chosen with --target, --spares, --downtime, "
+                 "--interruptible, --vary, --growth and --egress of 'gpuledger "
+                 "report plan'.");
 }

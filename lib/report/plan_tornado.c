@@ -1,18 +1,21 @@
 /* The section of the plan that says which input the answer depends on. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "planning/analysis.h"
 #include "planning/offers.h"
 #include "report/plan_private.h"
 
 /* By how much an input is changed, down and up. */
 #define VARY "20%"
 
-/* Of these, a factor that is applied. */
-enum { RENT, DEMAND, HARDWARE, LIFE, STAFF, POWER, INPUTS };
+/* Of these, a factor that is applied. RESIDUAL needs the cost book again; NEXT is
+ * the speed of a GPU that can be rented later, of a question of kind generation. */
+enum { RENT, DEMAND, HARDWARE, LIFE, STAFF, POWER, RESIDUAL, INPUTS, NEXT = INPUTS };
 static const char *const titles[INPUTS] = {
     [RENT] = "rental prices",
     [DEMAND] = "demand",
@@ -20,6 +23,7 @@ static const char *const titles[INPUTS] = {
     [LIFE] = "life of the hardware",
     [STAFF] = "staff",
     [POWER] = "power price",
+    [RESIDUAL] = "residual value of the hardware",
 };
 static const cost_kind_t kinds[INPUTS] = {
     [HARDWARE] = COST_HARDWARE,
@@ -39,9 +43,18 @@ typedef struct {
 
 typedef struct {
     int input;
+    const site_analysis_t *question; /* of NEXT */
+    char *title;
     outcome_t side[2]; /* with less of the input, and with more */
     mpq_t range;
 } swing_t;
+
+/* What is changed: an input, by a factor. */
+typedef struct {
+    int input;
+    const site_analysis_t *question;
+    mpq_srcptr factor;
+} change_t;
 
 /* ---- one set of inputs ---- */
 
@@ -58,25 +71,93 @@ static void outcome_clear (outcome_t *o)
     mpq_clears (o->owned, o->rented, o->saving, NULL);
 }
 
+/* The year of an owned GPU with another residual value; the book could be read
+ * before. */
+static void residual_year (const plan_view_t *v, mpq_srcptr factor,
+                           mpq_t ret_year)
+{
+    const breakeven_t *cost = &v->pool->cost;
+    const breakeven_change_t change = {.residual = factor};
+    gl_error_t ignored;
+    breakeven_t b;
+
+    mpq_set (ret_year, cost->per_gpu_year);
+    if (breakeven_changed (v->site, cost->pool, cost->at, cost->utilization,
+                           &change, &b, &ignored)
+        < 0)
+        return;
+    mpq_set (ret_year, b.per_gpu_year);
+    breakeven_clear (&b);
+}
+
+static bool is_part (int input, cost_kind_t kind)
+{
+    return input >= HARDWARE && input <= POWER && kind == kinds[input];
+}
+
 /* An hour of an owned GPU: the parts of its year, one of them changed. */
-static void owned_hour (const breakeven_t *cost, int input, mpq_srcptr factor,
+static void owned_hour (const plan_view_t *v, const change_t *change,
                         mpq_t ret_hour)
 {
-    mpq_t part;
+    const breakeven_t *cost = &v->pool->cost;
+    mpq_t year, part;
 
-    mpq_init (part);
-    mpq_set_ui (ret_hour, 0, 1);
-    for (size_t i = 0; i < cost->part_count; i++) {
+    mpq_inits (year, part, NULL);
+    if (change->input == RESIDUAL)
+        residual_year (v, change->factor, year);
+    for (size_t i = 0; change->input != RESIDUAL && i < cost->part_count;
+         i++) {
         mpq_set (part, cost->part[i].per_gpu_year);
-        if (input >= HARDWARE && cost->part[i].kind == kinds[input]) {
-            if (input == LIFE)
-                mpq_div (part, part, factor);
+        if (is_part (change->input, cost->part[i].kind)) {
+            if (change->input == LIFE)
+                mpq_div (part, part, change->factor);
             else
-                mpq_mul (part, part, factor);
+                mpq_mul (part, part, change->factor);
         }
-        exact_add_scaled (ret_hour, part, 1, cost->hours);
+        mpq_add (year, year, part);
     }
-    mpq_clear (part);
+    mpq_set_ui (ret_hour, 0, 1);
+    exact_add_scaled (ret_hour, year, 1, cost->hours);
+    mpq_clears (year, part, NULL);
+}
+
+/* What renting costs on average over the life that the question has, for each 1
+ * of it today, at the speed x factor. False: it has no answer. */
+static bool next_factor (const plan_view_t *v, const site_analysis_t *question,
+                         mpq_srcptr factor, mpq_t ret_factor,
+                         gl_error_t *error)
+{
+    analysis_t a;
+    mpq_t speed;
+    bool known;
+
+    if (analysis_make (v->site, question, v->pool->cost.at, &a, error) < 0)
+        return false;
+    mpq_init (speed);
+    mpq_mul (speed, a.input[INPUT_SPEED].value, factor);
+    values_set (&a.values, "speed", speed);
+    formula_solve (a.formula, &a.values, NULL);
+    known = values_compute (&a.values, "rented / against", ret_factor);
+    if (!known)
+        gl_error (error, "question '%s' has no answer", question->name);
+    mpq_clear (speed);
+    analysis_clear (&a);
+    return known;
+}
+
+/* What all prices of renting are multiplied by. */
+static void rent_factor (const plan_view_t *v, const change_t *change,
+                         mpq_t ret_factor)
+{
+    gl_error_t ignored; /* add_next() has said it */
+
+    mpq_set_ui (ret_factor, 1, 1);
+    if (change->input == RENT)
+        mpq_set (ret_factor, change->factor);
+    if (change->input == NEXT
+        && !next_factor (v, change->question, change->factor, ret_factor,
+                         &ignored))
+        mpq_set_ui (ret_factor, 1, 1);
 }
 
 static void scaled_demand (const plan_pool_t *p, mpq_srcptr factor,
@@ -141,30 +222,31 @@ static void take_provider (const curve_t *demand, const mix_prices_t *prices,
     mix_clear (&mix);
 }
 
-static void solve (const plan_view_t *v, int input, mpq_srcptr factor,
+static void solve (const plan_view_t *v, const change_t *change,
                    outcome_t *ret_outcome)
 {
     const plan_pool_t *p = v->pool;
     size_t count;
     offers_t *offers = offers_by_provider (&p->cost, &count);
-    mpq_t owned, one, may;
+    mpq_t owned, one, may, rent;
     curve_t demand;
     rents_t rents;
 
-    mpq_inits (owned, one, may, NULL);
+    mpq_inits (owned, one, may, rent, NULL);
     for (size_t i = 0; i < MIX_KINDS; i++)
         mpq_init (rents.price[i]);
     mpq_set_ui (one, 1, 1);
     plan_interruptible (v, may);
-    owned_hour (&p->cost, input, factor, owned);
-    scaled_demand (p, input == DEMAND ? factor : one, &demand);
+    owned_hour (v, change, owned);
+    rent_factor (v, change, rent);
+    scaled_demand (p, change->input == DEMAND ? change->factor : one, &demand);
     for (size_t i = 0; i < count; i++) {
         mix_prices_t prices = {.owned = owned,
                                .available = one,
                                .interruptible = may,
                                .step = (uint64_t)p->cost.gpus_per_node};
         offers_prices (&offers[i], &prices);
-        scale_rents (&rents, input == RENT ? factor : one, &prices);
+        scale_rents (&rents, rent, &prices);
         take_provider (&demand, &prices, p->cost.gpus, ret_outcome);
     }
     mpq_sub (ret_outcome->saving, ret_outcome->rented, ret_outcome->owned);
@@ -172,7 +254,7 @@ static void solve (const plan_view_t *v, int input, mpq_srcptr factor,
     free (offers);
     for (size_t i = 0; i < MIX_KINDS; i++)
         mpq_clear (rents.price[i]);
-    mpq_clears (owned, one, may, NULL);
+    mpq_clears (owned, one, may, rent, NULL);
 }
 
 /* ---- all of them ---- */
@@ -182,13 +264,27 @@ static void take_share (const plan_view_t *v, mpq_t ret_share)
     exact_parse_ratio (v->asked->vary ? v->asked->vary : VARY, ret_share, NULL);
 }
 
-static void swing_make (const plan_view_t *v, int input, swing_t *swing)
+/* From the least to the most of both sides and of what it is. */
+static void take_range (const outcome_t *base, swing_t *swing)
+{
+    mpq_srcptr least = base->saving, most = base->saving;
+
+    for (int up = 0; up < 2; up++) {
+        mpq_srcptr saving = swing->side[up].saving;
+        least = mpq_cmp (saving, least) < 0 ? saving : least;
+        most = mpq_cmp (saving, most) > 0 ? saving : most;
+    }
+    mpq_sub (swing->range, most, least);
+}
+
+static void swing_make (const plan_view_t *v, const outcome_t *base,
+                        swing_t *swing)
 {
     mpq_t share, factor;
+    change_t change = {swing->input, swing->question, factor};
 
     mpq_inits (share, factor, swing->range, NULL);
     take_share (v, share);
-    swing->input = input;
     for (int up = 0; up < 2; up++) {
         outcome_init (&swing->side[up]);
         mpq_set_ui (factor, 1, 1);
@@ -196,10 +292,9 @@ static void swing_make (const plan_view_t *v, int input, swing_t *swing)
             mpq_add (factor, factor, share);
         else
             mpq_sub (factor, factor, share);
-        solve (v, input, factor, &swing->side[up]);
+        solve (v, &change, &swing->side[up]);
     }
-    mpq_sub (swing->range, swing->side[1].saving, swing->side[0].saving);
-    mpq_abs (swing->range, swing->range);
+    take_range (base, swing);
     mpq_clears (share, factor, NULL);
 }
 
@@ -237,7 +332,7 @@ static void add_swing (const plan_view_t *v, const swing_t *swing,
                        const char *share)
 {
     for (int up = 0; up < 2; up++) {
-        GL_AUTOFREE char *item = xasprintf ("%s %c%s %%", titles[swing->input],
+        GL_AUTOFREE char *item = xasprintf ("%s %c%s %%", swing->title,
                                             up ? '+' : '-', share);
         add_row (v, item, &swing->side[up]);
     }
@@ -254,7 +349,7 @@ static void note_turns (const plan_view_t *v, const outcome_t *base,
         for (int up = 0; up < 2; up++)
             if (mpq_sgn (swings[i].side[up].saving) * sign < 0)
                 buffer_printf (&list, "%s%s %c%s %%", list.length ? ", " : "",
-                               titles[swings[i].input], up ? '+' : '-', share);
+                               swings[i].title, up ? '+' : '-', share);
     report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
                       "today's GPUs cost %s than renting the same work%s%s.",
                       sign < 0 ? "more" : "less",
@@ -290,13 +385,14 @@ static void add_chart (const plan_view_t *v, const outcome_t *base,
         v->pool->pool->name);
     GL_AUTOFREE char *less = xasprintf ("-%s %%", share);
     GL_AUTOFREE char *more = xasprintf ("+%s %%", share);
-    const char *label[INPUTS];
-    mpq_t value[2][INPUTS];
+    const char **label = xcalloc (count + 1, sizeof (*label));
+    mpq_t *value[2] = {xcalloc (count + 1, sizeof (mpq_t)),
+                       xcalloc (count + 1, sizeof (mpq_t))};
     const plot_series_t series[] = {{less, (const mpq_t *)value[0], NULL, 0},
                                     {more, (const mpq_t *)value[1], NULL, 2}};
 
     for (size_t i = 0; i < count; i++) {
-        label[i] = titles[swings[i].input];
+        label[i] = swings[i].title;
         for (int up = 0; up < 2; up++)
             chart_value (v, base, &swings[i].side[up], value[up][i]);
     }
@@ -317,33 +413,116 @@ static void add_chart (const plan_view_t *v, const outcome_t *base,
                            .series_count = 2});
     for (size_t i = 0; i < count; i++)
         mpq_clears (value[0][i], value[1][i], NULL);
+    free (value[0]);
+    free (value[1]);
+    free (label);
 }
 
-/* Those that make a difference, of what the pool's book has. */
+/* ---- a next GPU ---- */
+
+/* A question of kind generation whose `price` is the pool. */
+static bool is_next_of (const plan_view_t *v, const site_analysis_t *question)
+{
+    return question->kind == ANALYSIS_GENERATION && question->price
+           && strcmp (question->price, v->pool->pool->name) == 0;
+}
+
+/* NULL: the question has no answer. */
+static char *next_name (const plan_view_t *v, const site_analysis_t *question,
+                        gl_error_t *error)
+{
+    analysis_t a;
+    mpq_t factor;
+    char *name = NULL;
+
+    mpq_init (factor);
+    mpq_set_ui (factor, 1, 1);
+    if (next_factor (v, question, factor, factor, error)
+        && analysis_make (v->site, question, v->pool->cost.at, &a, error)
+               == 0) {
+        GL_AUTOFREE char *speed = exact_shortest (a.input[INPUT_SPEED].value);
+        GL_AUTOFREE char *months
+            = exact_shortest (a.input[INPUT_MONTHS].value);
+        name = xasprintf ("next GPU (%s: %s times the speed in %s months)",
+                          question->name, speed, months);
+        analysis_clear (&a);
+    }
+    mpq_clear (factor);
+    return name;
+}
+
+/* What the answer is with the next GPU as it is expected. */
+static void note_next (const plan_view_t *v, const site_analysis_t *question,
+                       const char *name)
+{
+    outcome_t with;
+    mpq_t one, year;
+
+    mpq_inits (one, year, NULL);
+    mpq_set_ui (one, 1, 1);
+    outcome_init (&with);
+    solve (v, &(change_t){NEXT, question, one}, &with);
+    exact_add_scaled (year, with.saving, v->pool->cost.hours, 1);
+    mpq_abs (year, year);
+    GL_AUTOFREE char *amount = exact_text (year, v->site->currency_digits);
+    report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
+                      "with the %s, today's GPUs cost %s %s a year %s than "
+                      "renting; without it as the row 'as it is' says.",
+                      name, v->site->currency,
+                      amount, mpq_sgn (with.saving) < 0 ? "more" : "less");
+    outcome_clear (&with);
+    mpq_clears (one, year, NULL);
+}
+
+static void add_next (const plan_view_t *v, const site_analysis_t *question,
+                      swing_t **swings, size_t *count)
+{
+    gl_error_t error;
+    GL_AUTOFREE char *name = next_name (v, question, &error);
+
+    if (!name) {
+        report_note_pool (v->report, NOTE_WARNING, v->pool->pool->name,
+                          "the next GPU is left out: %s", error.text);
+        return;
+    }
+    *GL_APPEND (*swings, *count)
+        = (swing_t){.input = NEXT,
+                    .question = question,
+                    .title = xasprintf ("speed of the %s", name)};
+    *v->has |= HAS_NEXT;
+    note_next (v, question, name);
+}
+
+/* Those that make a difference, of what the configuration has. */
 static void add_swings (const plan_view_t *v, const outcome_t *base)
 {
-    swing_t swings[INPUTS];
-    size_t count = 0;
+    const site_t *site = v->site;
+    swing_t *swings = NULL;
+    size_t all = 0, count = 0;
     mpq_t share;
 
     mpq_init (share);
     take_share (v, share);
     GL_AUTOFREE char *percent = breakeven_percent_text (share);
     for (int i = 0; i < INPUTS; i++)
-        swing_make (v, i, &swings[i]);
-    qsort (swings, INPUTS, sizeof (*swings), by_range);
-    while (count < INPUTS && mpq_sgn (swings[count].range) != 0)
+        *GL_APPEND (swings, all)
+            = (swing_t){.input = i, .title = xstrdup (titles[i])};
+    for (size_t i = 0; i < site->analysis_count; i++)
+        if (is_next_of (v, &site->analyses[i]))
+            add_next (v, &site->analyses[i], &swings, &all);
+    for (size_t i = 0; i < all; i++)
+        swing_make (v, base, &swings[i]);
+    qsort (swings, all, sizeof (*swings), by_range);
+    while (count < all && mpq_sgn (swings[count].range) != 0)
         count++;
     add_row (v, "as it is", base);
     for (size_t i = 0; i < count; i++)
         add_swing (v, &swings[i], percent);
     note_turns (v, base, swings, count, percent);
     add_chart (v, base, swings, count, percent);
-    for (size_t i = 0; i < INPUTS; i++) {
-        outcome_clear (&swings[i].side[0]);
-        outcome_clear (&swings[i].side[1]);
-        mpq_clear (swings[i].range);
-    }
+    GL_FREE_EACH (swings, all, it, outcome_clear (&it->side[0]);
+                  outcome_clear (&it->side[1]); mpq_clear (it->range);
+                  free (it->title));
     mpq_clear (share);
 }
 
@@ -357,7 +536,7 @@ void plan_tornado (plan_view_t *v)
     mpq_init (one);
     mpq_set_ui (one, 1, 1);
     outcome_init (&base);
-    solve (v, RENT, one, &base);
+    solve (v, &(change_t){.input = RENT, .factor = one}, &base);
     if (base.works)
         add_swings (v, &base);
     outcome_clear (&base);

@@ -359,6 +359,25 @@ void report_section (report_t *report, const char *title, const char *help)
     section->first = report->row_count;
 }
 
+void report_section_help (report_t *report, const char *help)
+{
+    report_section_t *section = &report->section[report->section_count - 1];
+
+    free (section->help);
+    section->help = xstrdup (help);
+}
+
+void report_section_drop_empty (report_t *report)
+{
+    report_section_t *section = &report->section[report->section_count - 1];
+
+    if (section->first != report->row_count)
+        return;
+    free (section->title);
+    free (section->help);
+    report->section_count--;
+}
+
 void report_section_answer (report_t *report, const char *answer)
 {
     report->section[report->section_count - 1].answer = xstrdup (answer);

@@ -74,7 +74,15 @@ typedef enum {
     NOTE_INFORMATION,
     NOTE_WARNING, /* a figure is affected; says which and what to do */
     NOTE_LEAD,    /* likewise most figures: pages begin with it */
+    NOTE_COMMAND, /* options, commands and keys: pages end with them, for
+                     administrators */
 } note_level_t;
+
+/* It affects a figure. */
+static inline bool note_is_warning (note_level_t level)
+{
+    return level == NOTE_WARNING || level == NOTE_LEAD;
+}
 
 typedef struct {
     note_level_t level;
@@ -112,6 +120,7 @@ typedef struct {
 /* Words explained, or commands to be run, at the end of a page. */
 typedef struct {
     char *title;
+    bool leads; /* a page has it at its beginning, behind the figures */
     char *(*item)[2];
     size_t item_count;
 } report_list_t;
@@ -268,6 +277,10 @@ const char *report_cell (const report_t *report, size_t row, size_t column);
 /* The rows that follow are of it; it has a column that names it for CSV. The
  * rows of all sections must not be sorted any more. */
 void report_section (report_t *report, const char *title, const char *help);
+/* Another help of the last section, once its rows are known. */
+void report_section_help (report_t *report, const char *help);
+/* Take the last section back if it has no rows. */
+void report_section_drop_empty (report_t *report);
 /* What the section says to do. */
 void report_section_answer (report_t *report, const char *answer);
 /* The put functions fill the section's own line of totals. */

@@ -283,6 +283,9 @@ static void free_cloud (site_cloud_t *cloud)
     free (cloud->source);
     free (cloud->catalogue);
     free (cloud->catalogue_as_of);
+    texts_clear (&cloud->egress.tiers);
+    free (cloud->egress.as_of);
+    free (cloud->egress.source);
     mpq_clears (cloud->per_gpu_hour, cloud->waste, NULL);
 }
 
@@ -464,7 +467,8 @@ void site_free (site_t *site)
     mpq_clear (site->policy.utilization);
     texts_clear (&site->policy.labels);
     free_issuer (&site->issuer);
-    mpq_clears (site->close.untagged, site->close.coverage, NULL);
+    mpq_clears (site->close.untagged, site->close.unknown,
+                site->close.coverage, NULL);
     free (site->close.anchor);
     texts_clear (&site->close.anchor_command);
     texts_clear (&site->close.sign);

@@ -469,6 +469,14 @@ typedef struct {
     place_t place;
 } site_entitlement_t;
 
+/* What a month of traffic to the internet costs, by tiers. */
+typedef struct {
+    text_list_t tiers; /* above so many units, price of each; in pairs */
+    bool binary;       /* units are GiB; else GB */
+    char *as_of;       /* NULL: no price is known */
+    char *source;
+} site_egress_t;
+
 typedef struct {
     char *name;
     char *gpu;
@@ -483,6 +491,7 @@ typedef struct {
     mpq_t waste; /* share of the rented time that interruptions lose, below 1 */
     bool filled;
     char *catalogue_as_of; /* as_of of the file, if it is filled; NULL: none */
+    site_egress_t egress;  /* of the offer's provider and region */
     place_t place;
 } site_cloud_t;
 
@@ -793,6 +802,7 @@ typedef struct {
     int64_t review; /* seconds before it is handed over */
     int64_t fresh;  /* seconds that the facts may lie back at most */
     mpq_t untagged; /* share of GPU time without a project, at most */
+    mpq_t unknown;  /* share of cost for capacity of unknown state, at most */
     mpq_t coverage; /* share of GPU time that the nodes saw, at least */
     /* where the latest hash is kept outside the store */
     char *anchor;               /* a file; NULL: none */

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "carbon/carbon_page.h"
 #include "ledger/bill_idle.h"
 #include "report/heading.h"
 #include "site/project.h"
@@ -48,14 +49,14 @@ static const column_info_t columns[AT_COUNT] = {
                   "The amount of the line in a computation from all facts."},
     [AT_CHARGE]
     = {"charge", "Due", COLUMN_MONEY, false, false, "The amount to be paid."},
-    [AT_IDLE]
+    [AT_MARGIN]
     = {"margin_over_cost", "Margin over cost", COLUMN_MONEY, false, true,
-       "The part of the charge above what the same time cost; below "
-       "0: a shortfall."},
-    [AT_IDLE_PCT]
+       "The charge less the cost of the same time, without the time that an "
+       "entitlement covers; below 0: the charge does not cover the cost."},
+    [AT_MARGIN_PCT]
     = {"margin_over_cost_pct", "Margin %", COLUMN_PERCENT, false, false,
        "Margin over cost as a percentage of the charge: it includes idle time "
-       "in the rate and the margin of a published rate."},
+       "in the rate, surcharges and the margin of a published rate."},
     [AT_BUDGET]
     = {"budget", "Budget", COLUMN_MONEY, false, false,
        "The budget of the period with its rollover, in money or GPU "
@@ -167,6 +168,10 @@ static void add_columns (page_t *page)
             = report_measure (page->report, MEASURE_CPU_HOURS, false);
     if (page->s->site->settlement_count > 0)
         page->balances = balances_columns (page->report);
+    if (statement_has_carbon (page)) {
+        page->energy = carbon_columns (page->report);
+        carbon_factor_columns (page->report);
+    }
 }
 
 void statement_put_hours (page_t *page, mpq_srcptr gpu_seconds,
@@ -386,6 +391,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         statement_lines (&page);
         statement_balance_lines (&page);
         statement_budget_lines (&page);
+        statement_carbon_lines (&page);
         rc = statement_job_tables (&page, error);
         statement_charts (&page);
         statement_proofs (&page);

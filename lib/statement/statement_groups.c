@@ -90,11 +90,11 @@ static const field_t group_fields[] = {
     FIELD ("gpu_seconds", EXACT, group_t, gpu_seconds),
     FIELD ("cpu_seconds", EXACT, group_t, cpu_seconds),
     FIELD ("exact", EXACT, group_t, exact),
-    FIELD ("idle", EXACT, group_t, idle),
+    FIELD ("margin", EXACT, group_t, margin),
     FIELD ("list", UNITS, group_t, list),
     FIELD ("charge", UNITS, group_t, charge),
     FIELD ("charged", UNITS, group_t, charged),
-    FIELD ("idle_unknown", COUNT, group_t, idle_unknown),
+    FIELD ("margin_unknown", COUNT, group_t, margin_unknown),
     FIELD ("unpriced", COUNT, group_t, unpriced),
 };
 static const fields_t fields = FIELDS ("group", group_t, group_fields);
@@ -116,8 +116,8 @@ static void measure (const page_t *page, const posting_t *row, group_t *group)
     bool is_charge = row->kind == BILL_CHARGE;
 
     group->kind = row->kind;
-    group->idle_unknown
-        = !bill_idle (page->s->bill, row, page->digits, group->idle);
+    group->margin_unknown
+        = !posting_margin (page->s->bill, row, group->margin);
     group->unpriced = !posting_priced (page->s->bill, row);
     mpz_set (group->charge, row->charge_units);
     mpz_set_ui (group->charged, 0);
@@ -222,15 +222,15 @@ static void put_list_price (page_t *page, const group_t *group)
     mpz_clear (adjustment);
 }
 
-static void put_idle (page_t *page, const group_t *group)
+static void put_margin (page_t *page, const group_t *group)
 {
-    GL_AUTOFREE char *percent = statement_idle_percent (group);
+    GL_AUTOFREE char *percent = statement_margin_percent (group);
     mpz_t units;
 
     mpz_init (units);
-    exact_round (units, group->idle, 0);
-    statement_put_units (page, AT_IDLE, units);
-    report_put_text (page->report, AT_IDLE_PCT, percent);
+    exact_round (units, group->margin, 0);
+    statement_put_units (page, AT_MARGIN, units);
+    report_put_text (page->report, AT_MARGIN_PCT, percent);
     mpz_clear (units);
 }
 
@@ -245,8 +245,8 @@ static void put_amounts (page_t *page, const table_t *table,
     statement_put_units (page, AT_CHARGE, group->charge);
     if (table->with_price)
         put_list_price (page, group);
-    if (!group->idle_unknown)
-        put_idle (page, group);
+    if (!group->margin_unknown)
+        put_margin (page, group);
 }
 
 static bool same_keys (const statement_count_t *count, const group_t *group)

@@ -7,6 +7,8 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
+#include "carbon/carbon_page.h"
 #include "ledger/bill_idle.h"
 #include "ledger/correction.h"
 #include "ledger/settlement.h"
@@ -473,6 +475,108 @@ void statement_budget_lines (page_t *page)
         put_budget (page, page->s->budgets[i], i + 1);
 }
 
+/* --- energy and carbon -------------------------------------------------- */
+
+bool statement_has_carbon (const page_t *page)
+{
+    const statement_t *s = page->s;
+    size_t count;
+    const bill_carbon_t *rows = bill_carbon (s->bill, &count);
+    bool now = GL_ANY (rows, count, it, text_same (it->team, s->team));
+
+    if (now || !s->before)
+        return now;
+    rows = bill_carbon (s->before, &count);
+    return GL_ANY (rows, count, it, text_same (it->team, s->team));
+}
+
+/* The team's rows by what they were computed with. */
+static cube_t *carbon_of (const page_t *page, const bill_t *bill)
+{
+    cube_t *cube = carbon_by_factor ();
+    size_t count;
+    const bill_carbon_t *rows = bill_carbon (bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (text_same (rows[i].team, page->s->team))
+            cube_add (cube, &rows[i]);
+    return cube;
+}
+
+static void put_carbon (page_t *page, const bill_carbon_t *row, size_t number)
+{
+    char line[16];
+
+    statement_begin_line (page, "carbon", 'G', number, line);
+    report_put_text (page->report, AT_NAME, row->grid ? row->grid : "(no grid)");
+    report_put_text (page->report, AT_MONTH, row->month);
+    carbon_put (page->report, page->energy, row);
+    carbon_put_factor (page->report, page->energy + CARBON_COLUMNS, row);
+}
+
+/* Lines from `number` on; the next one. */
+static size_t put_carbons (page_t *page, const bill_t *bill, size_t number)
+{
+    cube_t *rows = carbon_of (page, bill);
+
+    for (size_t i = 0; i < cube_count (rows); i++)
+        put_carbon (page, cube_row (rows, i), number++);
+    cube_free (rows);
+    return number;
+}
+
+/* Of the sums of the two months. */
+static void carbon_figure (page_t *page)
+{
+    bill_carbon_t now, before;
+    cube_t *rows = carbon_of (page, page->s->bill);
+
+    fields_init (&bill_fields[BILL_CARBON], &now);
+    fields_init (&bill_fields[BILL_CARBON], &before);
+    cube_sum (rows, 0, cube_count (rows), &now);
+    cube_free (rows);
+    if (page->s->before) {
+        rows = carbon_of (page, page->s->before);
+        cube_sum (rows, 0, cube_count (rows), &before);
+        cube_free (rows);
+    }
+    if (mpq_sgn (now.gpu_seconds) > 0)
+        carbon_emissions_figure (page->report, &now, &before,
+                                 page->s->before_month);
+    fields_clear (&bill_fields[BILL_CARBON], &now);
+    fields_clear (&bill_fields[BILL_CARBON], &before);
+}
+
+static void carbon_notes_of_team (page_t *page)
+{
+    size_t count, own = 0;
+    const bill_carbon_t *rows = bill_carbon (page->s->bill, &count);
+    bill_carbon_t *row = xcalloc (count + 1, sizeof (*row));
+
+    for (size_t i = 0; i < count; i++)
+        if (text_same (rows[i].team, page->s->team))
+            row[own++] = rows[i];
+    carbon_notes (page->report, row, own, CARBON_LINES);
+    free (row);
+}
+
+void statement_carbon_lines (page_t *page)
+{
+    size_t next;
+
+    if (!page->energy)
+        return;
+    carbon_figure (page);
+    report_section (page->report, "Energy and carbon",
+                    "The energy of your jobs and the CO2e that it caused "
+                    "(location-based). The making of the GPUs is apart, and in "
+                    "no sum. It changes nothing of what is due.");
+    next = put_carbons (page, page->s->bill, 1);
+    if (page->s->before)
+        put_carbons (page, page->s->before, next);
+    carbon_notes_of_team (page);
+}
+
 mpz_srcptr statement_due_of (const page_t *page, bill_kind_t kind)
 {
     static const mpz_t none;
@@ -551,10 +655,10 @@ static char *percent_of (mpq_srcptr part, const mpz_t whole_units)
 }
 
 /* Of charges and idle rows together. */
-char *statement_idle_percent (const group_t *group)
+char *statement_margin_percent (const group_t *group)
 {
-    return !group->idle_unknown && mpz_sgn (group->charged) > 0
-               ? percent_of (group->idle, group->charged)
+    return !group->margin_unknown && mpz_sgn (group->charged) > 0
+               ? percent_of (group->margin, group->charged)
                : NULL;
 }
 
@@ -628,8 +732,8 @@ void statement_figures (page_t *page)
                        : NULL;
     bool of_cpus = mpq_sgn (page->sum.cpu_seconds) != 0;
     bool of_gpus = mpq_sgn (page->sum.gpu_seconds) != 0 || !of_cpus;
-    GL_AUTOFREE char *idle
-        = page->priced ? statement_idle_percent (&page->sum) : NULL;
+    GL_AUTOFREE char *margin
+        = page->priced ? statement_margin_percent (&page->sum) : NULL;
     GL_AUTOFREE char *hint = xasprintf (
         "%s, %s", currency, page->s->provisional ? "provisional" : "closed");
 
@@ -645,8 +749,10 @@ void statement_figures (page_t *page)
     }
     if (!of_gpus || !of_cpus)
         add_rate_figure (page, rate, of_cpus ? "CPU" : "GPU");
-    report_figure (page->report, "Margin over cost", idle,
-                   "percent of charges above the cost of the time",
+    report_figure (page->report, "Margin over cost", margin,
+                   mpq_sgn (page->sum.margin) < 0
+                       ? "percent of charges: they do not cover the cost"
+                       : "percent of charges above the cost of the time",
                    COLUMN_PERCENT);
     add_idle_figure (page);
 }
@@ -684,24 +790,26 @@ static void add_day_chart (page_t *page)
     GL_FREE_EACH (day, count, it, free (*it));
 }
 
-/* What the charges are for: allocated time, idle time, and what was
- * deducted from the list price, which the site pays. */
+/* What the list price is for: the cost of the time as far as it is charged, the margin
+ * above it, and what was deducted from the list price. */
 static void add_cost_chart (page_t *page)
 {
     static const char *const label[]
         = {"cost of the GPU time", "margin over cost",
            "subsidies, discounts and entitlements"};
     static const int shade[] = {0, 2, 3};
-    enum { HELD, IDLE, TAKEN_OFF, PARTS };
+    enum { COST, MARGIN, TAKEN_OFF, PARTS };
     mpz_t part[PARTS], whole;
     report_chart_t *chart;
+    bool below_cost = mpq_sgn (page->sum.margin) < 0;
 
-    if (page->sum.idle_unknown || !page->priced
+    if (page->sum.margin_unknown || !page->priced
         || mpz_sgn (page->sum.list) <= 0)
         return;
-    mpz_inits (part[HELD], part[IDLE], part[TAKEN_OFF], whole, NULL);
-    exact_round (part[IDLE], page->sum.idle, 0);
-    mpz_sub (part[HELD], page->sum.charged, part[IDLE]);
+    mpz_inits (part[COST], part[MARGIN], part[TAKEN_OFF], whole, NULL);
+    if (!below_cost)
+        exact_round (part[MARGIN], page->sum.margin, 0);
+    mpz_sub (part[COST], page->sum.charged, part[MARGIN]);
     mpz_sub (part[TAKEN_OFF], page->sum.list,
              statement_due_of (page, BILL_CHARGE));
     mpz_set (whole, page->sum.charged);
@@ -713,8 +821,11 @@ static void add_cost_chart (page_t *page)
                           "subsidies, discounts and entitlements cover.");
     for (size_t i = 0; i < PARTS; i++) {
         if (mpz_sgn (part[i]) > 0)
-            report_chart_money (chart, label[i], part[i], whole, page->digits,
-                                shade[i]);
+            report_chart_money (chart,
+                                i == COST && below_cost
+                                    ? "part of the cost of the GPU time"
+                                    : label[i],
+                                part[i], whole, page->digits, shade[i]);
         mpz_clear (part[i]);
     }
     mpz_clear (whole);
@@ -768,6 +879,11 @@ static void prove_due (page_t *page)
     report_named_money (page->report, "net", "before taxes", sum, page->digits);
     report_named_money (page->report, "due", "due", page->sum.charge,
                         page->digits);
+    exact_round (sum, page->sum.margin, 0);
+    if (!page->sum.margin_unknown)
+        report_named_money (page->report, "margin_over_cost",
+                            "charges and idle time less their cost", sum,
+                            page->digits);
     mpz_clear (sum);
 }
 

@@ -28,8 +28,8 @@ typedef enum {
     AT_BEFORE,
     AT_AFTER,
     AT_CHARGE,
-    AT_IDLE,
-    AT_IDLE_PCT,
+    AT_MARGIN,
+    AT_MARGIN_PCT,
     AT_BUDGET,
     AT_SPENT,
     AT_SPENT_PCT,
@@ -59,11 +59,11 @@ typedef struct {
     mpq_t gpu_seconds; /* of charges, as exact and list */
     mpq_t cpu_seconds; /* the same, of pools of CPUs */
     mpq_t exact;       /* before rounding */
-    mpq_t idle;        /* for idle time, in charges and idle rows */
+    mpq_t margin;      /* over cost, of charges and idle rows */
     mpz_t list;
     mpz_t charge;
     mpz_t charged;         /* of it: charges and idle rows */
-    uint64_t idle_unknown; /* rows of which `idle` is unknown */
+    uint64_t margin_unknown; /* rows whose cost is unknown */
     uint64_t unpriced;     /* rows without a price */
 } group_t;
 
@@ -78,6 +78,8 @@ typedef struct {
     size_t cpu_hours; /* their column; 0: the site counts no CPUs */
     size_t user;      /* the column of users; 0: there is none */
     size_t balances;  /* the first of their columns; 0: there are no rules */
+    size_t energy; /* the first of carbon_columns(), and of the factor's behind
+                      them; 0: the page has no energy */
     size_t
         quantity; /* columns of services, where the page has any: 0 is none */
     size_t unit;
@@ -113,9 +115,12 @@ void statement_lines (page_t *page);
 /* Opening, added, used, expired, left. */
 void statement_balance_lines (page_t *page);
 void statement_budget_lines (page_t *page);
+/* Rows of energy and CO2e of the team in a month's bill. */
+bool statement_has_carbon (const page_t *page);
+void statement_carbon_lines (page_t *page);
 
 /* Figures on top, charts, proofs and totals. */
-char *statement_idle_percent (const group_t *group);
+char *statement_margin_percent (const group_t *group);
 void statement_figures (page_t *page);
 /* After the last command: a list is valid until the next is begun. */
 void statement_idle_list (page_t *page);

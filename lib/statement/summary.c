@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "carbon/carbon_page.h"
 #include "statement/summary_private.h"
 
 const char summary_usage_keys[] = "pool,team,project";
@@ -71,6 +72,8 @@ static const column_info_t rest[] = {
 
 static void add_columns (page_t *page)
 {
+    size_t rows;
+
     report_columns (page->report, columns, GL_ARRAY_SIZE (columns));
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
@@ -83,6 +86,9 @@ static void add_columns (page_t *page)
                                    rest[i].type, false);
         report_column_help (page->report, at, rest[i].help);
     }
+    bill_carbon (page->s->bill, &rows);
+    if (rows > 0)
+        page->energy = carbon_columns (page->report);
 }
 
 /* --- figures and quality ---------------------------------------------------- */
@@ -143,7 +149,7 @@ static void figure_waste (page_t *page)
 {
     mpz_t capacity, jobs, unknown;
     GL_AUTOFREE char *in_jobs = NULL, *unallocated = NULL, *hint = NULL;
-    GL_AUTOFREE char *more = NULL;
+    GL_AUTOFREE char *more = NULL, *together = NULL;
     const mpz_ptr sums[] = {[WASTE_OF_JOBS] = jobs,
                             [WASTE_OF_CAPACITY] = capacity,
                             [WASTE_UNKNOWN] = unknown,
@@ -159,13 +165,55 @@ static void figure_waste (page_t *page)
     in_jobs = summary_money (page, jobs);
     unallocated = summary_money (page, capacity);
     more = summary_money (page, unknown);
+    mpz_add (jobs, jobs, capacity);
+    together = summary_money (page, jobs);
     hint = xasprintf (
-        "%s of capacity without jobs, and %s in jobs%s%s%s",
-        page->currency, in_jobs, mpz_sgn (unknown) ? "; not counted: " : "",
+        "%s: %s in jobs, %s of capacity without jobs%s%s%s", page->currency,
+        in_jobs, unallocated, mpz_sgn (unknown) ? "; not counted: " : "",
         mpz_sgn (unknown) ? more : "",
-        mpz_sgn (unknown) ? " of capacity whose state is unknown" : "");
-    report_figure (page->report, "Wasted", unallocated, hint, COLUMN_MONEY);
+        mpz_sgn (unknown) ? " of capacity of unknown state" : "");
+    report_figure (page->report, "Wasted", together, hint, COLUMN_MONEY);
     mpz_clears (capacity, jobs, unknown, NULL);
+}
+
+/* The cost less charges and credits: all classes of unallocated cost and shortfall,
+ * less what is recovered above cost. */
+static void uncovered_units (const page_t *page, mpz_t ret)
+{
+    size_t count;
+    const posting_t *rows = postings (page->s->bill, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == BILL_REMAINDER
+            && !strcmp (rows[i].month, page->s->month)
+            && strcmp (rows[i].what, BILL_DISPOSAL) != 0)
+            mpz_add (ret, ret, rows[i].charge_units);
+}
+
+/* Who pays for the part of the cost that teams do not pay. */
+static void figure_uncovered (page_t *page, const mpz_t costs)
+{
+    const site_issuer_t *issuer = &page->s->query->site->issuer;
+    const char *owner = issuer->owner      ? issuer->owner
+                        : issuer->operator ? issuer->operator
+                                           : "the site";
+    GL_AUTOFREE char *title = xasprintf ("Paid by %s", owner);
+    GL_AUTOFREE char *text = NULL, *percent = NULL, *hint = NULL;
+    mpz_t units;
+    bool above;
+
+    mpz_init (units);
+    uncovered_units (page, units);
+    above = mpz_sgn (units) < 0;
+    mpz_abs (units, units);
+    text = summary_money (page, units);
+    percent = report_units_percent_text (units, costs);
+    hint = xasprintf ("%s, %s %% of the cost: %s", page->currency, percent,
+                      above ? "charges less credits exceed it"
+                            : "charges less credits do not cover it");
+    report_figure (page->report, above ? "Surplus over cost" : title, text,
+                   hint, COLUMN_MONEY);
+    mpz_clear (units);
 }
 
 static void add_figures (page_t *page)
@@ -180,13 +228,14 @@ static void add_figures (page_t *page)
     mpz_init (costs);
     summary_costs (page, costs);
     cost = summary_money (page, costs);
-    of_cost = xasprintf ("%s paid by the site for all GPUs, used or not",
-                         page->currency);
+    of_cost = xasprintf ("%s for all GPUs, used or not", page->currency);
     report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
     figure_change (page);
     figure_budget (page);
     report_figure (page->report, "Cost of the pools",
                    mpz_sgn (costs) ? cost : NULL, of_cost, COLUMN_MONEY);
+    if (mpz_sgn (costs) > 0)
+        figure_uncovered (page, costs);
     figure_waste (page);
     mpz_clear (costs);
 }
@@ -358,6 +407,7 @@ static void fill (page_t *page)
                      "%s is not over: it is compared with %s when it is.",
                      page->s->month, page->s->before_month);
     summary_waste (page);
+    summary_carbon (page);
     summary_actions (page);
 }
 

@@ -423,6 +423,25 @@ static void take_month (struct trend *t, const page_t *page, size_t i)
         t->any[k] = t->any[k] || !t->unknown[k][i];
 }
 
+static bool has_budget (const site_t *site, const char *team)
+{
+    for (size_t i = 0; i < site->budget_count; i++)
+        if (site->budgets[i].team && !strcmp (site->budgets[i].team, team)
+            && mpq_sgn (site->budgets[i].amount) != 0)
+            return true;
+    return false;
+}
+
+/* Else their sum is not to be compared with what all teams owe. */
+static bool all_have_budgets (const page_t *page)
+{
+    for (size_t i = 0; i < page->teams.count; i++)
+        if (mpz_sgn (page->variance[i].after) != 0
+            && !has_budget (page->s->query->site, page->teams.item[i]))
+            return false;
+    return true;
+}
+
 static void trend_make (struct trend *t, const page_t *page)
 {
     size_t count = page->s->trend_count;
@@ -459,16 +478,18 @@ static void chart_trend (page_t *page)
         return;
     trend_make (&t, page);
     for (size_t k = 0; k < TREND_COUNT; k++)
-        if (t.any[k])
+        if (t.any[k] && (k != TREND_BUDGET || all_have_budgets (page)))
             series[count++] = (plot_series_t){
                 titles[k], (const mpq_t *)t.value[k], t.unknown[k], (int)k};
     report_plot (page->report,
                  &(plot_t){.kind = CHART_LINES,
                            .title = "Month by month",
                            .description
-                           = "Amounts due, cost of the pools, and budgets of "
-                             "teams; budgets of a quarter or year in equal "
-                             "parts.",
+                           = count == TREND_COUNT
+                                 ? "Amounts due, cost of the pools, and "
+                                   "budgets of teams; budgets of a quarter or "
+                                   "year in equal parts."
+                                 : "Amounts due, and cost of the pools.",
                            .type = COLUMN_MONEY,
                            .digits = page->digits,
                            .unit = page->currency,

@@ -39,6 +39,7 @@ typedef struct {
     variance_t *variance; /* of each */
     variance_t all;
     cube_t *waste; /* by what, pool and team */
+    size_t energy; /* the first of carbon_columns(); 0: there are none */
 } page_t;
 
 char *summary_money (const page_t *page, const mpz_t units);
@@ -60,5 +61,8 @@ void summary_notes (page_t *page);
 void summary_take_waste (page_t *page);
 void summary_waste (page_t *page);
 void summary_actions (page_t *page);
+
+/* The energy of each team, and what it caused: where anything is known of it. */
+void summary_carbon (page_t *page);
 
 #endif /* !GL_STATEMENT_SUMMARY_PRIVATE_H */

@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "carbon/carbon_page.h"
 #include "ledger/bill_idle.h"
 #include "statement/summary_private.h"
 
@@ -75,20 +76,35 @@ static void put_waste (page_t *page, const waste_t *row)
     mpz_clear (whole);
 }
 
-static void put_group (page_t *page, cube_t *classes, waste_group_t group)
+/* Adds to `sum`. */
+static void put_group (page_t *page, cube_t *classes, waste_group_t group,
+                       waste_t *sum)
 {
     for (size_t i = 0; i < cube_count (classes); i++) {
         const waste_t *row = cube_row (classes, i);
         if (waste_info (row->what)->group == group
-            && (group != WASTE_OF_JOBS || mpz_sgn (row->units) != 0))
+            && (group != WASTE_OF_JOBS || mpz_sgn (row->units) != 0)) {
             put_waste (page, row);
+            fields_add (&waste_rows, sum, row, 1);
+        }
     }
+}
+
+static void put_total (page_t *page, const waste_t *sum)
+{
+    if (mpz_sgn (sum->units) == 0)
+        return;
+    report_section_totals (page->report);
+    report_put_hours (page->report, AT_GPU_HOURS, sum->seconds);
+    summary_put_money (page, AT_AMOUNT, sum->units);
 }
 
 void summary_waste (page_t *page)
 {
     cube_t *classes = cube_new (&waste_rows, "what");
+    waste_t sum;
 
+    fields_init (&waste_rows, &sum);
     cube_add_cube (classes, page->waste);
     cube_sort (classes, "-units");
     report_section (page->report, "What was wasted",
@@ -96,14 +112,53 @@ void summary_waste (page_t *page)
                     "ended badly: at the average price of a GPU hour of the "
                     "pool. Capacity: the cost of time that no job had, whoever "
                     "pays for it.");
-    put_group (page, classes, WASTE_OF_JOBS);
-    put_group (page, classes, WASTE_OF_CAPACITY);
+    put_group (page, classes, WASTE_OF_JOBS, &sum);
+    put_group (page, classes, WASTE_OF_CAPACITY, &sum);
+    put_total (page, &sum);
     report_section (page->report, "What is unknown",
                     "The cost of capacity without jobs for which no source "
                     "says whether the nodes were up. It is not counted as "
                     "waste.");
-    put_group (page, classes, WASTE_UNKNOWN);
+    put_group (page, classes, WASTE_UNKNOWN, &sum);
+    fields_clear (&waste_rows, &sum);
     cube_free (classes);
+}
+
+/* --- energy ----------------------------------------------------------------- */
+
+void summary_carbon (page_t *page)
+{
+    const fields_t *fields = &bill_fields[BILL_CARBON];
+    size_t count;
+    const bill_carbon_t *rows = bill_carbon (page->s->bill, &count);
+    cube_t *teams = cube_new (fields, "team");
+    bill_carbon_t all;
+
+    fields_init (fields, &all);
+    cube_add_list (teams, rows, count);
+    cube_sort (teams, "-facility_kwh");
+    if (count > 0)
+        report_section (page->report, "Energy and carbon",
+                        "The energy of jobs and the CO2e that it caused "
+                        "(location-based). The making of the GPUs is apart, "
+                        "and in no sum.");
+    for (size_t i = 0; i < cube_count (teams); i++) {
+        const bill_carbon_t *row = cube_row (teams, i);
+        const char *team = row->team ? row->team : key_info (KEY_TEAM)->absent;
+        report_row (page->report);
+        report_put_text (page->report, AT_SECTION, "carbon");
+        report_put_text (page->report, AT_TEAM, team);
+        report_put_text (page->report, AT_NAME, team);
+        carbon_put (page->report, page->energy, row);
+    }
+    if (count > 0) {
+        cube_sum (teams, 0, cube_count (teams), &all);
+        report_section_totals (page->report);
+        carbon_put (page->report, page->energy, &all);
+        carbon_notes (page->report, rows, count, CARBON_PAGE);
+    }
+    fields_clear (fields, &all);
+    cube_free (teams);
 }
 
 /* --- what to do ------------------------------------------------------------- */

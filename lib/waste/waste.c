@@ -229,6 +229,17 @@ static const remainder_info_t *class_of (const posting_t *row)
     return NULL;
 }
 
+/* Its cost, whoever pays for it. What nobody pays is rounded apart from it (charge.h), so
+ * that the two may differ by the smallest unit: pages have one amount for both. */
+static void capacity_units (const posting_t *row, mpz_t ret_units)
+{
+    mpz_sub (ret_units, row->charge_units, row->cost_units);
+    if (mpz_cmpabs_ui (ret_units, 1) <= 0)
+        mpz_set (ret_units, row->charge_units);
+    else
+        mpz_set (ret_units, row->cost_units);
+}
+
 void waste_take_capacity (cube_t *waste, const bill_t *bill)
 {
     size_t count;
@@ -244,7 +255,7 @@ void waste_take_capacity (cube_t *waste, const bill_t *bill)
         row.keys.month = rows[i].month;
         row.keys.pool = rows[i].pool;
         mpq_set (row.seconds, rows[i].gpu_seconds);
-        mpz_set (row.units, rows[i].cost_units);
+        capacity_units (&rows[i], row.units);
         cube_add (waste, &row);
     }
     fields_clear (&waste_rows, &row);

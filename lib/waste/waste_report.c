@@ -667,15 +667,41 @@ static void put_hours_figure (struct page *page, const char *known)
     report_figure (page->report, "GPU hours", hours, hint, COLUMN_HOURS);
 }
 
+/* Adds to `sum`. */
+static void add_group (cube_t *causes, waste_group_t group, waste_t *sum)
+{
+    for (size_t i = 0; i < cube_count (causes); i++)
+        if (is_of (cube_row (causes, i), group))
+            fields_add (&waste_rows, sum, cube_row (causes, i), 1);
+}
+
+/* And both sums together: what the summary of the month calls wasted. */
+static void put_capacity_figure (struct page *page, cube_t *causes,
+                                 const waste_t *jobs)
+{
+    GL_AUTOFREE char *amount = NULL, *together = NULL, *hint = NULL;
+    waste_t sum;
+
+    fields_init (&waste_rows, &sum);
+    add_group (causes, WASTE_OF_CAPACITY, &sum);
+    amount = exact_units_text (sum.units, page->digits);
+    fields_add (&waste_rows, &sum, jobs, 1);
+    together = exact_units_text (sum.units, page->digits);
+    hint = xasprintf ("%s of capacity without jobs; %s together",
+                      page->w->query->site->currency, together);
+    if (page->w->query->filter_count == 0)
+        report_figure (page->report, "Wasted capacity", amount, hint,
+                       COLUMN_MONEY);
+    fields_clear (&waste_rows, &sum);
+}
+
 static void add_figures (struct page *page, cube_t *causes)
 {
     GL_AUTOFREE char *amount = NULL, *share = NULL, *known = NULL, *hint = NULL;
     waste_t sum;
 
     fields_init (&waste_rows, &sum);
-    for (size_t i = 0; i < cube_count (causes); i++)
-        if (is_of (cube_row (causes, i), WASTE_OF_JOBS))
-            fields_add (&waste_rows, &sum, cube_row (causes, i), 1);
+    add_group (causes, WASTE_OF_JOBS, &sum);
     amount = exact_units_text (sum.units, page->digits);
     share = report_percent_text (sum.seconds, page->allocated.seconds);
     known
@@ -683,6 +709,7 @@ static void add_figures (struct page *page, cube_t *causes)
     hint = xasprintf ("%s, %s %% of the GPU hours that jobs had",
                       page->w->query->site->currency, share ? share : "0.00");
     report_figure (page->report, "Wasted in jobs", amount, hint, COLUMN_MONEY);
+    put_capacity_figure (page, causes, &sum);
     put_hours_figure (page, known);
     report_coverage (page->report, "idle_known_pct", known ? known : "0.00");
     report_note (page->report, NOTE_INFORMATION,

@@ -410,7 +410,7 @@ static void tell_notes (cli_t *cli, const output_t *output,
     bool shown = render_shows_notes (output->format) && !output->no_header;
 
     for (size_t i = 0; i < report->note_count; i++) {
-        if (report->note[i].level == NOTE_INFORMATION) {
+        if (!note_is_warning (report->note[i].level)) {
             if (!shown)
                 cli_detail (cli, "%s", report->note[i].text);
         } else if (shown)

@@ -44,6 +44,9 @@ const cli_option_t planning_options[] = {
      "plan: change each input of the sensitivity by this share\n"
      "(default: 20%)",
      CLI_AT (planning_options_t, plan.vary)},
+    {0, "egress", "GB",
+     "plan: GB a day that leave a rented cloud: what they cost",
+     CLI_AT (planning_options_t, plan.egress)},
     {0, "growth", "SHARE", "plan: growth of the demand a year",
      CLI_AT (planning_options_t, plan.growth)},
     {0, "printed", "FIGURE",
@@ -103,9 +106,11 @@ int planning_check (cli_t *cli, planning_options_t *options, const char *name)
         && (chosen->downtime || chosen->spares || chosen->target))
         return cli_usage (cli, "--downtime, --spares and --target are for the "
                                "reports plan and demand");
-    if (!plan && (chosen->interruptible || chosen->vary || chosen->growth))
-        return cli_usage (cli, "--interruptible, --vary and --growth are for "
-                               "report plan");
+    if (!plan
+        && (chosen->interruptible || chosen->vary || chosen->growth
+            || chosen->egress))
+        return cli_usage (cli, "--interruptible, --vary, --egress and --growth "
+                               "are for report plan");
     if (plan_check (chosen, &error) < 0)
         return cli_usage (cli, "%s", error.text);
     return read_max_age (cli, options);

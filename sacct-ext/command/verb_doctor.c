@@ -123,9 +123,10 @@ static size_t fill (doctor_t *d, report_t *report)
     size_t count[DOCTOR_SKIPPED + 1] = {0}, wrong;
 
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
-    for (const setup_step_t *step = setup_host_steps; step->name; step++)
-        if (!step->check)
-            count[add_step (d, report, step)]++;
+    for (const setup_step_t *const *table = setup_accounting; *table; table++)
+        for (const setup_step_t *step = *table; step->name; step++)
+            if (!step->check)
+                count[add_step (d, report, step)]++;
     for (size_t i = 0; i < GL_ARRAY_SIZE (tables); i++) {
         for (const doctor_check_t *check = tables[i]; check->name; check++)
             count[add_check (d, report, check)]++;

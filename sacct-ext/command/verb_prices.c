@@ -26,16 +26,19 @@ struct request {
     const char *date;
     catalogue_query_t query;
     const char *operand; /* NULL: none */
+    bool egress;         /* prices of traffic instead */
     output_t output;
 };
 
 /* The caller clears the catalogue, unless it cannot be read. */
-static int read_files (cli_t *cli, catalogue_t *ret_catalogue,
+static int read_files (cli_t *cli, bool egress, catalogue_t *ret_catalogue,
                        catalogue_findings_t *findings)
 {
     gl_error_t error;
 
-    if (catalogue_files_read (cli->site, ret_catalogue, findings, &error) == 0)
+    if ((egress ? catalogue_egress_read : catalogue_files_read) (
+            cli->site, ret_catalogue, findings, &error)
+        == 0)
         return CLI_OK;
     catalogue_clear (ret_catalogue);
     return cli_fail (cli, &error);
@@ -71,7 +74,7 @@ static int show_rows (cli_t *cli, const struct request *r,
 {
     catalogue_t catalogue;
     report_t *report;
-    int rc = read_files (cli, &catalogue, NULL);
+    int rc = read_files (cli, r->egress, &catalogue, NULL);
 
     if (rc != CLI_OK)
         return rc;
@@ -86,13 +89,17 @@ static int show_rows (cli_t *cli, const struct request *r,
 
 static int list (cli_t *cli, struct request *r)
 {
-    return show_rows (cli, r, catalogue_list_report);
+    return show_rows (cli, r,
+                      r->egress ? catalogue_egress_list
+                                : catalogue_list_report);
 }
 
 static int show (cli_t *cli, struct request *r)
 {
     r->query.path = r->operand;
-    return show_rows (cli, r, catalogue_history_report);
+    return show_rows (cli, r,
+                      r->egress ? catalogue_egress_history
+                                : catalogue_history_report);
 }
 
 /* --- check ------------------------------------------------------------------ */
@@ -111,7 +118,7 @@ static int check (cli_t *cli, struct request *r)
 {
     catalogue_findings_t findings = {.count = 0};
     catalogue_t catalogue;
-    int rc = read_files (cli, &catalogue, &findings);
+    int rc = read_files (cli, r->egress, &catalogue, &findings);
 
     if (rc == CLI_OK) {
         catalogue_check (&catalogue, r->query.day, &findings);
@@ -239,7 +246,7 @@ static int show_fresh (cli_t *cli, const struct request *r,
     catalogue_query_t query = r->query;
     catalogue_t now;
     report_t *report;
-    int rc = read_files (cli, &now, NULL);
+    int rc = read_files (cli, false, &now, NULL);
 
     if (rc != CLI_OK)
         return rc;
@@ -297,7 +304,7 @@ static int import (cli_t *cli, struct request *r)
     if (!cli->site->prices.file)
         return cli_failf (cli, "no file takes the rows: set prices.file in %s",
                           cli->config);
-    rc = read_files (cli, &known, NULL);
+    rc = read_files (cli, false, &known, NULL);
     if (rc == CLI_OK)
         rc = read_file (cli, r->operand, &file);
     if (rc == CLI_OK)
@@ -334,6 +341,8 @@ static int check_filters (cli_t *cli, const struct request *r, bool filters)
                                              "need a name"
                                            : "--gpu, --provider and --plan are "
                                              "for list and show");
+    if (r->egress && (r->query.gpu || r->query.plan))
+        return cli_usage (cli, "prices of traffic have no --gpu and --plan");
     if (r->query.plan && catalogue_check_plan (r->query.plan, &error) < 0)
         return cli_usage (cli, "--plan %.40s: %s", r->query.plan, error.text);
     return CLI_OK;
@@ -349,6 +358,10 @@ static int run_word (cli_t *cli, const char *word, struct request *r)
             return cli_usage (cli, "write: prices %s%s%s", word,
                               words[i].operand ? " " : "",
                               words[i].operand ? words[i].operand : "");
+        if (r->egress && words[i].run == import)
+            return cli_usage (cli, "import is for prices of GPUs: enter your "
+                                   "price of traffic as per_gb_above of "
+                                   "`analyses`");
         rc = check_filters (cli, r, words[i].filters);
         if (rc == CLI_OK && !cli_site (cli))
             rc = CLI_FAILED;
@@ -386,6 +399,10 @@ static const cli_option_t options[] = {
      "list, show: on-demand, spot, committed, or with its term:\n"
      "committed-1y",
      CLI_AT (struct request, query.plan)},
+    {0, "egress", NULL,
+     "list, show, check: prices of traffic to the internet, by tiers;\n"
+     "show takes PROVIDER[/REGION]",
+     CLI_AT (struct request, egress)},
     {0, "date", "DAY", "prices and ages on that day (default: today)",
      CLI_AT (struct request, date)},
     CLI_GROUP (output_options, struct request, output),

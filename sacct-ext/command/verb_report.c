@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "cli/output.h"
 #include "cli/query_options.h"
 #include "command/planning_options.h"
@@ -36,6 +37,7 @@ struct request {
     output_t output;
     export_options_t export; /* instead of a report */
     const char *slurmdb;     /* of reconcile: URL, or NULL */
+    const char *within;      /* of carbon: hours, or NULL */
     planning_options_t decision;
     bool look; /* the report is made, and should be looked at */
 };
@@ -333,16 +335,6 @@ static int report_of_energy (cli_t *cli, const report_query_t *query,
     return rc;
 }
 
-static int report_of_carbon (cli_t *cli, const report_query_t *query,
-                             report_t **ret_report)
-{
-    gl_error_t error;
-
-    return carbons_make (cli->store, query, ret_report, &error) < 0
-               ? cli_fail (cli, &error)
-               : CLI_OK;
-}
-
 static int report_of_idle (cli_t *cli, const report_query_t *query,
                            report_t **ret_report)
 {
@@ -611,6 +603,36 @@ static int make_decide (cli_t *cli, struct request *request,
     return planning_decide (cli, &request->options, ret_report);
 }
 
+/* Hours later that jobs are tried: of a week at most. */
+#define WITHIN_MOST 168
+
+static int make_carbon (cli_t *cli, struct request *request,
+                        report_t **ret_report)
+{
+    const char *within = request->within;
+    report_query_t query;
+    gl_error_t error;
+    uint64_t hours = 0;
+    int rc;
+
+    if (within
+        && (number_u64 (within, strlen (within), &hours) < 0 || hours == 0
+            || hours > WITHIN_MOST))
+        return cli_usage (cli,
+                          "--within '%s' is no number of hours from 1 to %d",
+                          within, WITHIN_MOST);
+    if (!cli_store (cli, STORE_READ_ONLY))
+        return CLI_FAILED;
+    rc = query_options_resolve (cli, &request->options, cli->site, cli->store,
+                                default_teams (cli->site), &query);
+    if (rc != CLI_OK)
+        return rc;
+    return carbons_make (cli->store, &query, (int64_t)hours, ret_report, &error)
+                   < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
+}
+
 /* Of facts by keys, or made in a way of its own. */
 static const struct {
     const char *name;
@@ -623,7 +645,7 @@ static const struct {
     {"summary", report_of_summary, default_teams, NULL},
     {"utilization", report_of_utilization, default_pool, NULL},
     {"energy", report_of_energy, default_account, NULL},
-    {"carbon", report_of_carbon, default_teams, NULL},
+    {"carbon", NULL, NULL, make_carbon},
     {"idle", report_of_idle, default_user, NULL},
     {"waste", report_of_waste, default_teams, NULL},
     {"rightsize", report_of_rightsize, default_user, NULL},
@@ -745,6 +767,8 @@ static int make_report (cli_t *cli, struct request *request, const char *name)
         return CLI_FAILED;
     if (request->slurmdb && strcmp (name, "reconcile") != 0)
         return cli_usage (cli, "--slurmdb is for report reconcile");
+    if (request->within && strcmp (name, "carbon") != 0)
+        return cli_usage (cli, "--within is for report carbon");
     rc = planning_check (cli, &request->decision, name);
     if (rc != CLI_OK)
         return rc;
@@ -786,6 +810,10 @@ static const cli_option_t options[] = {
      "reconcile: slurmdbd's database, mysql://USER@HOST[:PORT]/DB[?...]\n"
      "(default: clusters[].slurmdb of the configuration)",
      CLI_AT (struct request, slurmdb)},
+    {0, "within", "HOURS",
+     "carbon: how many hours later jobs are tried against the series of\n"
+     "the grid (default: 24)",
+     CLI_AT (struct request, within)},
     CLI_GROUP (planning_options, struct request, decision),
     CLI_GROUP (export_options, struct request, export),
     CLI_GROUP (output_options, struct request, output),

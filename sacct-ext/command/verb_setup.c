@@ -13,11 +13,11 @@
 /* What this host is for. */
 static const struct {
     const char *name;
-    const setup_step_t *steps;
+    const setup_step_t *const *kind;
 } hosts[] = {
-    {"accounting", setup_host_steps},
-    {"node", setup_node_steps},
-    {"login", setup_login_steps},
+    {"accounting", setup_accounting},
+    {"node", setup_node},
+    {"login", setup_login},
 };
 
 static int unknown_host (cli_t *cli, const char *name)
@@ -36,18 +36,18 @@ static int unknown_host (cli_t *cli, const char *name)
 }
 
 static int run_steps (cli_t *cli, const setup_options_t *options,
-                      const char *name, const setup_step_t *steps)
+                      const char *name, const setup_step_t *const *kind)
 {
     if (geteuid () != 0 && !options->dry_run)
         return cli_failf (cli,
                           "setup changes files of root: run it as root, or "
                           "with --dry-run to see what it would change");
-    if (options->root && steps == setup_host_steps)
+    if (options->root && kind == setup_accounting)
         return cli_usage (cli, "--root is for images of nodes and login hosts: "
                                "an accounting host has a ledger of its own");
     if (options->root && strcmp (options->root, IMAGE_INSIDE) != 0)
         return image_enter (cli, name, options->root);
-    return setup_run (cli, options, steps);
+    return setup_run (cli, options, kind);
 }
 
 static int run_for (cli_t *cli, const setup_options_t *options,
@@ -55,7 +55,7 @@ static int run_for (cli_t *cli, const setup_options_t *options,
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (hosts); i++)
         if (!strcmp (hosts[i].name, name))
-            return run_steps (cli, options, name, hosts[i].steps);
+            return run_steps (cli, options, name, hosts[i].kind);
     return unknown_host (cli, name);
 }
 

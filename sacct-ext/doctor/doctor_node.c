@@ -125,7 +125,8 @@ static doctor_state_t look_policy (doctor_t *d, buffer_t *finding)
                        stack.policy, plugins);
 }
 
-/* slurmd looks for prologs once, when it starts. */
+/* slurmd looks for prologs once, when it starts. A package gives the plugin the time at
+ * which it was built; st_ctime is when it was installed. */
 static doctor_state_t look_restart (doctor_t *d, buffer_t *finding)
 {
     GL_AUTOFREE char *file = NULL;
@@ -157,7 +158,7 @@ static doctor_state_t look_restart (doctor_t *d, buffer_t *finding)
     plugstack_read (file, &stack);
     if (stat (stack.path, &st) < 0)
         return doctor_say (finding, DOCTOR_SKIPPED, "no plugin to check");
-    if (st.st_mtime > mktime (&started))
+    if (st.st_ctime > mktime (&started))
         return doctor_say (finding, DOCTOR_WARN,
                            "%s is newer than the running slurmd", stack.path);
     return doctor_say (finding, DOCTOR_OK, "slurmd started after it");
@@ -425,7 +426,7 @@ const doctor_check_t doctor_node_checks[] = {
      "copy contrib/job_submit.lua next to slurm.conf and set "
      "JobSubmitPlugins=lua"},
     {"node.slurmd", "slurmd was started after the plugin was installed",
-     look_restart, "systemctl restart slurmd"},
+     look_restart, "gpuledger setup node, or systemctl restart slurmd"},
     {"node.spool", "only root can write to the spool", look_spool,
      "gpuledger setup node"},
     {"node.room", "the spool has room", look_room,

@@ -4,10 +4,12 @@
 
 #include "base/array.h"
 #include "base/calendar.h"
+#include "base/memory.h"
 #include "import/catalogue_files.h"
 #include "planning/breakeven.h"
 
 #define SHIPPED PKGDATADIR "/catalogue.csv"
+#define EGRESS "egress.csv"
 
 int catalogue_file_read (const char *file, bool may_miss,
                          catalogue_t *catalogue, catalogue_findings_t *findings,
@@ -49,6 +51,24 @@ int catalogue_files_read (const site_t *site, catalogue_t *ret_catalogue,
     return 0;
 }
 
+/* Next to the catalogue that comes with the program. */
+int catalogue_egress_read (const site_t *site, catalogue_t *ret_catalogue,
+                           catalogue_findings_t *findings, gl_error_t *error)
+{
+    const char *shipped
+        = site->prices.shipped ? site->prices.shipped : SHIPPED;
+    const char *slash = strrchr (shipped, '/');
+    GL_AUTOFREE char *file
+        = xasprintf ("%.*s" EGRESS, slash ? (int)(slash + 1 - shipped) : 0,
+                     shipped);
+
+    *ret_catalogue = (catalogue_t){.kind = CATALOGUE_EGRESS};
+    if (catalogue_file_read (file, true, ret_catalogue, findings, error) < 0)
+        return -1;
+    catalogue_sort (ret_catalogue);
+    return 0;
+}
+
 static int64_t day_of (const site_t *site, int64_t instant)
 {
     civil_t civil;
@@ -57,6 +77,17 @@ static int64_t day_of (const site_t *site, int64_t instant)
         return INT64_MAX;
     civil = zone_civil (site->zone, instant);
     return calendar_day_number (civil.year, civil.month, civil.day);
+}
+
+static int price_egress (site_t *site, int64_t instant, gl_error_t *error)
+{
+    catalogue_t catalogue;
+    int rc = catalogue_egress_read (site, &catalogue, NULL, error);
+
+    if (rc == 0)
+        catalogue_fill_egress (&catalogue, site, day_of (site, instant));
+    catalogue_clear (&catalogue);
+    return rc;
 }
 
 int catalogue_price_clouds (site_t *site, int64_t instant, gl_error_t *error)
@@ -71,5 +102,5 @@ int catalogue_price_clouds (site_t *site, int64_t instant, gl_error_t *error)
         rc = catalogue_fill_clouds (&catalogue, site, day_of (site, instant),
                                     error);
     catalogue_clear (&catalogue);
-    return rc;
+    return rc == 0 ? price_egress (site, instant, error) : rc;
 }

@@ -196,29 +196,21 @@ int bills_cluster (store_t *store, const site_t *site,
                           : 0;
 }
 
-/* The query of all that is known; `of`: what it borrows. */
-struct asked {
-    report_query_t query;
-    store_cluster_t *stored;
-    report_cluster_t *clusters;
-    accounts_t *accounts;
-};
-
-static void asked_clear (struct asked *of)
+void bills_query_clear (bills_query_t *of)
 {
     accounts_free (of->accounts);
     free (of->clusters);
     store_clusters_free (of->stored, of->query.cluster_count);
 }
 
-static int ask (store_t *store, const site_t *site, const char *by,
-                period_t period, struct asked *ret, gl_error_t *error)
+int bills_query (store_t *store, const site_t *site, const char *by,
+                 period_t period, bills_query_t *ret, gl_error_t *error)
 {
     report_query_t *query = &ret->query;
     char *label;
     int rc = 0;
 
-    *ret = (struct asked){.query = {.site = site, .period = period}};
+    *ret = (bills_query_t){.query = {.site = site, .period = period}};
     if (report_keys_parse (by, &query->by, &label, error) < 0
         || store_clusters (store, &ret->stored, &query->cluster_count, error)
                < 0)
@@ -240,9 +232,9 @@ static int with_billing (store_t *store, const site_t *site, const char *by,
                          period_t period, const bills_how_t *how, use_f use,
                          void *arg, gl_error_t *error)
 {
-    struct asked asked;
+    bills_query_t asked;
     billing_t *billing = NULL;
-    int rc = ask (store, site, by, period, &asked, error);
+    int rc = bills_query (store, site, by, period, &asked, error);
 
     if (rc == 0) {
         billing = billing_new (&asked.query);
@@ -253,7 +245,7 @@ static int with_billing (store_t *store, const site_t *site, const char *by,
     if (rc == 0)
         rc = use (store, billing, arg, error);
     billing_free (billing);
-    asked_clear (&asked);
+    bills_query_clear (&asked);
     return rc;
 }
 

@@ -42,6 +42,18 @@ int bills_cluster (store_t *store, const site_t *site,
                    const store_cluster_t *from, report_cluster_t *ret_cluster,
                    gl_error_t *error);
 
+/* The query of all that is known of a period, by keys ("team,pool"), as of the facts of
+ * each cluster. Clear it, whatever is returned. */
+typedef struct {
+    report_query_t query;
+    store_cluster_t *stored;
+    report_cluster_t *clusters;
+    accounts_t *accounts;
+} bills_query_t;
+int bills_query (store_t *store, const site_t *site, const char *by,
+                 period_t period, bills_query_t *ret, gl_error_t *error);
+void bills_query_clear (bills_query_t *query);
+
 /* Before all facts: node events that outages are made of. */
 int bills_give_events (store_t *store, billing_t *billing, gl_error_t *error);
 

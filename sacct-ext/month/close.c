@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "facts/chunks.h"
 #include "month/bills.h"
+#include "month/carbons.h"
 #include "month/close.h"
 #include "month/closed_lists.h"
 #include "month/closed_site.h"
@@ -121,19 +122,19 @@ static int write_list (struct writing *w, const bill_t *bill, bill_list_t list,
                               &w->list[list], error);
 }
 
-static bool is_of_days (bill_list_t list)
+static bool has_own_pass (bill_list_t list)
 {
-    return list == BILL_DAYS || list == BILL_TEAM_DAYS;
+    return list == BILL_DAYS || list == BILL_TEAM_DAYS || list == BILL_CARBON;
 }
 
-/* All but the days. */
+/* All but the days and the energy. */
 static int write_lists (struct writing *w, const bill_t *bill,
                         gl_error_t *error)
 {
     int rc = 0;
 
     for (bill_list_t list = 0; list < BILL_LIST_COUNT && rc == 0; list++)
-        if (!is_of_days (list))
+        if (!has_own_pass (list))
             rc = write_list (w, bill, list, error);
     return rc;
 }
@@ -162,6 +163,18 @@ static int add_days (struct writing *w, const site_t *site, period_t month,
         return -1;
     bill_add_team_days (bill);
     rc = write_days (w, bill, error);
+    bill_free (bill);
+    return rc;
+}
+
+static int add_carbon (struct writing *w, const site_t *site, period_t month,
+                       gl_error_t *error)
+{
+    bill_t *bill = bill_new ();
+    int rc = carbons_compute (w->store, site, month, bill, error);
+
+    if (rc == 0)
+        rc = write_list (w, bill, BILL_CARBON, error);
     bill_free (bill);
     return rc;
 }
@@ -300,6 +313,7 @@ static int import_months (struct writing *w, struct closing *c,
                 < 0
             || write_lists (w, NULL, error) < 0
             || write_days (w, NULL, error) < 0
+            || add_carbon (w, c->site, period, error) < 0
             || add_end (w, c, "imported", period, error) < 0)
             return -1;
         c->done->imported++;
@@ -321,6 +335,7 @@ static int write_month (struct writing *w, struct closing *c, month_t *m,
             < 0
         || add_detail (w, m, error) < 0
         || add_days (w, c->site, m->period, error) < 0
+        || add_carbon (w, c->site, m->period, error) < 0
         || add_end (w, c, "closed", m->period, error) < 0)
         return -1;
     c->done->head = w->head;

@@ -320,6 +320,42 @@ static void check_tags (struct checking *c, const bill_t *bill)
     mpq_clears (part, whole, NULL);
 }
 
+/* Capacity without jobs that may have been idle or down. */
+static void check_capacity (struct checking *c, const bill_t *bill)
+{
+    const char *unknown = remainder_info (REMAINDER_UNKNOWN)->word;
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    const bill_pool_t *pools;
+    GL_AUTOFREE char *percent = NULL, *amount = NULL;
+    mpq_t part, whole;
+
+    mpq_inits (part, whole, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == BILL_REMAINDER && rows[i].what
+            && !strcmp (rows[i].what, unknown))
+            mpz_add (mpq_numref (part), mpq_numref (part),
+                     rows[i].cost_units);
+    pools = bill_pools (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp (pools[i].month, c->month))
+            mpz_add (mpq_numref (whole), mpq_numref (whole),
+                     pools[i].cost_units);
+    percent = mpq_sgn (whole) ? percent_of (part, whole) : xstrdup ("0.00");
+    amount = exact_units_text (mpq_numref (part), c->site->currency_digits);
+    found (c->checks,
+           within (part, whole, c->site->close.unknown) ? CHECK_OK
+                                                        : CHECK_LOOK,
+           "capacity",
+           mpq_sgn (part) == 0
+               ? xstrdup ("the state of all capacity is known")
+               : xasprintf ("%s %% of the cost, %s %s, is for capacity without "
+                            "jobs whose state is unknown: gpuledger sync reads "
+                            "it from slurmdbd",
+                            percent, amount, c->site->currency));
+    mpq_clears (part, whole, NULL);
+}
+
 static void check_costs (struct checking *c, const bill_t *bill)
 {
     size_t count, without = 0;
@@ -402,6 +438,7 @@ static int check_bill (struct checking *c, gl_error_t *error)
     if (month_read (c->store, c->site, c->month, &how, &m, error) < 0)
         return -1;
     check_tags (c, m->bill);
+    check_capacity (c, m->bill);
     check_costs (c, m->bill);
     check_rates (c);
     check_accounts (c, m->bill);
@@ -454,15 +491,22 @@ static void judge_coverage (struct checking *c, const char *percent)
 {
     gl_error_t error;
     mpq_t is, least;
-    bool enough;
+    bool enough, unasked;
 
     mpq_inits (is, least, NULL);
     mpq_set_ui (least, 100, 1);
     mpq_mul (least, least, c->site->close.coverage);
     enough = !percent || exact_parse (percent, is, &error) < 0
              || mpq_cmp (is, least) >= 0;
-    found (c->checks, enough ? CHECK_OK : CHECK_LOOK, "coverage",
-           percent ? xasprintf ("nodes recorded %s %% of GPU time", percent)
+    unasked = percent && mpq_sgn (least) == 0;
+    found (c->checks,
+           unasked  ? CHECK_UNKNOWN
+           : enough ? CHECK_OK
+                    : CHECK_LOOK,
+           "coverage",
+           percent ? xasprintf ("nodes recorded %s %% of GPU time%s", percent,
+                                unasked ? "; close.coverage sets no minimum"
+                                        : "")
                    : xstrdup ("there is no GPU time"));
     mpq_clears (is, least, NULL);
 }
@@ -666,16 +710,23 @@ static const column_info_t columns[] = {
     {"figure", "What was found", COLUMN_WORDS, false, false, ""},
 };
 
-static void figure_findings (report_t *report, const checks_t *checks)
+static void figure_answer (report_t *report, const checks_t *checks)
 {
-    GL_AUTOFREE char *look = xasprintf ("%zu", checks_in (checks, CHECK_LOOK));
-    GL_AUTOFREE char *never
-        = xasprintf ("%zu", checks_in (checks, CHECK_NEVER));
+    size_t look = checks_in (checks, CHECK_LOOK),
+           never = checks_in (checks, CHECK_NEVER);
+    GL_AUTOFREE char *hint
+        = never  ? xasprintf ("%zu finding%s must be mended first", never,
+                              never == 1 ? "" : "s")
+          : look ? xasprintf ("%zu finding%s: mend %s, or close with a reason",
+                              look, look == 1 ? "" : "s",
+                              look == 1 ? "it" : "them")
+                 : xstrdup ("no finding");
 
-    report_figure (report, "Findings", look,
-                   "with these, closing needs a reason", COLUMN_COUNT);
-    report_figure (report, "Not to be closed", never,
-                   "with these, closing is refused", COLUMN_COUNT);
+    report_figure (report, "Answer",
+                   never  ? "No"
+                   : look ? "Only with a reason"
+                          : "Yes",
+                   hint, COLUMN_TEXT);
 }
 
 report_t *checks_report (const checks_t *checks, const char *month)
@@ -685,7 +736,7 @@ report_t *checks_report (const checks_t *checks, const char *month)
 
     report_parameter (report, "month", month);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
-    figure_findings (report, checks);
+    figure_answer (report, checks);
     for (size_t i = 0; i < checks->count; i++) {
         const check_t *c = &checks->item[i];
         report_row (report);

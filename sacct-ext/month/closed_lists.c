@@ -22,6 +22,7 @@ static const struct {
     [BILL_DAYS] = {"closed_day", "day", "day"},
     [BILL_BALANCES] = {"closed_balance", "balance", "balance"},
     [BILL_TEAM_DAYS] = {"closed_team_day", "team_day", "day of a team"},
+    [BILL_CARBON] = {"closed_carbon", "carbon", "energy"},
 };
 
 /* Where the fields of a posting begin that no closed month has. */

@@ -7,6 +7,7 @@
 #include "facts/rollups.h"
 #include "ledger/bill_tax.h"
 #include "month/bills.h"
+#include "month/carbons.h"
 #include "month/closed_lists.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
@@ -26,6 +27,7 @@ struct month_source {
     accounts_t *accounts;
     report_cluster_t *clusters;
     size_t cluster_count;
+    bool has_carbon; /* the bill has BILL_CARBON */
 };
 
 static const month_how_t as_it_is = {.until = 0};
@@ -432,6 +434,21 @@ int month_usage (month_t *m, const report_query_t *query,
                ? rollups_each (s->store, &days, to->rollup, to->arg, error)
                : facts_each (s->store, query->site, &facts, to->fact, to->arg,
                              error);
+}
+
+int month_carbon (month_t *m, gl_error_t *error)
+{
+    struct month_source *s = m->source;
+
+    if (!s->has_carbon
+        && (s->closing ? closed_list_read (s->store, s->closing, BILL_CARBON,
+                                           m->bill, error)
+                       : carbons_compute (s->store, s->site, m->period, m->bill,
+                                          error))
+               < 0)
+        return -1;
+    s->has_carbon = true;
+    return 0;
 }
 
 /* --- line items ----------------------------------------------------------- */

@@ -156,6 +156,10 @@ typedef struct {
 int month_usage (month_t *month, const report_query_t *query,
                  const month_usage_t *to, gl_error_t *error);
 
+/* Its energy and CO2e, as BILL_CARBON of its bill, once: of a month that is not closed a
+ * pass over its usage. None where the configuration says nothing of energy. */
+int month_carbon (month_t *month, gl_error_t *error);
+
 /* Its rows by job and day (ledger/line_items.h), in their order. `want` NULL:
  * all of each row. *ret_poolless: GRES-seconds on devices of no pool, which no
  * row has; may be NULL. Of a month that is not closed: a pass over its segments,

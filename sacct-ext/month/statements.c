@@ -509,21 +509,29 @@ static void take_budgets (const statements_t *s, statement_t *page,
             into[page->budget_count++] = s->budgets[i];
 }
 
-static void fill (const statements_t *s, statement_t *page)
+static bool goes_on (const statements_t *s)
+{
+    return s->linked && month_goes_on (s->now, &s->query);
+}
+
+/* A month before the ledger begins is billed to nobody, and may still move. */
+static bool is_compared (const statements_t *s)
 {
     size_t rows;
+
+    postings (s->before->bill, &rows);
+    return rows > 0 && s->before->state != MONTH_BEFORE && !goes_on (s);
+}
+
+static void fill (const statements_t *s, statement_t *page)
+{
 
     page->query = &s->query;
     page->month = s->now->name;
     page->before_month = s->before->name;
     page->bill = s->now->bill;
-    postings (s->before->bill, &rows);
-    /* a month before the ledger begins is billed to nobody, and may still move */
-    page->goes_on = s->linked && month_goes_on (s->now, &s->query);
-    page->before
-        = rows > 0 && s->before->state != MONTH_BEFORE && !page->goes_on
-              ? s->before->bill
-              : NULL;
+    page->goes_on = goes_on (s);
+    page->before = is_compared (s) ? s->before->bill : NULL;
     page->provisional = month_is_provisional (s->now);
     page->state = s->state;
     page->hash = *s->now->hash ? s->now->hash : NULL;
@@ -589,6 +597,10 @@ int statements_team (statements_t *s, const char *team, bool jobs,
         rc = read_budgets (s, page.team, error);
     if (rc == 0 && jobs)
         rc = list_jobs (s, page.team, &list, error);
+    if (rc == 0)
+        rc = month_carbon (s->now, error);
+    if (rc == 0 && is_compared (s))
+        rc = month_carbon (s->before, error);
     if (rc == 0) {
         page.list = list;
         rc = make_page (s, &page, ret_report, error);

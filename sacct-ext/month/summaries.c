@@ -56,12 +56,11 @@ static void add_trend (struct making *m, const month_t *month)
 
     if (month->state == MONTH_BEFORE)
         return;
+    free (trend->name); /* of a month before it that is not known */
     trend->name = xstrdup (month->name);
     summary_month_take (trend, month->bill);
     if (trend->known || m->s.trend_count > 0)
         m->s.trend_count++;
-    else
-        free (trend->name);
 }
 
 /* The last ones of those that the caller has. */
@@ -245,12 +244,17 @@ static int make_of (struct making *m, month_t *now, const month_t *before,
 {
     int rc = add_usage (m, now, error);
 
+    if (rc == 0)
+        rc = month_carbon (now, error);
     if (rc == 0) {
         if (!m->how->now)
             add_trend (m, before);
         add_trend (m, now);
-        if (m->s.trend_count == 0) /* nothing is known of any */
+        if (m->s.trend_count == 0) { /* nothing is known of any */
+            free (m->trend[0].name);
+            m->trend[0].name = xstrdup (now->name);
             m->s.trend_count = 1;
+        }
         rc = make_page (m, now, before, ret_report, error);
     }
     for (size_t i = 0; i < 2; i++)
@@ -314,8 +318,7 @@ int summaries_make (store_t *store, const report_query_t *query,
     if (rc == 0)
         rc = make_of_months (&m, ret_report, error);
     for (size_t i = 0; i < TREND_MONTHS; i++) {
-        if (i < m.s.trend_count)
-            free (m.trend[i].name);
+        free (m.trend[i].name);
         mpz_clears (m.trend[i].due, m.trend[i].cost, NULL);
     }
     if (!m.how->chargeback)

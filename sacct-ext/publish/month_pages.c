@@ -248,7 +248,7 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
     GL_AUTOFREE char *waste = page_path_waste (of->month);
     GL_AUTOFREE char *decisions = page_path_decisions (of->month);
-    render_link_t near[5];
+    render_link_t near[6];
     page_t page
         = {.path = path,
            .title = of->month,
@@ -279,6 +279,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     near[page.near_count++] = (render_link_t){"Waste", waste};
     if (of->decided)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
+    if (of->closable)
+        near[page.near_count++] = (render_link_t){"Closing", "closing"};
     return write_page (w, &page, report, error);
 }
 

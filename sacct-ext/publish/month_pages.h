@@ -26,6 +26,7 @@ typedef struct {
     const char *month;
     const char *before; /* months next to it; NULL: there are none */
     const char *after;
+    bool closable; /* "closing" says whether the month can be closed */
     bool decided; /* there is a page of its decisions (publish.h) */
     const summary_month_t *earlier; /* sums of the months before it */
     size_t earlier_count;

@@ -52,7 +52,9 @@ struct publishing {
     period_t last; /* month that is complete */
     month_t *written; /* the last one whose pages were written */
     bool foreseen; /* there is a page of the demand */
-    bool closable; /* and one of the next month to close */
+    char closable[MONTH_SIZE]; /* the next month to close; "": none */
+    text_list_t verdicts; /* decisions of the last month that is over: a pool and
+                             what to do, in pairs */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -267,11 +269,15 @@ static int read_months (struct publishing *p, gl_error_t *error)
                         error);
 }
 
-/* The last month that is over; NULL: none is. */
-static const struct known_month *last_over (const struct publishing *p)
+/* The last month with a page of decisions: it is over, so that its demand is that of a
+ * month. NULL: none is, or the site has no GPUs to decide on. */
+static const struct known_month *last_decided (const struct publishing *p)
 {
     char last[MONTH_SIZE];
 
+    if (!GL_ANY (p->site->pools, p->site->pool_count, pool,
+                 pool->resource != RESOURCE_CPU))
+        return NULL;
     periods_month_of (p->site, p->last.start, last);
     for (size_t i = p->month_count; i-- > 0;)
         if (strcmp (p->month[i].name, last) <= 0)
@@ -279,11 +285,10 @@ static const struct known_month *last_over (const struct publishing *p)
     return NULL;
 }
 
-/* The month is over, so that its demand is that of a month. */
 static bool is_decided (const struct publishing *p,
                         const struct known_month *month)
 {
-    const struct known_month *last = last_over (p);
+    const struct known_month *last = last_decided (p);
 
     return month && last && strcmp (month->name, last->name) <= 0;
 }
@@ -376,6 +381,16 @@ static int make_decisions (struct publishing *p, const char *month,
     return rc;
 }
 
+static void take_verdicts (struct publishing *p, const report_t *decisions)
+{
+    for (size_t i = 0; i < decisions->figure_count; i++) {
+        const report_figure_t *figure = &decisions->figure[i];
+        GL_AUTOFREE char *text = xasprintf ("%s %s", figure->value, figure->hint);
+        texts_add (&p->verdicts, figure->title);
+        texts_add (&p->verdicts, text);
+    }
+}
+
 /* The demand of the month, and prices as they were known at its closing, or now. */
 static int write_decisions (struct publishing *p, const month_pages_t *of)
 {
@@ -399,6 +414,8 @@ static int write_decisions (struct publishing *p, const month_pages_t *of)
     report_t *report = NULL;
     int rc = make_decisions (p, of->month, &report);
 
+    if (rc == CLI_OK && !strcmp (of->month, last_decided (p)->name))
+        take_verdicts (p, report);
     if (before)
         near[page.near_count++] = (render_link_t){of->before, before};
     if (after)
@@ -426,6 +443,7 @@ static int write_month (struct publishing *p, size_t index)
         .before = index > 0 ? p->month[index - 1].name : NULL,
         .after = index + 1 < p->month_count ? p->month[index + 1].name : NULL,
         .decided = is_decided (p, known),
+        .closable = !strcmp (p->closable, known->name),
         .earlier_count = index,
         .last = &p->written,
         .owner = own_files,
@@ -548,15 +566,12 @@ static int write_demand (struct publishing *p)
  * open. */
 static int write_closing (struct publishing *p)
 {
-    char month[MONTH_SIZE];
+    const char *month = p->closable;
     checks_t checks;
     report_t *report;
     gl_error_t error;
 
-    if (periods_open_month (p->store, p->site, p->periods, month, &error) < 0)
-        return fail (p, &error);
-    p->closable = *month != '\0';
-    if (!p->closable)
+    if (!*month)
         return CLI_OK;
     if (close_check (p->store, p->site, month, 0, &checks, &error) < 0)
         return fail (p, &error);
@@ -581,9 +596,32 @@ static int write_file (struct publishing *p, const char *path, const char *text)
                : CLI_OK;
 }
 
+/* Those of the page of decisions; it is not made again where nothing has changed. */
+static int add_verdicts (struct publishing *p, const char *month,
+                         report_t *index)
+{
+    report_list_t *list;
+    report_t *decisions = NULL;
+    int rc = CLI_OK;
+
+    if (p->verdicts.count == 0) {
+        rc = make_decisions (p, month, &decisions);
+        if (rc == CLI_OK)
+            take_verdicts (p, decisions);
+        report_free (decisions);
+    }
+    if (p->verdicts.count == 0)
+        return rc;
+    list = report_list (index, "Buy, rent or move: what to do, and what it saves");
+    list->leads = true;
+    for (size_t i = 0; i < p->verdicts.count; i += 2)
+        report_list_item (list, p->verdicts.item[i], p->verdicts.item[i + 1]);
+    return rc;
+}
+
 static int write_index (struct publishing *p)
 {
-    const struct known_month *last = last_over (p);
+    const struct known_month *last = last_decided (p);
     GL_AUTOFREE char *decisions
         = last ? page_path_decisions (last->name) : NULL;
     render_link_t near[6] = {{"Utilization", "utilization"},
@@ -595,16 +633,16 @@ static int write_index (struct publishing *p)
                    .near_count = 3};
     report_t *report = pages_index (p->pages.pages);
     gl_error_t error;
-    int rc;
+    int rc = last ? add_verdicts (p, last->name, report) : CLI_OK;
 
     if (last)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
     if (p->foreseen)
         near[page.near_count++] = (render_link_t){"Demand", "demand"};
-    if (p->closable)
+    if (*p->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
-    rc = page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)
-                                                           : CLI_OK;
+    if (rc == CLI_OK && page_write (&p->pages, &page, report, &error) < 0)
+        rc = fail (p, &error);
     report_free (report);
     return rc;
 }
@@ -670,6 +708,9 @@ static int publish (struct publishing *p)
     if (rc == CLI_OK
         && (read_logo (p, &error) < 0 || read_key (p, &error) < 0
             || periods_read (p->store, &p->periods, &error) < 0
+            || periods_open_month (p->store, p->site, p->periods, p->closable,
+                                   &error)
+                   < 0
             || read_months (p, &error) < 0))
         rc = fail (p, &error);
     if (rc == CLI_OK)
@@ -688,6 +729,7 @@ static void done (struct publishing *p)
     pages_free (p->pages.pages);
     pseudonyms_free (p->pages.users);
     periods_free (p->periods);
+    texts_clear (&p->verdicts);
     query_options_done (&p->options);
     free (p->logo);
 }

@@ -256,10 +256,10 @@ static void complain (setup_t *setup, const struct question *q,
         buffer_printf (missing, "\n  %s: %s", q->option, error.text);
 }
 
-int answers_ask (setup_t *setup, const setup_step_t *steps)
+int answers_ask (setup_t *setup, const setup_step_t *const *kind)
 {
     BUFFER_AUTO missing = BUFFER_INIT;
-    bool of_host = steps == setup_host_steps;
+    bool of_host = kind == setup_accounting;
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (questions); i++) {
         const struct question *q = &questions[i];

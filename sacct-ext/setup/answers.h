@@ -10,9 +10,9 @@
 /* Fills the answers that no option gave with what is proposed; others stay NULL. */
 void answers_propose (setup_t *setup);
 
-/* The same, and asks for those that the steps need: on a terminal, unless --yes was
+/* The same, and asks for those that this kind of host needs: on a terminal, unless --yes was
  * given, each with its proposal. CLI_OK, or the exit code of wrong use, with a list of
  * the options that are missing or wrong. */
-int answers_ask (setup_t *setup, const setup_step_t *steps);
+int answers_ask (setup_t *setup, const setup_step_t *const *kind);
 
 #endif /* !GL_SETUP_ANSWERS_H */

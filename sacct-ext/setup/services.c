@@ -1,5 +1,6 @@
 #include "setup/services.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -144,4 +145,17 @@ setup_result_t services_disable (changes_t *changes, const char *const *units,
             && disable (changes, *units, error) < 0)
             return SETUP_FAILED;
     return SETUP_MADE;
+}
+
+pid_t services_process (const changes_t *changes, const char *unit)
+{
+    const char *argv[]
+        = {"systemctl", "show", "--property=MainPID", "--value", unit, NULL};
+    gl_error_t error;
+
+    if (changes->image || !systemctl_works (changes))
+        return 0;
+    GL_AUTOFREE char *output
+        = program_run (&(program_t){.argv = argv, .input = -1}, &error);
+    return output ? (pid_t)strtol (output, NULL, 10) : 0;
 }

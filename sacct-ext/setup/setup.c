@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/program.h"
 #include "config/config.h"
 #include "setup/answers.h"
 #include "setup/sql.h"
@@ -200,18 +201,35 @@ static void make_step (setup_t *setup, const setup_step_t *step,
                     buffer_text (&finding));
 }
 
-static void run_steps (setup_t *setup, const setup_step_t *steps,
-                       struct counts *counts)
+#define STEPS_MAX 32
+
+/* The rows of all tables; returns their number. */
+static size_t list_steps (const setup_step_t *const *kind,
+                          const setup_step_t **ret_steps)
 {
     size_t count = 0;
 
-    while (steps[count].name)
-        count++;
+    for (const setup_step_t *const *table = kind; *table; table++) {
+        if (kind == setup_accounting && *table == setup_node_steps
+            && !program_exists ("gpuledger-agent"))
+            continue;
+        for (const setup_step_t *step = *table; step->name; step++)
+            ret_steps[count++] = step;
+    }
+    return count;
+}
+
+static void run_steps (setup_t *setup, const setup_step_t *const *kind,
+                       struct counts *counts)
+{
+    const setup_step_t *steps[STEPS_MAX];
+    size_t count = list_steps (kind, steps);
+
     for (size_t i = 0; i < count && !counts->failed; i++) {
         if (!setup->options.remove)
-            make_step (setup, &steps[i], counts);
-        else if (steps[count - 1 - i].undo)
-            act (setup, &steps[count - 1 - i], "", counts);
+            make_step (setup, steps[i], counts);
+        else if (steps[count - 1 - i]->undo)
+            act (setup, steps[count - 1 - i], "", counts);
     }
 }
 
@@ -235,7 +253,7 @@ static int conclude (setup_t *setup, const struct counts *counts)
 }
 
 int setup_run (cli_t *cli, const setup_options_t *options,
-               const setup_step_t *steps)
+               const setup_step_t *const *kind)
 {
     setup_t setup = {.cli = cli, .options = *options};
     struct counts counts = {0};
@@ -247,9 +265,9 @@ int setup_run (cli_t *cli, const setup_options_t *options,
     else if (options->remove)
         answers_propose (&setup);
     else
-        rc = answers_ask (&setup, steps);
+        rc = answers_ask (&setup, kind);
     if (rc == CLI_OK) {
-        run_steps (&setup, steps, &counts);
+        run_steps (&setup, kind, &counts);
         rc = sql_tidy (&setup, &error) < 0 ? cli_fail (cli, &error)
                                            : conclude (&setup, &counts);
     }

@@ -6,8 +6,7 @@
  * host, and nothing else (setup/made.h). `gpuledger doctor` runs look() of the steps
  * that no other check of it proves.
  *
- * There are three kinds of hosts, each with a table: the accounting host, nodes, and
- * login hosts.
+ * There are three kinds of hosts: the accounting host, nodes, and login hosts.
  */
 #ifndef GL_SETUP_H
 #define GL_SETUP_H
@@ -87,14 +86,22 @@ typedef struct {
 
 /* Tables that end with a row of NULLs. */
 extern const setup_step_t setup_host_steps[];
+extern const setup_step_t setup_report_steps[];
+extern const setup_step_t setup_client_steps[];
+extern const setup_step_t setup_plugin_steps[];
 extern const setup_step_t setup_node_steps[];
-extern const setup_step_t setup_login_steps[];
 
-/* Reads Slurm's files, asks what is missing, and runs the steps of a table, or with
- * `remove` undoes them from the last to the first. Returns an exit code: CLI_LOOK if
- * something is left to the administrator. */
+/* The tables of a kind of host, in their order; they end with NULL. */
+extern const setup_step_t *const setup_accounting[];
+extern const setup_step_t *const setup_node[];
+extern const setup_step_t *const setup_login[];
+
+/* Reads Slurm's files, asks what is missing, and runs the steps of this kind of host, or
+ * with `remove` undoes them from the last to the first. An accounting host on which the
+ * agent is installed is also a node; without the agent it has no steps of nodes. Returns
+ * an exit code: CLI_LOOK if something is left to the administrator. */
 int setup_run (cli_t *cli, const setup_options_t *options,
-               const setup_step_t *steps);
+               const setup_step_t *const *kind);
 
 /* For doctor: with what is on this host, and no question. Empty it with setup_done(). */
 void setup_look_only (setup_t *setup, cli_t *cli);

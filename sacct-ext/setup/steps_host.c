@@ -494,6 +494,10 @@ const setup_step_t setup_host_steps[] = {
      make_grants, NULL, .check = "host.ledger"},
     {"services", "sync runs every hour", look_services, make_services,
      undo_services, .remedy = "gpuledger setup"},
+    {0},
+};
+
+const setup_step_t setup_report_steps[] = {
     {"usage", "the store has the usage of today", look_usage, make_usage, NULL,
      .check = "host.as_of"},
     {"figures", "every figure of the cost book is filled in", look_figures,
@@ -501,3 +505,6 @@ const setup_step_t setup_host_steps[] = {
      .remedy = "write a figure in place of each " SITE_TODO},
     {0},
 };
+
+const setup_step_t *const setup_accounting[]
+    = {setup_host_steps, setup_node_steps, setup_report_steps, NULL};

@@ -1,4 +1,6 @@
 /* Nodes and login hosts: the spool, where the collector is, the plugin, the agent. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -131,10 +133,7 @@ static setup_result_t make_plugin (setup_t *setup, buffer_t *finding,
 
     if (!before && error->text[0])
         return SETUP_FAILED;
-    buffer_add_text (finding, setup->changes.image
-                                  ? "slurmd reads it when it starts"
-                                  : "slurmd reads it when it starts: systemctl "
-                                    "restart slurmd (jobs go on)");
+    buffer_add_text (finding, "slurmd reads it when it starts");
     return change_write (&setup->changes, &file, after, error) < 0
                ? SETUP_FAILED
                : SETUP_MADE;
@@ -164,6 +163,55 @@ static setup_result_t undo_plugin (setup_t *setup, buffer_t *finding,
                : SETUP_MADE;
 }
 
+/* --- slurmd -------------------------------------------------------------- */
+
+#define SLURMD "slurmd.service"
+
+/* A process has the plugin that is installed now: of one that was replaced, the kernel
+ * adds "(deleted)". */
+static bool has_plugin (pid_t pid)
+{
+    GL_AUTOFREE char *path = xasprintf ("/proc/%d/maps", (int)pid);
+    FILE *maps = fopen (path, "re");
+    char *line = NULL;
+    size_t size = 0;
+    bool has = false;
+
+    while (maps && !has && getline (&line, &size, maps) > 0)
+        has = strstr (line, "/" PLUGSTACK_PLUGIN "\n") != NULL;
+    free (line);
+    if (maps)
+        fclose (maps);
+    return has;
+}
+
+/* slurmd looks for plugins once, when it starts: until then jobs are not recorded. */
+static setup_state_t look_slurmd (setup_t *setup, buffer_t *finding)
+{
+    BUFFER_AUTO ignored = BUFFER_INIT;
+    pid_t pid = services_process (&setup->changes, SLURMD);
+
+    if (pid <= 0)
+        return SETUP_UNNEEDED;
+    if (look_plugin (setup, &ignored) != SETUP_DONE)
+        return setup_say (finding, SETUP_WAITING, "for the plugin");
+    return has_plugin (pid)
+               ? SETUP_DONE
+               : setup_say (finding, SETUP_TO_DO,
+                            "it started before the plugin was installed");
+}
+
+static setup_result_t make_slurmd (setup_t *setup, buffer_t *finding,
+                                   gl_error_t *error)
+{
+    static const char *const argv[] = {"systemctl", "restart", SLURMD, NULL};
+
+    buffer_add_text (finding, "running jobs go on");
+    return change_run (&setup->changes, argv, NULL, NULL, error) < 0
+               ? SETUP_FAILED
+               : SETUP_MADE;
+}
+
 /* --- agent --------------------------------------------------------------- */
 
 static const char *const units[] = {"gpuledger-agent.service", NULL};
@@ -185,26 +233,33 @@ static setup_result_t undo_agent (setup_t *setup, buffer_t *finding,
     return services_disable (&setup->changes, units, finding, error);
 }
 
-#define CONFIGURATION                                                   \
-    {                                                                   \
-        "configuration", "the configuration names the accounting host", \
-            configuration_look_client, configuration_make_client,       \
-            configuration_undo, .check = "node.collector"               \
-    }
+const setup_step_t setup_client_steps[] = {
+    {"configuration", "the configuration names the accounting host",
+     configuration_look_client, configuration_make_client, configuration_undo,
+     .check = "node.collector"},
+    {0},
+};
+
 #define PLUGIN_STEP                                                   \
     {                                                                 \
         "plugin", "Slurm loads the plugin", look_plugin, make_plugin, \
             undo_plugin, .check = "node.plugin"                       \
     }
 
+const setup_step_t setup_plugin_steps[] = {PLUGIN_STEP, {0}};
+
 const setup_step_t setup_node_steps[] = {
     {"spool", "the spool is root's", look_spool, make_spool, undo_spool,
      .check = "node.spool"},
-    CONFIGURATION,
     PLUGIN_STEP,
+    {"slurmd", "slurmd runs with the plugin", look_slurmd, make_slurmd, NULL,
+     .check = "node.slurmd"},
     {"agent", "the agent runs", look_agent, make_agent, undo_agent,
      .check = "node.agent"},
     {0},
 };
 
-const setup_step_t setup_login_steps[] = {CONFIGURATION, PLUGIN_STEP, {0}};
+const setup_step_t *const setup_node[]
+    = {setup_client_steps, setup_node_steps, NULL};
+const setup_step_t *const setup_login[]
+    = {setup_client_steps, setup_plugin_steps, NULL};

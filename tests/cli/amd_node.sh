@@ -53,7 +53,10 @@ LD_LIBRARY_PATH=$dir/lib FAKE_NVML=$dir/nvidia "$agent" --probe >"$dir/mixed"
     --cluster lab --interval 1 --record "$dir/replay" 2>>"$dir/err" &
 pid=$!
 trap "kill $pid" EXIT
-until [ -s "$dir/record/state/agent" ]; do sleep 0.05; done
+for _ in $(seq 400); do
+    [ -s "$dir/record/state/agent" ] && break
+    sleep 0.05
+done
 sleep 1.5
 "$amd" /sys use 10 2800 90
 "$amd" /sys use 20 6440 40

@@ -2,8 +2,11 @@
 piece with fractions.
 
     carbon.py make SEED DIR         jobs (sacct), records (for write_records)
-    carbon.py check SEED SERIES     the CSV of report carbon --by user on standard input;
+    carbon.py check SEED SERIES [WITHIN]
+                                    the CSV of report carbon --by user on standard input;
                                     SERIES a file start,end,g_per_kwh, or -
+    carbon.py hours SERIES FROM TO  how many hours from 2020-01-FROM to 2020-01-TO the
+                                    series has, and has not
 """
 import csv
 import random
@@ -77,11 +80,12 @@ def intensity(series, begin, end):
     return (known + (end - begin - covered) * GRAMS) / (end - begin)
 
 
-def expected(seed, series):
+def expected(seed, series, within):
     sums = {}
     for number, user, gpus, begin, end, known in jobs(seed):
-        own = sums.setdefault(user, [F(0)] * 7)
+        own = sums.setdefault(user, [F(0)] * 8)
         at = begin
+        pieces = []
         while at < end:
             to = min(end, (at // 3600 + 1) * 3600) if series else end
             steps = range((at - begin) // STEP, (to - begin) // STEP)
@@ -95,12 +99,24 @@ def expected(seed, series):
             for i, value in enumerate([F(all_of_it, 3600), measured, modelled, facility,
                                        F(told * 100, 3600), grams / 1000, embodied / 1000]):
                 own[i] += value
+            pieces.append((facility, at, to))
             at = to
+        if series:
+            own[7] += min(sum(kwh * intensity(series, a + late * 3600, b + late * 3600)
+                              for kwh, a, b in pieces)
+                          for late in range(within + 1)) / 1000
     return sums
 
 
-def check(seed, name, text):
-    want = expected(seed, series_of(name))
+def hours(name, first, last):
+    begin, end = (START + (int(day) - 1) * 86400 for day in (first, last))
+    known = sum(max(0, min(b, end) - max(a, begin)) for a, b, value in series_of(name))
+    print(f"{known / 3600:.2f} {(end - begin - known) / 3600:.2f}")
+
+
+def check(seed, name, within, text):
+    series = series_of(name)
+    want = expected(seed, series, within)
     failures = 0
     columns = ["gpu_hours", "measured_kwh", "modelled_kwh", "facility_kwh", None, "co2e_kg",
                "embodied_co2e_kg"]
@@ -113,6 +129,11 @@ def check(seed, name, text):
             if column and abs(F(rows[user][column]) - value) > F(1, 2000000):
                 print(f"{user} {column}: {rows[user][column]}, not {float(value):.6f}")
                 failures += 1
+        # which hour is best is found in whole milligrams
+        best = rows[user]["best_start_co2e_kg"]
+        if best != "" if not series else abs(F(best) - values[7]) > F(1, 10000):
+            print(f"{user} best start: {best}, not {float(values[7]):.6f}")
+            failures += 1
         part = f"{float(values[4] / values[0]):.2f}"
         if abs(float(rows[user]["known_pct"]) - float(part)) > 0.011:
             print(f"{user} known: {rows[user]['known_pct']}, not {part}")
@@ -123,5 +144,8 @@ def check(seed, name, text):
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(int(sys.argv[2]), sys.argv[3])
+    elif sys.argv[1] == "hours":
+        hours(*sys.argv[2:])
     else:
-        sys.exit(1 if check(int(sys.argv[2]), sys.argv[3], sys.stdin) else 0)
+        within = int(sys.argv[4]) if len(sys.argv) > 4 else 24
+        sys.exit(1 if check(int(sys.argv[2]), sys.argv[3], within, sys.stdin) else 0)

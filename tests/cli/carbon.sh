@@ -68,8 +68,21 @@ done
 gl report carbon --month 2020-01 >out
 grep -q '^Note: The series of the grid has the intensity of [0-9.]* % of the energy' out &&
     grep -q '^Note: GB: 222.25 g CO2e per kWh where the series has no value. Source: a test.' out &&
-    grep -q '^Note: \(All of it [0-9]* hours later would have caused\|At no other hour\)' out
+    grep -q '^Note: If each job had begun at the best full hour of the next 24, the energy would have caused at most' out
 result $? "factor, source, what the series told, and another hour"
+read -r known gaps <<<"$(python3 "$abs_top_srcdir/tests/cli/carbon.py" hours gaps.csv 1 5)"
+is "$(sed -n 's/^Note: GB: the series gaps.csv has //p' out)" \
+    "values for $known hours of January 2020; $gaps hours are gaps." "hours of the series, and gaps"
+gl report carbon --month 2020-01 --by user --within 5 --csv >out
+python3 "$abs_top_srcdir/tests/cli/carbon.py" check 2 gaps.csv 5 <out >said
+result $? "jobs within 5 hours"
+sed 's/^/# /' said
+for wrong in 0 x 169; do
+    gl report carbon --month 2020-01 --within $wrong 2>err
+    is "$?" 2 "--within $wrong"
+done
+gl report usage --month 2020-01 --within 5 2>err
+is "$?:$(sed -n 1p err)" "2:gpuledger: --within is for report carbon" "--within of another report"
 
 # --- what is missing
 db=1--.db

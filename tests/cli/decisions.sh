@@ -193,7 +193,7 @@ fields ()
 }
 ledger report plan -S 2025-07-01 -E 2026-07-01 --pool p --against rent -P >plan.p
 is "$(sed -n 1p wanted)" "$(plan use 'allocated to jobs' 4)" "the measured share"
-is "$(sed -n 2p wanted)" "$(plan breakeven rent 4)" "the break-even"
+is "$(sed -n 2p wanted)" "$(plan breakeven 'rent: rented price' 4)" "the break-even"
 is "$(sed -n 3p wanted)" "$(field plan.p 'after 5 years' saving)" "the saving after five years"
 is "$(sed -n 4p wanted)" "$(field plan.p 'for the demand of the period' gpu_hours_per_day)" "GPU hours a day"
 # 547.945 / (24 x 0.8) x 1.1 = 31.39
@@ -273,8 +273,27 @@ is "109.25 48.00 never within its life" "$(fields mix.plan 'all owned' months li
     "all owned never is, within its life"
 mixed report plan --month 2026-04 --pool m --json >mix.json
 jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' mix.json >figures
-grep -qFx "m 1.97 USD a GPU hour: own 4, reserve 2 at one-year, rent the rest at by-hour, 50.0 % less than today's 3.93 (own 16). Against renting everything, the purchase is paid back in 33.8 months of its life of 48." figures
-result $? "the verdict is a sentence"
+# Today's hardware is bought: 6,250 of 13,140 a year and GPU. At 6,890 / 8,760 = 0.7865 an hour, 8 are worth
+# keeping instead of 4: 4 more cost 3.15 and save 3.60 + 0.80 (kept).
+kept ()
+{
+    awk -v owned=0.78652968 'BEGIN {
+        hours[5] = 360; hours[6] = 288; hours[12] = 72; best = -1
+        for (side = 1; side <= 2; side++)
+            for (k = 0; k <= 16; k += 4) for (r = 0; r <= (side == 1 ? 13 : 0); r++) {
+                cost = k * owned + r * 1.8
+                for (d in hours) {left = d - k - r; if (left > 0) cost += hours[d] / 720 * left * (side == 1 ? 4 : 3)}
+                if (best < 0 || cost < best - 1e-9) {best = cost; own = k; reserve = r; from = side}
+            }
+        printf "%d %d %d", own, reserve, from}'
+}
+is "8 0 2" "$(kept)" "of all mixes with today's hardware sunk"
+grep -qFx "m 1.97 USD a GPU hour at full cost: own 4, reserve 2 at one-year, rent the rest at by-hour, 50.0 % less than today's 3.93 (own 16): 105120.00 a year. Against renting everything, the purchase is paid back in 33.8 months of its life of 48. Of today's 3.93, 1.87 are sunk: the hardware is bought. Until it is replaced, it is cheapest to keep 8, rent the rest at other." figures
+result $? "the verdict is a sentence, and says what is sunk"
+is "3.9344 1.8714 2.0630" "$(field mix.plan 'owned: full cost' per_gpu_hour) $(field mix.plan 'of it sunk' per_gpu_hour) $(field mix.plan 'of it avoidable' per_gpu_hour)" \
+    "an owned hour at work: 1.50, 0.7135 and 0.7865 x 16 / 6.1"
+is "by-hour,one-year,spot,other" "$(awk -F'|' '$1 == "breakeven" && $3 ~ /: rented price$/ {sub (/:.*/, "", $3); print $3}' mix.plan | paste -sd, -)" \
+    "each price is named"
 jq -e '[.proof[] | select (.title | test ("same work")) | .holds] == [true]' mix.json >/dev/null
 result $? "and the work of all of them is proved equal"
 mixed report plan --month 2026-04 --pool m --html |
@@ -284,10 +303,12 @@ result $? "the cost by the GPUs that are owned is a chart"
 # provider costs less. swung INPUT FACTOR: owning, renting, saving of a year
 swung ()
 {
-    awk -v input="$1" -v f="$2" 'BEGIN {
+    awk -v input="$1" -v f="$2" -v salvage="${salvage:-0}" 'BEGIN {
         hours[5] = 360; hours[6] = 288; hours[12] = 72
-        hardware = 6250 * (input == "hardware price" ? f : 1) / (input == "life of the hardware" ? f : 1)
+        salvage *= input == "residual value of the hardware" ? f : 1
+        hardware = (100000 - salvage) / 16 * (input == "hardware price" ? f : 1) / (input == "life of the hardware" ? f : 1)
         own = (hardware + 6890) / 8760; rent = input == "rental prices" ? f : 1
+        if (input ~ /next GPU/) rent = (24 + 24 / (2 * f)) / 48
         more = input == "demand" ? f : 1; least = -1
         for (side = 1; side <= 2; side++)
             for (r = 0; r <= (side == 1 ? 30 : 0); r++) {
@@ -311,6 +332,39 @@ is "as it is,rental prices,demand,life of the hardware,hardware price" \
     "the largest effect first; what the book has not is left out"
 mixed report plan --month 2026-04 --pool m --vary 5% -P >vary.plan
 is "$(swung demand 1.05)" "$(fields vary.plan 'demand +5.0 %' own rent saving)" "--vary chooses another change"
+# A residual value of 20,000 for each node of 100,000, and a GPU of twice the speed at the price
+# of today that can be rented in half of four years.
+sed 's/units: 4,/units: 4, salvage: 20000,/' mix.yaml >next.yaml
+cat >>next.yaml <<'END'
+analyses:
+  - {name: twice, kind: generation, price: m, against: by-hour, speed: 2, months: 24, years: 4}
+  - {name: other, kind: generation, price: q, against: by-hour, speed: 9, months: 24, years: 4}
+END
+next () { "$program" --quiet --config next.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m "$@"; }
+next -P >next.plan
+result $? "a plan with a residual value and a next GPU"
+salvage=20000
+faster='speed of the next GPU (twice: 2 times the speed in 24 months)'
+for input in 'rental prices' 'residual value of the hardware' 'life of the hardware' "$faster"; do
+    is "$(swung "$input" 0.8) $(swung "$input" 1.2)" \
+        "$(fields next.plan "$input -20.0 %" own rent saving) $(fields next.plan "$input +20.0 %" own rent saving)" \
+        "sensitivity: $input"
+done
+awk -F'|' 'NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i}
+    $1 == "sensitivity" {saving = $at["saving"]
+        if ($3 == "as it is") {base = saving; next}
+        name = $3; sub (/ [-+][0-9.]+ %$/, "", name)
+        if (!(name in low)) {low[name] = high[name] = base; order[++n] = name}
+        if (saving < low[name]) low[name] = saving
+        if (saving > high[name]) high[name] = saving}
+    END {for (i = 2; i <= n; i++) if (high[order[i]] - low[order[i]] > high[order[i - 1]] - low[order[i - 1]] + 0.01) exit 1
+        for (i = 1; i <= n; i++) print order[i]}' next.plan >order
+result $? "sorted with the others, by how far the answer moves from what it is"
+is 1 "$(grep -c 'next GPU' order)" "the question of another pool is not in it"
+next --json | jq -r '.notes[].text' >notes
+grep -qx "Pool m: with the next GPU (twice: 2 times the speed in 24 months), today's GPUs cost USD $(swung "$faster" 1 | awk '{printf "%.2f", -$3}') a year more than renting; without it as the row 'as it is' says." notes
+result $? "and a note has the answer with it"
+salvage=0
 jq -r '.notes[].text' mix.json | grep -qx "Pool m: today's GPUs cost more than renting the same work, whichever input changes."
 result $? "no input turns the answer round"
 mixed report plan --month 2026-04 --pool m --vary 90% --json | jq -r '.notes[].text' >notes
@@ -328,7 +382,7 @@ is "3456.000000" "$(field growth.plan 'in 24 months, with 20.0 % growth a year' 
 grep -v 'name: one-year\|name: spot\|name: other' mix.yaml | sed 's/4.00, as_of/40.00, as_of/' >dear.yaml
 "$program" --quiet --config dear.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m \
     --downtime 40% --json | jq -r '.figures[].hint' >hints
-grep -qFx "USD a GPU hour: own 16 as today." hints
+grep -q "^USD a GPU hour at full cost: own 16 as today. Of today's 3.93, 1.87 are sunk" hints
 result $? "no mix is as cheap as today"
 # Without prices, owning is all there is; with a term alone, the most in use are reserved.
 sed '/^clouds:/,$d' mix.yaml >none.yaml
@@ -338,12 +392,13 @@ is "today: own 16,all owned: own 12" "$(awk -F'|' '$1 == "mix" {print $3}' none.
     "and nothing is called the cheapest"
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --json >none.json
 jq -r '.figures[].hint' none.json >hints
-grep -qFx 'USD a GPU hour for the 16 GPUs of today: there is no rental price to compare with.' hints &&
-    jq -r '.notes[].text' none.json | grep -q '^Pool m: no price .*prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION'
+grep -qFx 'USD a GPU hour at full cost for the 16 GPUs of today: there is no rental price to compare with.' hints &&
+    jq -r '.notes[].text' none.json >notes && grep -q '^Pool m: no price to rent' notes &&
+    grep -q "^Pool m: 'gpuledger prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION" notes
 result $? "the headline says so, and a note how to enter a price"
 jq -r '.notes[].text' none.json | sed -n 's/:.*trend needs.*/:/p' >got
 is "Pools m, q:" "$(cat got)" "what several pools have in common is said once"
-jq -r '.notes[].text' none.json | grep -q '^Pool q: 138 GPUs are needed, and there are 104: .*80.0 % utilization .* 10.0 % spares .* 0.0 % downtime'
+jq -r '.notes[].text' none.json | grep -q '^Pool q: 138 GPUs are needed, and there are 104: .*80.0 % utilization, 10.0 % spares and 0.0 % downtime'
 result $? "why more GPUs are needed than there are"
 jq -r '.notes[].text' none.json | grep -q '^Pool m: jobs had less than half of the capacity: look again'
 result $? "below half of the capacity, look again"
@@ -351,6 +406,31 @@ is "one node less, all rented from north: reserve 6 at one-year, rent the rest a
     "$(awk -F'|' '$1 == "mix" && $3 ~ /one node less/ {print $3}' mix.plan)" "equal mixes are one row"
 awk '/class="notes"/ {notes = NR} /<table class="cards/ {table = NR} END {exit !(table && notes > table)}' mix.html
 result $? "on the page, notes follow the tables"
+# The page without its foot: no commands, and the words above a table name the rows that it has.
+"$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --html >none.html
+for page in mix none; do
+    awk '/<h2>For administrators/ {exit} /<footer>/ {exit} seen {print} /<body/ {seen = 1}' $page.html | sed 's/<[^>]*>//g' >body
+    ! grep -e ' --[a-z]' -e 'gpuledger ' -e '(--' body
+    result $? "commands are in the foot note for administrators alone ($page)"
+    grep -q '<h2>For administrators' $page.html && sed -n '/<h2>For administrators/,$p' $page.html | grep -q -e '--target'
+    result $? "which has them ($page)"
+done
+sed -n 's/.*<p[^>]*>\(The mix of owned.*\|What the measured.*\)<\/p>.*/\1/p' none.html >words
+is "What the measured demand of each hour costs: today's GPUs and all owned. Every row does the same work (GPU hours). Owned GPUs are paid at all hours and come in full nodes. Per GPU hour is the full cost of an hour of a GPU at work, its hardware included." \
+    "$(sed "s/&#39;/'/g" words)" "without prices, the words name the rows that there are"
+sed -n 's/.*<p[^>]*>\(The mix of owned.*\)<\/p>.*/\1/p' mix.html | grep -q 'owned, reserved and rented GPUs .* one node less, one node more, other providers, today.*s GPUs, all owned and all rented'
+result $? "with prices, they name all of them"
+! grep -q 'Traffic out of the cloud' mix.html
+result $? "a section without rows is not on the page"
+# Idle GPUs that draw 100 W: 61.875 % of the time at 0.10 a kWh, for each of 38.125 % at work.
+cat mix.yaml - >draw.yaml <<'END'
+power: [{pool: m, watts_per_gpu: 700, idle_watts: 100, pue: 1, tariff: t}]
+tariffs: [{name: t, per_kwh: 0.10}]
+END
+"$program" --quiet --config draw.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >draw.plan
+is "$(awk 'BEGIN {printf "%.4f", 0.61875 * 0.1 * 0.1 / 0.38125}')" "$(field draw.plan 'of it avoidable if idle GPUs' per_gpu_hour)" \
+    "what switching idle GPUs off saves"
+is "" "$(field mix.plan 'of it avoidable if idle GPUs' per_gpu_hour)" "is said where their draw is known"
 grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml
 "$program" --quiet --config term.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >term.plan
 is "12 21.6" "$(field term.plan 'all rented' reserved_gpus) $(field term.plan 'all rented' rent | awk '{print $1 / 8760}')" \
@@ -390,7 +470,7 @@ is "$(cat wanted)" "$(field bound.plan 'after 5 years' rent) $(field bound.plan 
     "cash: a term is paid for all hours of all GPUs"
 is "" "$(field bound.plan bound percent)" "it has no break-even utilization"
 awk -F'|' '{held += $2} END {printf "%.4f\n", 1.5 / (held / (64 * 8760))}' hours >wanted
-is "$(cat wanted)" "$(field bound.plan 'bound, at the measured share' per_gpu_hour)" \
+is "$(cat wanted)" "$(field bound.plan 'bound: rented price of an hour at work' per_gpu_hour)" \
     "what an hour that jobs held costs at it"
 ! grep -q '^mix|p|.*rent [a-z ]* at bound' bound.plan
 result $? "it is no way to rent the rest of an hour"
@@ -406,7 +486,8 @@ is "28732.80 7008.000000 34.8" "$(field bound.even rent per_gpu_year) $(field bo
     "and of one without"
 ! grep -q '|stale' bound.even &&
     bound report breakeven --json | jq -r '.notes[].text' |
-    grep -qx 'Pool p: prices that were 12 months old or older on 2026-07-05 are left out: stale (2025-07-05, 365 days). --max-age 2y compares with them.'
+    grep -qx 'Pool p: prices that were 12 months old or older on 2026-07-05 are left out: stale (2025-07-05, 365 days).' &&
+    bound report breakeven --json | jq -r '.notes[].text' | grep -q '^Pool p: --max-age 2y compares'
 result $? "an old price is left out, and the option is named"
 for age in 2y 13m any; do
     bound report breakeven --max-age $age -P >bound.even

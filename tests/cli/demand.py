@@ -277,8 +277,8 @@ def ahead(f, k):
     return max(0, f[0] + f[1] * k + f[2][(k - 1) % 7])
 
 
-def backtest(values):
-    for horizon in (30, 14, 7):
+def backtest(values, horizons=(30, 14, 7)):
+    for horizon in horizons:
         last = len(values) - horizon
         origins = list(range(last, 27, -7))[:26]
         if len(origins) >= 4:
@@ -397,19 +397,26 @@ def check_forecast(rows, table, period, down, spares, target):
         horizon, origins, error, totals, actual = backtest(values)
         best = int(origins >= 8 and error[1] < error[0] and totals[1] <= totals[0])
         tests = [r for r in mine if r["section"] == "backtest"]
+        far, ends = backtest(values, (90,)), {}
         for m, r in enumerate(tests):
-            same(f"{pool} back-test {m}",
+            if m == 2:
+                horizon, origins, error, totals, actual = far
+            m %= 2
+            ends[horizon] = decimals(F(100 * totals[best], actual), 2)
+            same(f"{pool} back-test {horizon} {m}",
                  [r[c] for c in ("horizon_days", "origins", "error_gpu_hours", "error_pct",
                                  "total_error_pct", "chosen")],
                  [str(horizon), str(origins), hours(F(error[m], 1000 * origins * horizon)),
                   decimals(F(100 * error[m], actual), 2),
                   decimals(F(100 * totals[m], actual), 2), "yes" if m == best else "no"])
-        same(f"{pool} methods", len(tests), 2)
+        same(f"{pool} methods", len(tests), 4 if far[1] >= 4 else 2)
         f = (naive, fit)[best](values)
         days = [r["gpu_hours"] for r in mine if r["section"] == "day"]
         same(f"{pool} days", days, [hours(F(ahead(f, k), 1000)) for k in range(1, 91)])
         sums = {r["item"]: [r["gpu_hours"], r["capacity_pct"]] for r in mine
                 if r["section"] == "forecast"}
+        same(f"{pool} errors of the sums", [r["total_error_pct"] for r in mine if r["section"] == "forecast"],
+             ["", ends.get(30, ""), ends.get(90, "")])
         for item, value, n in (("last 30 days", sum(values[-30:]), 30),
                                ("next 30 days", sum(ahead(f, k) for k in range(1, 31)), 30),
                                ("next 90 days", sum(ahead(f, k) for k in range(1, 91)), 90)):
@@ -489,14 +496,17 @@ def check_fox(path, expected, *more):
     same("hours waited", sorted(decimals(F(r["waiting_gpus"]), 4) for r in hour),
          sorted(decimals(v, 4) for v in wait))
     tests = [r for r in table if r["section"] == "backtest"]
-    same("back-tests", len(tests), 2 if more else 0)
+    same("back-tests", len(tests), 4 if more else 0)
     for path_ in more:
         rows += sacct(path_)
     if more:
         values = days_of(rows, "(none)", at(2025, 9, 26))
         horizon, origins, error, totals, actual = backtest(values)
         for m, r in enumerate(tests):
-            same(f"back-test {m}", [r["horizon_days"], r["origins"], r["error_gpu_hours"],
+            if m == 2:
+                horizon, origins, error, totals, actual = backtest(values, (90,))
+            m %= 2
+            same(f"back-test {horizon} {m}", [r["horizon_days"], r["origins"], r["error_gpu_hours"],
                                     r["error_pct"], r["total_error_pct"]],
                  [str(horizon), str(origins), hours(F(error[m], 1000 * origins * horizon)),
                   decimals(F(100 * error[m], actual), 2), decimals(F(100 * totals[m], actual), 2)])

@@ -84,6 +84,7 @@ for report in usage chargeback utilization energy idle breakeven; do
         same "$report --$format" report $report --$format
     done
 done
+same "carbon" report carbon --month 2026-10 --csv --by team,pool,user
 same "demand" report demand --month 2026-10 --csv
 same "usage by every key" report usage --csv -S 2026-10-15 -E 2026-10-17 --by \
     cluster,account,user,project,qos,partition,gres_type,node,state,day

@@ -75,6 +75,22 @@ for idle in explicit in-rate practical proportional uniform entitlement none; do
 done
 try 'idle: uniform, suspended: free' ''
 
+# The margin that a statement shows is the charge less the cost that the chargeback
+# shows for the same team: with every policy, a multiplier and a surcharge.
+for idle in explicit in-rate practical proportional uniform; do
+    { sed '/name: language/s/name: language/&, overhead: 26%/' "$site"
+      echo 'costs: [{name: rack, pool: old, amount: 100, driver: month}]'
+      echo "policy: {idle: $idle}"
+      echo 'qos: [{name: normal, multiplier: 1.25}, {name: low, subsidy: 60%}]'; } >p.yaml
+    chargeback --month 2026-10 --by team --json |
+        jq '.rows[] | select (.team == "language") | [.charge, .cost]
+            | map (gsub("[.]"; "") | tonumber) | .[0] - .[1]' >chargeback
+    ledger statement language --month 2026-10 --json |
+        jq '.totals.margin_over_cost | gsub("[.]"; "") | tonumber' >statement
+    grep -q '[1-9]' statement && cmp -s chargeback statement
+    result $? "idle: $idle: the margin of a statement is charge less cost of the chargeback"
+done
+
 # in-rate divides the cost by hours: what multipliers bring comes on top, half as much
 # again where all hours are under 1.5, and the report says so.
 { cat "$site"; printf 'policy: {idle: in-rate}\nqos: [{name: normal, multiplier: 1.5}]\n'; } >p.yaml

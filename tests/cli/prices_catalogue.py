@@ -3,6 +3,8 @@
 check FILE          what every row must be; prints "ROWS PROVIDERS"
 list FILE DAY       what `prices list --date DAY -P -n` must print, in its order of columns
                     gpu..term, sorted as text
+egress FILE DAY     what `prices list --egress --date DAY -P -n` must print, sorted as text
+traffic FILE PROVIDER REGION GB HOURS  what GB a day cost in a year of so many hours
 against FILE DIR    each price is one of the files that it was taken from
 """
 import csv
@@ -47,6 +49,42 @@ def check(file):
         assert key not in seen, (n, key)
         seen.add(key)
     print(len(seen), len({k[0] for k in seen}))
+
+
+def egress_rows(file, date):
+    """The newest price of each tier on or before the day."""
+    newest = {}
+    with open(file, newline='', encoding='utf-8') as stream:
+        for row in csv.DictReader(stream):
+            key = row['provider'], row['region'], int(row['above'])
+            if day(row['as_of']) <= date and (key not in newest or day(newest[key]['as_of']) < day(row['as_of'])):
+                newest[key] = row
+    return newest
+
+
+def egress(file, date):
+    date = day(date)
+    lines = []
+    for (provider, region, above), row in egress_rows(file, date).items():
+        read = day(row['as_of'])
+        if date < read.replace(year=read.year + 1):
+            lines.append('|'.join((provider, region, str(above), row['unit'], decimal(Fraction(row['price_per_gb'])),
+                                   row['as_of'], str((date - read).days))))
+    print('\n'.join(sorted(lines)))
+
+
+def traffic(file, provider, region, gb, hours):
+    """Month by month, unit by unit of each tier."""
+    tiers = sorted((above, row) for (p, r, above), row in egress_rows(file, day('2099-01-01')).items()
+                   if (p, r) == (provider, region))
+    month = Fraction(gb) * Fraction(hours) / 24 / 12
+    if tiers[0][1]['unit'] == 'GiB':
+        month = month * 10**9 / 2**30
+    cost = 0
+    for n, (above, row) in enumerate(tiers):
+        end = tiers[n + 1][0] if n + 1 < len(tiers) else month
+        cost += max(0, min(month, end) - above) * Fraction(row['price_per_gb'])
+    print(f'{float(12 * cost):.2f}')
 
 
 def decimal(value):
@@ -100,4 +138,4 @@ def against(file, folder):
     assert ours == theirs, sorted(map(str, ours ^ theirs))[:5]
 
 
-{'check': check, 'list': listing, 'against': against}[sys.argv[1]](*sys.argv[2:])
+{'check': check, 'list': listing, 'egress': egress, 'traffic': traffic, 'against': against}[sys.argv[1]](*sys.argv[2:])

@@ -35,6 +35,39 @@ result $? "check has no findings"
 code 3 prices check --date 2027-02-01 && grep -q 'too-old' out
 result $? "and has some once prices are too old"
 
+# --- traffic ---
+traffic=$abs_top_srcdir/contrib/prices/egress.csv
+for date in 2025-03-01 2026-07-31 2026-11-26; do
+    prices list --egress --date $date -P -n -o provider,region,above,unit,price_per_gb,as_of,age_days 2>err |
+        LC_ALL=C sort >got
+    another egress "$traffic" $date | LC_ALL=C sort >wanted
+    [ "$(wc -l <wanted)" -gt 30 ] && cmp -s got wanted
+    result $? "prices of traffic on $date: $(wc -l <wanted) tiers"
+done
+is "$(prices show aws/eu-central-1 --egress --date 2026-11-26 -P -n -o above,as_of,price_per_gb,change_pct,age_days | head -2 | tr '\n' ' ')" \
+    "0|2024-09-25|0.0900||792 0|2026-08-31|0.0900|0.00|87 " "with the history of a tier"
+awk -F, 'NR > 1 && ($7 !~ /^20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]$/ || $8 == "" || $9 !~ /^(Apache-2.0|none)$/)' \
+    "$traffic" | sed 's/"[^"]*"/quoted/' >bad
+is "" "$(grep -v quoted bad)" "each has a day, a source and its licence"
+if [ -d "$data" ]; then
+    python3 - "$traffic" "$data/egress-prices.csv" <<'END'
+import csv, sys
+ours = list(csv.DictReader(open(sys.argv[1], newline='')))
+theirs = {(r['provider'], r['region'], r['tier_from_gb'], r['unit'], r['usd_per_gb'], r['as_of'])
+          for r in csv.DictReader(open(sys.argv[2], newline=''))}
+sys.exit(not ours or any((r['provider'], r['region'], r['above'], r['unit'], r['price_per_gb'], r['as_of']) not in theirs
+                         for r in ours))
+END
+    result $? "and is one of the sources"
+fi
+code 3 prices check --egress --date 2026-11-26 && grep -q 'too-old .*egress.csv' out && ! grep -q unknown-gpu out
+result $? "check says which are too old"
+for wrong in 'list --egress --gpu H100' 'list --egress --plan spot' 'import --egress new.csv'; do
+    # shellcheck disable=SC2086
+    code 2 prices $wrong
+    result $? "wrong use is refused ($wrong)"
+done
+
 # --- H100 is not H100 ---
 is "$(prices list --gpu H100 --provider azure --date 2026-11-26 -P -n -o gpu,on_demand 2>/dev/null | sort -u | head -2 | tr '\n' ' ')" \
     "H100-NVL-94GB|6.9800 H100-NVL-94GB|8.8200 " "NVL"
@@ -158,6 +191,25 @@ is "$(age breakeven) $(age plan --month 2026-09)" "2026-07-20|57 2026-07-20|57" 
 printf 'analyses:\n  - {name: q, kind: interruptible, price: rent, interruptions_per_hour: 0.02, checkpoint_hours: 0.5}\n' >>book.yaml
 ledger report decide -P -n | grep -q '^q|interruptible|input|price|6.88|.*|2026-07-20|rent: catalogue aws/'
 result $? "decide: the same price, its date and source"
+
+# The traffic of rented GPUs: 1,000 and 60,000 GB a day, by the tiers of Google Cloud in GiB; those of
+# Amazon in us-east-1 are two years old.
+sed -i 's#^clouds:#clouds:\n  - {name: gcp, gpu: H100-SXM5-80GB, catalogue: gcp/a3-highgpu-8g/us-central1}#' book.yaml
+out_of () { ledger report plan --month 2026-09 "$@" -P -n -o analysis,item,rent,per_gpu_hour,as_of,age_days | sed -n 's/^egress|//p'; }
+# the work: 8 GPUs for a day in 14 days
+for gb in 10 1000 60000; do
+    year=$(another traffic "$traffic" gcp us-central1 $gb 8760)
+    is "gcp|$year|$(echo "$year" | awk '{printf "%.4f", $1 / (8 * 24 / (14 * 24) * 8760)}')|2026-07-30|47" \
+        "$(out_of --egress $gb)" "plan: traffic of $gb GB a day"
+done
+ledger report plan --month 2026-09 --egress 10 --json | jq -r '.notes[].text' |
+    grep -q 'no price of traffic that is young enough is known of: rent (2024-09-25)'
+result $? "a price that is too old is none"
+is "rent|$(another traffic "$traffic" aws us-east-1 1000 8760)" "$(out_of --egress 1000 --max-age any | sed -n 's/^\(rent|[^|]*\).*/\1/p')" \
+    "unless it is asked for"
+is "" "$(out_of)" "without --egress there is no such section"
+code 2 book 'catalogue: aws/p5.48xlarge/us-east-1' report plan --egress 0 </dev/null
+result $? "no traffic is wrong use"
 
 refused ()
 {

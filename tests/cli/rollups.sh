@@ -18,6 +18,12 @@ fi
 site=$abs_top_srcdir/tests/cli/golden/site.yaml
 cd "$work" || exit 1
 mkdir spool
+# with a factor that changes within the month, at a day
+{
+    cat "$site"
+    echo 'grid: [{name: A, g_per_kwh: 300, source: a, to: 2026-10-12}, {name: B, g_per_kwh: 200, source: b, from: 2026-10-12}]'
+    echo 'embodied: [{pool: h100, kg_per_gpu: 164, life_months: 48, source: c}]'
+} >energy.yaml
 
 ledger () { "$program" "$@" --config "$site" --store "$url" 2>&1; }
 
@@ -35,6 +41,9 @@ reports ()
         ledger report chargeback --month 2026-10 "$form"
     done
     ledger report chargeback -S 2026-10-06 -E 2026-10-11 --by user --html
+    for config in "$site" energy.yaml; do
+        "$program" report carbon --month 2026-10 --by team,user --csv --config $config --store "$url" 2>&1
+    done
     ledger report demand --month 2026-10 --csv
     ledger report utilization --month 2026-10 --json
     ledger report utilization --month 2026-10 --by pool,day --csv

@@ -26,7 +26,7 @@ site ()
     cat <<END
 ledger:   {timezone: Europe/Oslo, currency: EUR${fiscal_year:+, fiscal_year: $fiscal_year}, go_live: ${go_live:-2026-10-01}${before:+, before_go_live: $before}}
 clusters: [{name: lab}]
-close:    {fresh: ${fresh:-36500d}, review: ${review:-7d}}
+close:    {fresh: ${fresh:-36500d}, review: ${review:-7d}, unknown: ${unknown:-100%}}
 pools:    [{name: h100, nodes: g001, gres: [h100], gpu: H100-SXM5-80GB, gpus_per_node: 8}]
 teams:
   - {name: vision, accounts: [vision${extra:-}]${center:+, cost_center: $center}}

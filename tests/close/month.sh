@@ -63,6 +63,12 @@ gl "$url" close --month 2026-10 --check
 rc=$?
 refused $rc 0 && has 'unknown  reconcile' && has 'jobs still running: 1;'
 result $? "a check writes nothing; what nobody could compare is said"
+unknown=10% site >"$work/site.yaml"
+gl "$url" close --month 2026-10
+rc=$?
+refused $rc 3 && grep -q '^look     capacity   83.51 % of the cost, 4253.01 EUR, is for capacity' "$work/out"
+result $? "capacity whose state is unknown is a finding"
+site >"$work/site.yaml"
 gl "$url" close --month 2026-10
 result $? "a month in which all is in order is closed"
 has '2026-10 is closed: version 1'

@@ -21,9 +21,18 @@ url=$(url_of lab)
 empty "$url"
 # budget AMOUNT
 budget () { echo "budgets: [{name: vision-month, team: vision, amount: $1}]"; }
+# energy FACTOR: what is configured of it
+energy ()
+{
+    echo "tariffs: [{name: flat, per_kwh: 0.10}]
+power: [{pool: h100, watts_per_gpu: 350, node_watts: 1600, pue: 1.25, tariff: flat}]
+grid: [{name: Norway, g_per_kwh: $1, source: 'NVE, for a test of $1'}]
+embodied: [{pool: h100, kg_per_gpu: 16$1, life_months: 48, source: 'a test of $1'}]"
+}
 {
     center='CC-1, institution: Uni, class: academic' rates=3.5540 site
     budget 5000
+    energy 30
 } >"$work/site.yaml"
 {
     october
@@ -43,6 +52,7 @@ report chargeback --pool h100
 report chargeback --by institution
 report chargeback --by class,cost_center,pool
 report entitlements
+report carbon --by user,project
 statement vision
 statement vision --jobs
 statement language
@@ -112,9 +122,9 @@ same ()
     [ $wrong -eq 0 ]
 }
 
-pages "$work/open" && grep -q CC-1 "$work/open"/*journal && [ "$(find "$work/open" -type f | wc -l)" -eq 69 ] &&
+pages "$work/open" && grep -q CC-1 "$work/open"/*journal && [ "$(find "$work/open" -type f | wc -l)" -eq 74 ] &&
     grep -q '""institution"": ""Uni""' "$work/open"/*focus && grep -q 'institution: Uni' "$work/open"/*journal
-result $? "69 pages of the open month"
+result $? "74 pages of the open month"
 mkdir "$work/job" "$work/job.later" && rate "$work/job" && grep -q 3.5540 "$work/job/explained"
 result $? "explain names the rate of a job"
 close_it "$url" 2026-10 && pages "$work/closed" && same "$work/closed"
@@ -127,6 +137,7 @@ result $? "and each says so"
     price=999999 rates=9.9999 center='CC-9, institution: Else, class: other' site |
         sed 's/name: vision/name: pixels/; s/gpus_per_node: 8/gpus_per_node: 16/'
     budget 7000 | sed 's/team: vision/team: pixels/'
+    energy 99
 } >"$work/site.yaml"
 row 43 2026-10-10T00:00:00 2026-10-11T00:00:00 COMPLETED 2 ann vision >>"$work/rows"
 import "$url" 2026-11-11T00:00:00 && gl "$url" tag 2 corpus

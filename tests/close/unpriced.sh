@@ -32,7 +32,7 @@ site ()
     cat <<END
 ledger: {timezone: UTC, currency: USD}
 clusters: [{name: lab}]
-close: {fresh: 36500d}
+close: {fresh: 36500d, unknown: 100%}
 pools: [{name: h100, cluster: lab, nodes: "$1", gpus_per_node: 8}]
 costs: [{name: all of it, pool: h100, amount: 10000, driver: month}]
 ${2:-}

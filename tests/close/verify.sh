@@ -23,7 +23,7 @@ esac
 # dump: the tables of closed months and the chain, for verify.awk
 dump ()
 {
-    for table in posting cost pool entitlement comparison day team_day balance; do
+    for table in posting cost pool entitlement comparison day team_day carbon balance; do
         table=closed_$table
         columns=$(closed_columns "$url" $table | tr '\n' ' ')
         echo "$table columns ${columns% }"

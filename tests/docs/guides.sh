@@ -45,7 +45,8 @@ docs/guides/admin.md|contrib/package|builds and installs packages: tests/package
 docs/guides/admin.md|apt install|the same
 docs/guides/admin.md|gpuledger setup|root's files and slurmdbd's database: tests/setup/host.sh and node.sh
 docs/guides/admin.md|gpuledger --store mysql:|the same: tests/setup/server.sh
-docs/guides/admin.md|systemctl|root and systemd
+docs/guides/admin.md|editor|an editor: tests/package/one_host.sh
+docs/guides/admin.md|sbatch|a cluster: the same
 docs/guides/deploy.md|contrib/package|builds packages: tests/package/site.sh and oci.sh
 docs/guides/deploy.md|cd contrib/ansible|the tree: tests/package/site.sh
 docs/guides/deploy.md|ansible-playbook|hosts: tests/package/site.sh

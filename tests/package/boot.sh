@@ -2,7 +2,7 @@
 # boot.sh: sourced after tree.sh. systemd as process 1 of a tree, as on a site's host: with
 # processes, mounts, control groups, a host name and a network of its own.
 #
-#     boot TREE || ...       # $booted is then its process
+#     boot TREE || ...       # $booted is then its process; a test that cannot boot is skipped
 #     booted COMMAND...      # as root of the tree
 #     halt                   # services stop, and nothing is left
 
@@ -79,4 +79,32 @@ halt ()
     wait "$boot_job" 2>/dev/null
     boot_job=
     "${control_groups[@]}" find "gpuledger-test.$$" -depth -type d -exec rmdir '{}' +
+}
+
+at_end () { halt; }
+why=$(can_boot) || skip "$why"
+
+# --- what booted hosts need -------------------------------------------------------------
+
+# eventually COMMAND...
+eventually () { for _ in $(seq 100); do "$@" && return; sleep 0.3; done; return 1; }
+# address: Slurm resolves no name on a host that has only 127.0.0.1
+address () { booted ip address add 192.0.2.1/32 dev lo; }
+
+# start_slurmdbd TREE: of the booted tree, with the server of databases and the cluster lab
+start_slurmdbd ()
+{
+    cat >"$1/etc/slurm/slurmdbd.conf" <<'END'
+DbdHost=localhost
+SlurmUser=slurm
+StorageType=accounting_storage/mysql
+StorageUser=slurm
+StorageLoc=slurm_acct_db
+PidFile=/run/slurmdbd.pid
+END
+    booted sh -c 'chown slurm /etc/slurm/slurmdbd.conf && chmod 600 /etc/slurm/slurmdbd.conf' &&
+        eventually booted mariadb -e 'CREATE DATABASE IF NOT EXISTS slurm_acct_db' &&
+        booted mariadb -e "CREATE USER slurm@localhost IDENTIFIED VIA unix_socket;
+            GRANT ALL ON slurm_acct_db.* TO slurm@localhost" &&
+        booted systemctl start slurmdbd && eventually booted sacctmgr -i add cluster lab
 }

@@ -2,34 +2,11 @@
 # The image of contrib/oci is built with buildah in a tree; the containers of kubernetes.yaml run in it
 # as a pod's would, with the commands and the configuration of the manifests; and the manifests are
 # right by the schema of Kubernetes.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-for tool in debootstrap dh unshare python3; do
-    command -v $tool >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
-done
-python3 -c 'import yaml' 2>/dev/null || { echo '1..0 # SKIP because Python has no yaml'; exit 0; }
-[ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because only root can make a tree'; exit 0; }
 # shellcheck source=tests/package/tree.sh
-. "$abs_top_srcdir/tests/package/tree.sh"
-work=$(mktemp -d) || exit 1
-trap 'rm -rf --one-file-system "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-tests=0 failed=0
+. "${abs_top_srcdir:?}/tests/package/tree.sh"
+begin debootstrap dh unshare python3
+python3 -c 'import yaml' 2>/dev/null || skip 'Python has no yaml'
 tree=$work/tree manifests=$abs_top_srcdir/contrib/oci/kubernetes.yaml
-
-# result STATUS WHAT: with the end of the log of what failed
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        tail -n 30 "$work/log" | sed 's/^/# /'
-        failed=1
-    fi
-}
-try () { what=$1; shift; "$@" >"$work/log" 2>&1; result $? "$what"; }
 
 # --- the manifests ----------------------------------------------------------------------
 python3 -c 'import json, sys, yaml
@@ -170,5 +147,4 @@ result $? "pages and a copy are in their volumes"
 run "$container" sh -c "$(command_of gpuledger-sync)" >"$work/log" 2>&1
 grep -q 'mariadb' "$work/log"
 result $? "the job sync looks for slurmdbd's database where the configuration says"
-echo "1..$tests"
-exit $failed
+end

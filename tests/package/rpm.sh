@@ -1,31 +1,10 @@
 #!/bin/bash
 # An RPM of this tree has the files of the Debian package, rpmlint finds nothing that is
 # not explained here, and rpm installs all four in an empty tree.
-set -u
-: "${abs_top_srcdir:?}"
 # shellcheck source=tests/package/tree.sh
-. "$abs_top_srcdir/tests/package/tree.sh"
-for tool in rpm rpmbuild rpmlint; do
-    command -v $tool >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
-done
-[ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because only root can install into a tree'; exit 0; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf --one-file-system "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-tests=0 failed=0
+. "${abs_top_srcdir:?}/tests/package/tree.sh"
+begin rpm rpmbuild rpmlint
 tree=$work/tree
-
-# try WHAT COMMAND...: with the end of the log of what failed
-try ()
-{
-    local what=$1
-    shift
-    tests=$((tests + 1))
-    "$@" >"$work/log" 2>&1 && echo "ok $tests - $what" && return
-    echo "not ok $tests - $what"
-    tail -n 30 "$work/log" | sed 's/^/# /'
-    failed=1
-}
 
 # what a build does not add (signature, packager, group), what the cost book is not to be
 # (readable by all), and what Fedora's own macros do (a path below /usr/lib); and a page
@@ -45,6 +24,25 @@ range ()
     rpm -qp --requires "$work"/rpms/slurm-gpuledger-plugin-0*.rpm | grep '^slurm ' >"$work/range"
     printf 'slurm %s\n' "< $("$abs_top_srcdir/contrib/debian/slurm-release" next)~" \
         ">= $("$abs_top_srcdir/contrib/debian/slurm-release")" | diff - <(sort "$work/range")
+}
+# A distribution's tag follows these.
+versions ()
+{
+    local slurm
+    slurm=$("$abs_top_srcdir/contrib/debian/slurm-release")
+    rpm -qp --qf '%{NAME} %{VERSION}-%{RELEASE}\n' "$work"/rpms/*.rpm | grep -v debug | sort | tee "$work/versions"
+    printf 'slurm-gpuledger%s\n' ' 0.1.0-1' '-agent 0.1.0-1' '-collector 0.1.0-1' "-plugin 0.1.0-1.slurm$slurm" |
+        diff - "$work/versions" &&
+        rpm -qp --requires "$work"/rpms/slurm-gpuledger-collector-0*.rpm | grep -x 'slurm-gpuledger = 0.1.0-1'
+}
+# A later release of Slurm is a later version of the plugin, and a later gpuledger always is.
+ordered ()
+{
+    local one=0.1.0-1.slurm22.05.el9
+    for later in 0.1.0-1.slurm24.11.el9 0.1.1-1.slurm22.05.el9; do
+        [ "$(rpm --eval "%{lua: print (rpm.vercmp ('$one', '$later'))}")" = -1 ] || return
+        dpkg --compare-versions 0.1.0+deb12+slurm22.05 lt 0.1.0+deb12+slurm24.11 || return
+    done
 }
 install_rpms ()
 {
@@ -66,8 +64,9 @@ try "the packages are built" env HOME="$work" "$abs_top_srcdir/contrib/package" 
 try "they have the files of the Debian packages" files
 try "rpmlint finds no error" lint
 try "the plugin needs the release of Slurm that it was built for" range
+try "its release names that of Slurm" versions
+try "so that rpm orders the plugins" ordered
 try "rpm installs them" install_rpms
 try "the programs run" runs
 try "erased, a changed configuration is saved" changed
-echo "1..$tests"
-exit $failed
+end

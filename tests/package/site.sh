@@ -2,36 +2,13 @@
 # A site from packages: an Ansible role and `gpuledger setup --root` make the image of a node and
 # set up an accounting host with a real slurmdbd; both boot with systemd, and every unit of gpuledger
 # starts as it is installed.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-for tool in debootstrap dh unshare nsenter pgrep; do
-    command -v $tool >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
-done
-[ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because only root can make a tree'; exit 0; }
-work=$(mktemp -d) || exit 1
 # shellcheck source=tests/package/tree.sh
-. "$abs_top_srcdir/tests/package/tree.sh"
+. "${abs_top_srcdir:?}/tests/package/tree.sh"
+begin debootstrap dh unshare nsenter pgrep
 # shellcheck source=tests/package/boot.sh
 . "$abs_top_srcdir/tests/package/boot.sh"
-trap 'halt; rm -rf --one-file-system "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-why=$(can_boot) || { echo "1..0 # SKIP because $why"; exit 0; }
-tests=0 failed=0
 node=$work/node host=$work/host
 
-# result STATUS WHAT: with the end of the log of what failed
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        tail -n 40 "$work/log" | sed 's/^/# /'
-        failed=1
-    fi
-}
-try () { what=$1; shift; "$@" >"$work/log" 2>&1; result $? "$what"; }
 says () { grep -Eq -- "$2" "$work/log"; result $? "$1"; }
 
 # make_host: a tree with systemd, Slurm's clients and Ansible; and all that the packages need, for
@@ -50,9 +27,6 @@ make_host ()
         cp -a "$node" "$host" &&
         within "$host" apt-get -q -y --no-install-recommends install mariadb-server slurmdbd slurm-wlm-mysql-plugin
 }
-
-# address: Slurm resolves no name on a host that has only 127.0.0.1
-address () { booted ip address add 192.0.2.1/32 dev lo; }
 
 # role KIND PLACE...: the role for this kind of host; PLACE is `booted` or `within TREE`
 role ()
@@ -120,7 +94,7 @@ halt
 # --- the accounting host ----------------------------------------------------------------
 try "the accounting host boots" boot "$host"
 address
-slurm_files ()
+slurmdbd_runs ()
 {
     mkdir -p "$host/etc/slurm"
     cat >"$host/etc/slurm/slurm.conf" <<'END'
@@ -132,24 +106,7 @@ GresTypes=gpu
 NodeName=g[001-002] Gres=gpu:h100:8
 PartitionName=gpu Nodes=ALL
 END
-    cat >"$host/etc/slurm/slurmdbd.conf" <<'END'
-DbdHost=localhost
-SlurmUser=slurm
-StorageType=accounting_storage/mysql
-StorageUser=slurm
-StorageLoc=slurm_acct_db
-PidFile=/run/slurmdbd.pid
-END
-    booted sh -c 'chown slurm /etc/slurm/slurmdbd.conf && chmod 600 /etc/slurm/slurmdbd.conf'
-}
-# eventually COMMAND...
-eventually () { for _ in $(seq 100); do "$@" && return; sleep 0.3; done; return 1; }
-slurmdbd_runs ()
-{
-    slurm_files && eventually booted mariadb -e 'CREATE DATABASE IF NOT EXISTS slurm_acct_db' &&
-        booted mariadb -e "CREATE USER slurm@localhost IDENTIFIED VIA unix_socket;
-            GRANT ALL ON slurm_acct_db.* TO slurm@localhost" &&
-        booted systemctl start slurmdbd && eventually booted sacctmgr -i add cluster lab &&
+    start_slurmdbd "$host" &&
         cat "$abs_top_srcdir/tests/sync/rows.sql" "$abs_top_srcdir/tests/sync/last_hour.sql" >"$host/root/rows.sql" &&
         booted sh -c 'mariadb slurm_acct_db </root/rows.sql'
 }
@@ -187,5 +144,4 @@ result $? "the site is published"
 try "setup --remove" booted gpuledger setup --remove --run-sql
 ! booted systemctl list-unit-files --state=enabled | grep gpuledger | grep -v -E 'publish|mail' >"$work/log"
 result $? "disables what it enabled"
-echo "1..$tests"
-exit $failed
+end

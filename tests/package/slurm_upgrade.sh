@@ -4,33 +4,10 @@
 # Slurm refuses, nor removes it unasked; the job ends as if nothing had happened, with the
 # plugin that it began with; the next job is recorded by the new one. The directories have
 # packages built for 22.05 and for 24.11; without them they are built.
-set -u
-: "${abs_top_srcdir:?}"
 # shellcheck source=tests/package/tree.sh
-. "$abs_top_srcdir/tests/package/tree.sh"
-for tool in debootstrap dh unshare sqlite3; do
-    command -v $tool >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
-done
-[ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because only root can make a tree'; exit 0; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf --one-file-system "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-tests=0 failed=0
+. "${abs_top_srcdir:?}/tests/package/tree.sh"
+begin debootstrap dh dpkg-scanpackages unshare sqlite3
 tree=$work/tree old=${1:-$work/old} new=${2:-$work/new}
-
-# result STATUS WHAT: with the end of the log of what failed
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        tail -n 30 "$work/log" | sed 's/^/# /'
-        failed=1
-    fi
-}
-try () { what=$1; shift; "$@" >"$work/log" 2>&1; result $? "$what"; }
 
 build_old () { DEB_BUILD_OPTIONS='noopt parallel=2' "$abs_top_srcdir/contrib/package" deb --output "$old" --version 0.1.0; }
 if [ -z "${2:-}" ]; then
@@ -38,6 +15,33 @@ if [ -z "${2:-}" ]; then
     try "packages for Debian 13" build_within trixie "$work/builder" "$new"
     rm -rf --one-file-system "$work/builder"
 fi
+
+# --------------------------------------------- one archive for both releases of Debian
+
+# A pool, and an index for each release, as reprepro and aptly make it: two packages of one
+# name and version could not both be in it.
+make_archive ()
+{
+    mkdir -p "$tree/archive/pool" && cp "$old"/*.deb "$new"/*.deb "$tree/archive/pool" &&
+        index bookworm deb12 && index trixie deb13
+}
+index () # RELEASE DISTRIBUTION
+{
+    local place
+    place=dists/$1/main/binary-$(dpkg --print-architecture)
+    (cd "$tree/archive" && mkdir -p "$place" && dpkg-scanpackages --multiversion pool |
+        awk -v RS= -v ORS='\n\n' -v version="\nVersion: [^\n]*[+]$2" '$0 ~ version' >"$place/Packages") &&
+        grep -q '^Package: slurm-gpuledger-plugin$' "$tree/archive/$place/Packages"
+}
+use_archive () # RELEASE
+{
+    echo "deb [trusted=yes] file:/archive $1 main" >"$tree/etc/apt/sources.list.d/gpuledger.list" &&
+        within "$tree" apt-get -q update
+}
+all_debs () { find "$old" "$new" -name '*.deb' -printf '%f\n' | LC_ALL=C sort; }
+all_debs | uniq -d >"$work/log"
+[ "$(all_debs | wc -l)" -ge 8 ] && [ ! -s "$work/log" ]
+result $? "no two packages have one name and version"
 
 # ------------------------------------------------------------------ a node of Debian 12
 
@@ -106,17 +110,51 @@ set_up_node ()
 {
     make_tree bookworm "$tree" && mkdir -p "$tree/etc/slurm" "$tree/srv" &&
         within "$tree" apt-get -q -y --no-install-recommends install slurmctld slurmd slurm-client munge procps &&
-        install_debs "$tree" "$old" slurm-gpuledger slurm-gpuledger-plugin &&
+        make_archive && use_archive bookworm &&
+        within "$tree" apt-get -q -y --no-install-recommends install slurm-gpuledger slurm-gpuledger-plugin &&
         within "$tree" install -d -m 700 /var/spool/gpuledger && configure_slurm &&
         cp "$work/cluster.sh" "$tree/root" && [[ $(slurm_of) == 22.05.* ]]
 }
 try "Debian 12 with Slurm 22.05 and the plugin" set_up_node
 
+# An archive that has plugins for two releases of Slurm on Debian 12: apt takes the latest,
+# unless it is told the release.
+two_releases ()
+{
+    local raw=$work/raw
+    dpkg-deb -R "$old"/slurm-gpuledger-plugin_*.deb "$raw" &&
+        sed -i '/^Version:/s/slurm22[.]05/slurm24.11/; /^Depends:/{s/22[.]05/24.11/g; s/22[.]06/24.12/g}' "$raw/DEBIAN/control" &&
+        dpkg-deb --root-owner-group -b "$raw" "$tree/archive/pool/" && index bookworm deb12 && use_archive bookworm &&
+        [ "$(within "$tree" apt-cache madison slurm-gpuledger-plugin | grep -c /archive)" -eq 2 ]
+}
+pin () { sed -n '/^Package: slurm-gpuledger-plugin$/,/^```/p' "$abs_top_srcdir/docs/guides/admin.md" | sed '/^```/d'; }
+pinned ()
+{
+    pin >"$tree/etc/apt/preferences.d/gpuledger" && [ -s "$tree/etc/apt/preferences.d/gpuledger" ] &&
+        within "$tree" apt-get -q -y --allow-downgrades install slurm-gpuledger-plugin && plugin_is deb12+slurm22.05
+}
+# shellcheck disable=SC2016
+plugin_is () { [[ $(within "$tree" dpkg-query -W -f '${Version}' slurm-gpuledger-plugin) == *+"$1" ]]; }
+back_to_one ()
+{
+    rm -f "$tree"/archive/pool/slurm-gpuledger-plugin_*deb12+slurm24.11_*.deb "$tree/etc/apt/preferences.d/gpuledger"
+    index bookworm deb12
+}
+try "the node has the plugin of Debian 12 and Slurm 22.05" plugin_is deb12+slurm22.05
+try "a second one, for another Slurm, is in the archive" two_releases
+within "$tree" apt-get -s dist-upgrade >"$work/log" 2>&1
+! grep -E '^(Inst|Remv) slurm-gpuledger-plugin' "$work/log"
+result $? "apt does not upgrade to it"
+within "$tree" apt-get -q -y purge slurm-gpuledger-plugin >"$work/log" 2>&1
+try "the release is pinned as the guide says, and its plugin installed" pinned
+try "the archive of Debian 12 as before" back_to_one
+
 # --------------------------------------------------------------- what apt does to Slurm
 
 to_trixie ()
 {
-    sed -i s/bookworm/trixie/ "$tree/etc/apt/sources.list" && within "$tree" apt-get -q update &&
+    rm "$tree/etc/apt/sources.list.d/gpuledger.list" &&
+        sed -i s/bookworm/trixie/ "$tree/etc/apt/sources.list" && within "$tree" apt-get -q update &&
         mkdir -p "$tree/new" && cp "$new"/slurm-gpuledger_*.deb "$new"/slurm-gpuledger-plugin_*.deb "$tree/new"
 }
 try "Debian 13 has Slurm 24.11" to_trixie
@@ -130,6 +168,15 @@ within "$tree" apt-get -s dist-upgrade >"$work/log" 2>&1
 ! grep -q '^Inst slurmd .*24\.11' "$work/log" || grep -q '^Remv slurm-gpuledger-plugin ' "$work/log"
 result $? "so does a dist-upgrade"
 grep -E '^(Remv|Inst) slurm' "$work/log" | sed 's/^/# /'
+# With the archive, each of them finds the plugin of the new release.
+try "the archive of Debian 13" use_archive trixie
+for what in 'install slurmd' dist-upgrade; do
+    # shellcheck disable=SC2086
+    within "$tree" apt-get -s $what >"$work/log" 2>&1
+    grep -q '^Inst slurmd .*24\.11' "$work/log" && ! grep -q '^Remv slurm-gpuledger' "$work/log" &&
+        grep -q '^Inst slurm-gpuledger-plugin \[.*+slurm22\.05\] (.*+slurm24\.11 ' "$work/log"
+    result $? "$what: Slurm and the plugin for it"
+done
 
 # --------------------------------------------------- upgraded in one step, with a running job
 
@@ -191,5 +238,4 @@ mkdir -p "$tree/old" && cp "$old"/slurm-gpuledger-plugin_*.deb "$tree/old"
 within "$tree" sh -c 'apt-get -s --allow-downgrades install slurmd /old/*.deb' >"$work/log" 2>&1
 [ $? -ne 0 ] && grep -q 'slurm' "$work/log"
 result $? "the plugin for 22.05 is refused next to 24.11"
-echo "1..$tests"
-exit $failed
+end

@@ -2,6 +2,47 @@
 # tree.sh: sourced by the tests of packages. Clean Debian trees in which packages are
 # installed as on a site's hosts. Mounts end with the command that needs them; no
 # service starts.
+#
+#     . "${abs_top_srcdir:?}/tests/package/tree.sh"
+#     begin debootstrap dh                # or the test is skipped; $work is its directory
+#     try "apt installs them" install_debs "$tree" "$work/one"
+#     end
+
+set -u
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+
+# begin TOOL...: the test needs root and these
+begin ()
+{
+    local tool
+    for tool; do
+        command -v "$tool" >/dev/null || skip "$tool is not installed"
+    done
+    [ "$(id -u)" -eq 0 ] || skip 'only root can make a tree'
+    work=$(mktemp -d) || exit 1
+    trap 'at_end; rm -rf --one-file-system "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
+    tests=0 failed=0
+}
+skip () { echo "1..0 # SKIP because $1"; exit 0; }
+# at_end: what else ends with the test; a test may define its own
+at_end () { :; }
+end () { echo "1..$tests"; exit $failed; }
+
+# result STATUS WHAT: with the end of the log of what failed
+result ()
+{
+    tests=$((tests + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tests - $2"
+    else
+        echo "not ok $tests - $2"
+        tail -n 40 "$work/log" | sed 's/^/# /'
+        failed=1
+    fi
+}
+# try WHAT COMMAND...
+try () { what=$1; shift; "$@" >"$work/log" 2>&1; result $? "$what"; }
 
 names='slurm-gpuledger slurm-gpuledger-collector slurm-gpuledger-agent slurm-gpuledger-plugin'
 
@@ -53,24 +94,25 @@ install_debs ()
     within "$tree" sh -c "apt-get -q -y --no-install-recommends ${apt_options:-} install slurm-client $(echo $debs)"
 }
 
-# later_version FROM TO [COMMAND...]: the packages of FROM, of version 0.1.0, as those of
-# version 0.1.1 in TO; COMMAND runs in each package's directory before it is packed
+# later_version FROM TO [COMMAND...]: the packages of FROM, of version 0.1.0+deb12, as those
+# of version 0.1.1+deb12 in TO; COMMAND runs in each package's directory before it is packed
 later_version ()
 {
     local from=$1 to=$2 deb raw
     shift 2
     mkdir "$to" && raw=$to/raw || return
-    for deb in "$from"/slurm-gpuledger*_0.1.0_*.deb; do
+    for deb in "$from"/slurm-gpuledger*_0.1.0+*.deb; do
         case $deb in *-dbgsym_*) continue ;; esac
         dpkg-deb -R "$deb" "$raw" &&
-            sed -i 's/^Version: 0.1.0$/Version: 0.1.1/; s/(= 0.1.0)/(= 0.1.1)/' "$raw/DEBIAN/control" &&
+            sed -i 's/^Version: 0\.1\.0+/Version: 0.1.1+/; s/(= 0\.1\.0+/(= 0.1.1+/' "$raw/DEBIAN/control" &&
             (cd "$raw" && "${@:-true}") &&
-            dpkg-deb --root-owner-group -b "$raw" "$to/$(basename "$deb" | sed 's/_0.1.0_/_0.1.1_/')" &&
+            dpkg-deb --root-owner-group -b "$raw" "$to/$(basename "$deb" | sed 's/_0\.1\.0+/_0.1.1+/')" &&
             rm -rf "$raw" || return
     done
 }
+# has_version TREE 0.1.0
 # shellcheck disable=SC2016
-has_version () { [ "$(within "$1" dpkg-query -W -f '${Version}' slurm-gpuledger)" = "$2" ]; }
+has_version () { [[ $(within "$1" dpkg-query -W -f '${Version}' slurm-gpuledger) == "$2"+* ]]; }
 
 # built_debs: the directory with the packages of this tree, which are built once for all tests;
 # not for speed: a compiler that does not optimize is done earlier

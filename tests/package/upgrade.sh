@@ -3,33 +3,10 @@
 # downgraded, removed, purged and installed again: the ledger, its closed months, what the
 # site enabled and what it changed stay. DIR has packages of that version for the Slurm of
 # this machine; without it they are built.
-set -u
-: "${abs_top_srcdir:?}"
 # shellcheck source=tests/package/tree.sh
-. "$abs_top_srcdir/tests/package/tree.sh"
-for tool in debootstrap dh unshare sqlite3 systemctl; do
-    command -v $tool >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
-done
-[ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because only root can make a tree'; exit 0; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf --one-file-system "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-tests=0 failed=0
+. "${abs_top_srcdir:?}/tests/package/tree.sh"
+begin debootstrap dh unshare sqlite3 systemctl
 tree=$work/tree one=${1:-$work/one} two=$work/two
-
-# result STATUS WHAT: with the end of the log of what failed
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $tests - $2"
-    else
-        echo "not ok $tests - $2"
-        tail -n 30 "$work/log" | sed 's/^/# /'
-        failed=1
-    fi
-}
-try () { what=$1; shift; "$@" >"$work/log" 2>&1; result $? "$what"; }
 
 # The next version has other defaults than the installed one.
 change_defaults ()
@@ -205,5 +182,4 @@ rebuild ()
         ledger >"$work/after" && diff "$work/ledger" "$work/after"
 }
 try "a new host, restored from the copy, has the same ledger" rebuild
-echo "1..$tests"
-exit $failed
+end

@@ -47,7 +47,7 @@ room lib/carbon base gres site evidence usage money ledger report carbon
 room lib/prices base gres site planning report prices
 room lib/demand base gres site evidence usage money planning report demand
 room lib/waste base gres site evidence usage money ledger report waste
-room lib/statement base gres site usage money ledger report waste statement
+room lib/statement base gres site usage money ledger report carbon waste statement
 room lib/pages base gres site usage ledger report statement pages
 room lib/results base gres site evidence usage money ledger report statement pages results
 room lib/render base site ledger report statement render

@@ -500,7 +500,7 @@ static bool same_bill (const bill_t *a, const bill_t *b, const char *month,
 {
     static const bill_list_t lists[]
         = {BILL_BALANCES, BILL_POSTINGS, BILL_COSTS, BILL_POOLS,
-           BILL_ENTITLEMENTS};
+           BILL_ENTITLEMENTS, BILL_CARBON};
     bool same = true;
 
     for (size_t i = 0; i < sizeof (lists) / sizeof (*lists) && same; i++) {
@@ -521,8 +521,11 @@ static month_t *read_month (store_t *store, const site_t *site,
     gl_error_t error = {""};
     month_t *m;
 
-    if (month_read (store, site, month, NULL, &m, &error) == 0)
-        return m;
+    if (month_read (store, site, month, NULL, &m, &error) == 0) {
+        if (month_carbon (m, &error) == 0)
+            return m;
+        month_free (m);
+    }
     say ("%s cannot be read: %s", month, error.text);
     return NULL;
 }

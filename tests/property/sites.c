@@ -654,6 +654,42 @@ static void make_service (made_t *m, chance_t *c, unsigned number)
     set_stage (m, c, part, m->period[month].end - 1);
 }
 
+/* --- energy ------------------------------------------------------------------- */
+
+/* Draws of its own, so that the other parts of a seed stay. A factor may change on a
+ * day, and one of two may be missing. */
+static void make_energy (made_t *m)
+{
+    chance_t chance = chance_new (m->seed ^ 0xc0), *c = &chance;
+    char day[11];
+
+    some_day (m, c, 0, 2, day);
+    if (chance_percent (c, 60))
+        add_text (m, PART_GRID,
+                  xasprintf ("{name: before, g_per_kwh: %u.%u, source: s, to: "
+                             "%s}",
+                             below (c, 600), below (c, 10), day));
+    if (chance_percent (c, 60))
+        add_text (m, PART_GRID,
+                  xasprintf ("{name: after, g_per_kwh: %u, source: t, from: %s}",
+                             below (c, 600), day));
+    for (size_t i = 0; i < 2; i++)
+        if (chance_percent (c, 40))
+            add_text (m, PART_EMBODIED,
+                      xasprintf ("{pool: %s, kg_per_gpu: %u, life_months: %u, "
+                                 "source: u}",
+                                 pools[i].name, 1 + below (c, 300),
+                                 1 + below (c, 90)));
+    if (chance_percent (c, 50))
+        return;
+    add_text (m, PART_TARIFF, xasprintf ("{name: flat, per_kwh: 0.1}"));
+    add_text (m, PART_POWER,
+              xasprintf ("{pool: %s, watts_per_gpu: %u, node_watts: %u, pue: "
+                         "1.%u, tariff: flat}",
+                         pools[below (c, 2)].name, 1 + below (c, 700),
+                         below (c, 2000), below (c, 10)));
+}
+
 /* --- all of it ----------------------------------------------------------------- */
 
 void made_new (made_t *m, uint64_t seed)
@@ -677,6 +713,7 @@ void made_new (made_t *m, uint64_t seed)
         make_rule (m, c, i);
     for (unsigned i = 0; i < jobs; i++)
         make_job (m, c, 1 + i);
+    make_energy (m);
     for (size_t i = m->count; i > 0;
          i--) /* the ledger begins in the first month */
         if (m->part[i - 1].kind == PART_JOB) {
@@ -712,7 +749,9 @@ static const char *const lists[] = {
     [PART_COST] = "costs",     [PART_RATE] = "rates",
     [PART_QOS] = "qos",        [PART_ENTITLEMENT] = "entitlements",
     [PART_TAX] = "taxes",      [PART_SETTLEMENT] = "settlement",
-    [PART_OUTAGE] = "outages",
+    [PART_OUTAGE] = "outages", [PART_TARIFF] = "tariffs",
+    [PART_POWER] = "power",    [PART_GRID] = "grid",
+    [PART_EMBODIED] = "embodied",
 };
 
 void made_yaml (const made_t *m, int stage, bool shuffled, buffer_t *out)

@@ -51,6 +51,7 @@ month export --fields
 month rates
 month prices list --gpu H100 --date 2026-11-26
 month prices show azure --date 2026-11-26
+month prices list --egress --date 2026-11-26
 month prices check --date 2027-06-01
 month report chargeback --month 2026-10
 month report chargeback --month 2026-11 --by team

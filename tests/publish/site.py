@@ -51,7 +51,7 @@ class Page(html.parser.HTMLParser):
             if not self.filled:
                 complain(self.path, f"nothing under '{self.heading}'")
             self.heading, self.filled = "", False
-        if tag in ("td", "dd", "svg", "h3") or (tag == "p" and self.heading == "What the columns mean"):
+        if tag in ("td", "dd", "svg", "h3", "ul") or (tag == "p" and self.heading == "What the columns mean"):
             self.filled = True
         if tag in ("h2", "dt") or (tag == "th" and a.get("scope") == "col"):
             self.inside = tag

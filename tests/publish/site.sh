@@ -24,6 +24,21 @@ is "$?:$(cut -c 1-34 err)" "1:gpuledger: the store has no facts," "a store witho
 is "$(find empty -type f)" "" "writes nothing"
 lab import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
 
+# --- a site without pools
+printf '%s\n' 'ledger: {timezone: UTC, currency: USD}' 'clusters: [{name: lab}]' >bare.yaml
+bare () { "$program" --quiet --config bare.yaml --store sqlite:bare.db "$@"; }
+bare init && bare import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json || exit 1
+for month in 2026-09 2026-10; do
+    bare close --month $month --accept 'a test' >/dev/null
+done
+bare publish bare 2>err
+is "$?:$(cat err)" "0:" "closed months without pools are published"
+links bare
+result $? "links resolve"
+is "$(find bare -name '*decisions*')" "" "there is nothing to decide"
+bare report plan --month 2026-10 2>err
+is "$?:$(cut -c 1-41 err)" "1:gpuledger: the configuration has no pools" "and a plan says which keys are missing"
+
 # --- an open site
 is "$(said publish site)" "published 3 months in site: 199 files written, 0 unchanged, 0 removed" "all pages"
 links site
@@ -74,6 +89,19 @@ month/2026-10: 2026-10
 month/2026-11: 
 month/2026-09-decisions: 2026-10 
 month/2026-10-decisions: 2026-09 " "the index, each month that is over, and the months next to it lead to them"
+# The box of the index has the sentences of the page of decisions, after its figures and before its tables.
+cat >box.py <<'END'
+import html, json, re, sys
+page = open("site/index.html", encoding="utf-8").read()
+box = page[page.index("Buy, rent or move"):].split("</section>")[0]
+words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
+want = [t for f in json.load(open(sys.argv[1]))["figures"] for t in (f["title"], f["value"] + " " + f["hint"])]
+print(words == want, len(want) > 0, page.index('class="figures"') < page.index("Buy, rent or move") < page.index("<table"))
+END
+is "$(python3 box.py site/month/2026-10-decisions.json)" "True True True" "the index says what to buy and rent, as the page of decisions does"
+sed '/<h2>For administrators/,$d' site/month/2026-10-decisions.html | sed '1,/<body/d; s/<[^>]*>//g' >body
+! grep -e ' --[a-z]' -e "gpuledger report" body
+result $? "the page of decisions has commands in its foot note alone"
 lab report utilization --month 2026-09..2026-11 --by pool,month --csv >want && cmp want site/utilization.csv
 result $? "so is the utilization"
 

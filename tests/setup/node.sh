@@ -15,8 +15,8 @@ conf=/etc/gpuledger/gpuledger.yaml stack=/etc/slurm/plugstack.conf
 mount -t tmpfs tmpfs /run || exit 1
 mount -t tmpfs tmpfs /var/spool || exit 1
 
-# No systemd runs here: a systemctl that knows which units are on, and what it was asked.
-# switch WORD UNIT: is-enabled, is-active; enable and disable write to $work/units
+# No systemd runs here: a systemctl that knows which units are on, in $work/units, and which
+# process slurmd is, in $work/slurmd. The one that restart makes has the plugin, as slurmd has it.
 mkdir -p /run/systemd/system "$work/bin" "$work/units"
 cat >"$work/bin/systemctl" <<END
 #!/bin/sh
@@ -28,6 +28,14 @@ for unit; do
     enable:*) touch "$work/units/\$unit" ;;
     disable:*) rm "$work/units/\$unit" ;;
     is-enabled:*) [ -e "$work/units/\$unit" ] && echo enabled && exit 0; echo disabled; exit 1 ;;
+    show:slurmd.service) cat "$work/slurmd" 2>/dev/null || echo 0 ;;
+    restart:slurmd.service)
+        python3 -c 'import mmap, sys, time
+with open (sys.argv[1], "rb") as file:
+    plugin = mmap.mmap (file.fileno (), 0, prot=mmap.PROT_READ)
+    time.sleep (600)' "\$(cat "$work/so")" >/dev/null 2>&1 </dev/null &
+        echo \$! >"$work/slurmd"
+        for n in 1 2 3 4 5 6 7 8 9 10; do grep -q gpuledger.so /proc/\$!/maps && break; sleep 0.2; done ;;
     is-active:*) [ -e "$work/units/\$unit" ] && echo active && exit 0; echo inactive; exit 3 ;;
     esac
 done
@@ -41,6 +49,7 @@ says "the option that is missing" '^  --collector HOST'
 ends 3 "no plugin" gl setup login --collector ledger1
 says "the package is named" 'there is no /.*/gpuledger.so: install slurm-gpuledger-plugin'
 so=$(sed -n 's/.*there is no \(\/[^ ]*\): install.*/\1/p' "$work/out")
+echo "$so" >"$work/so"
 [ "$(stat -c '%a %U' $conf)" = '644 root' ]
 result $? "everybody reads where the collector is"
 grep -q 'hosts: \[ledger1\]' $conf
@@ -74,7 +83,8 @@ printf '# of the site\noptional /nowhere/other.so\n' >$stack
 cp $stack "$work/stack"
 ends 0 "a node" gl setup node --collector ledger1,ledger2:6828
 says "the agent is enabled and started" 'ran systemctl enable --now gpuledger-agent.service'
-says "slurmd has to start again" 'systemctl restart slurmd'
+says "slurmd reads the plugin when it starts" 'slurmd reads it when it starts'
+silent "none runs under systemd" 'restart slurmd'
 [ "$(stat -c '%a %U %G' /var/spool/gpuledger)" = '700 root root' ]
 result $? "the spool is root's"
 [ "$(grep -c . $stack)" = 4 ] && grep -v '^#' $stack | head -n 1 | grep -q "^optional $so$" &&
@@ -97,6 +107,23 @@ sed -i 's/^optional.*gpuledger.so/required gpuledger.so/' $stack
 ends 3 "a required plugin" gl setup node
 says "drains nodes: it is said, and not changed" "has 'required'"
 sed -i "s|^required gpuledger.so|optional $so|" $stack
+
+# --- slurmd started before the plugin was there
+sleep 600 &
+echo $! >"$work/slurmd"
+ends 0 "a slurmd without the plugin" gl setup node --dry-run
+says "would start again" 'would run systemctl restart slurmd.service'
+ends 0 "a slurmd without the plugin" gl setup node
+says "starts again" '^done now +slurmd runs with the plugin: running jobs go on'
+kill %1
+ends 0 "a second run" gl setup node
+says "finds the plugin in it" '^done +slurmd runs with the plugin'
+says "and changes nothing" 'nothing to do: all steps are done'
+cp "$so" "$so.new" && mv "$so.new" "$so"
+ends 0 "a plugin that was replaced" gl setup node --dry-run
+says "is not the one in slurmd" 'would run systemctl restart slurmd.service'
+kill "$(cat "$work/slurmd")"
+rm "$work/slurmd"
 
 # --- back, with records in the spool that no collector has
 touch /var/spool/gpuledger/00000001.records

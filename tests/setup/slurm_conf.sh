@@ -62,7 +62,8 @@ slurmctld -D -c >"$work/log" 2>&1 &
 controller=$!
 # nodes: of Slurm: NODE TYPE COUNT CPUS MEMORY for whole GPUs, NODE slices TYPE:COUNT,...
 nodes () { scontrol -o show node 2>/dev/null; }
-slurmdb_wait sh -c 'scontrol -o show node | grep -q NodeName=u1' ||
+slurmdb_wait sh -c "! kill -0 $controller || scontrol -o show node | grep -q NodeName=u1" &&
+    kill -0 "$controller" 2>/dev/null ||
     { sed 's/^/# /' "$work/log"; echo 'Bail out! no slurmctld'; exit 1; }
 nodes | awk '
     function value(key) { return match($0, "(^| )" key "=[^ ]*") ? substr($0, RSTART + index(substr($0, RSTART), "=")) : "" }

@@ -17,6 +17,7 @@ static const char *const names[BILL_LIST_COUNT] = {
     [BILL_DAYS] = "closed_day",
     [BILL_BALANCES] = "closed_balance",
     [BILL_TEAM_DAYS] = "closed_team_day",
+    [BILL_CARBON] = "closed_carbon",
 };
 static closed_table_t tables[BILL_LIST_COUNT];
 

@@ -63,11 +63,11 @@ slurmdb_port ()
 # slurmdb_wait COMMAND...: until it succeeds, at most 60 s.
 slurmdb_wait ()
 {
-    for slurmdb_try in $(seq 300); do
-        "$@" >/dev/null 2>&1 && return 0
+    slurmdb_deadline=$(($(date +%s) + 60)) # Slurm's clients try for 9 s themselves
+    until "$@" >/dev/null 2>&1; do
+        [ "$(date +%s)" -lt "$slurmdb_deadline" ] || return 1
         sleep 0.2
     done
-    return 1
 }
 
 slurmdb_sql ()

@@ -17,7 +17,7 @@
 BEGIN {
     FS = "[ ]"
     split ("usage detail close reopen correct credit dispute uphold reject", word, " ")
-    lists = split ("posting cost pool entitlement comparison day team_day balance", list, " ")
+    lists = split ("posting cost pool entitlement comparison day team_day carbon balance", list, " ")
     for (i = 0; i < 256; i++)
         byte[sprintf ("%02x", i)] = i
     before = sprintf ("%064d", 0)

@@ -56,7 +56,7 @@ TEST_CASE (backtest__too_few_days__is_none)
 
     make (1000, 7);
     for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
-        bool any = seasonal_backtest (days, cases[i].count, &test);
+        bool any = seasonal_backtest (days, cases[i].count, 0, &test);
         assert_int_equal (any, cases[i].origins > 0);
         if (!any)
             continue;
@@ -72,7 +72,7 @@ TEST_CASE (backtest__a_line__the_model_wins_and_the_naive_error_is_known)
     uint64_t naive = 7 * 49 + 7 * 98 + 7 * 147 + 7 * 196 + 2 * 245;
 
     make (100000, 7);
-    assert_true (seasonal_backtest (days, 200, &test));
+    assert_true (seasonal_backtest (days, 200, 0, &test));
     assert_int_equal (test.best, SEASONAL_HOLT_WINTERS);
     assert_true (test.error[SEASONAL_NAIVE].of_days
                  == (unsigned __int128)naive * test.origins);
@@ -85,7 +85,7 @@ TEST_CASE (backtest__both_right__the_naive_one_is_used)
     seasonal_test_t test;
 
     make (100000, 0);
-    assert_true (seasonal_backtest (days, 200, &test));
+    assert_true (seasonal_backtest (days, 200, 0, &test));
     assert_true (test.error[SEASONAL_HOLT_WINTERS].of_days == 0);
     assert_int_equal (test.best, SEASONAL_NAIVE);
 }
@@ -129,13 +129,13 @@ TEST_CASE (all__the_largest_values__stay_in_range)
 
     for (size_t i = 0; i < DAYS; i++)
         days[i] = i % 3 ? SEASONAL_VALUE_MAX : 0;
-    assert_true (seasonal_backtest (days, DAYS, &test));
+    assert_true (seasonal_backtest (days, DAYS, 0, &test));
     seasonal_fit (SEASONAL_HOLT_WINTERS, days, DAYS, &fit);
     for (size_t k = 1; k <= 3660; k++)
         assert_true (seasonal_ahead (&fit, k) >= 0);
     for (size_t i = 0; i < DAYS; i++)
         days[i] = 0;
-    assert_true (seasonal_backtest (days, DAYS, &test));
+    assert_true (seasonal_backtest (days, DAYS, 0, &test));
     assert_true (test.actual == 0 && test.error[SEASONAL_NAIVE].of_days == 0);
 }
 

@@ -165,6 +165,39 @@ TEST_CASE (idle__subsidised__in_the_same_part)
     bill_free (bill);
 }
 
+/* 6 h cost 5.00. At 4.00 they are below cost; where an entitlement covers a half of
+ * 8.00, the half of the cost counts. */
+TEST_CASE (margin__charge_less_cost__covered_time_left_out)
+{
+    bill_t *bill = bill_new ();
+    posting_t *row = add_charge (bill, "2026-10", "p", NULL, "t", 6, 800);
+    mpq_t margin;
+
+    mpq_init (margin);
+    add_pool (bill, "2026-10", "p", 1, 1);
+    mpz_set_ui (row->cost_units, 500);
+    assert_true (posting_margin (bill, row, margin));
+    assert_int_equal (mpq_cmp_si (margin, 300, 1), 0);
+    mpz_set_ui (row->charge_units, 400);
+    mpz_set_si (row->adjustment_units[ADJUSTMENT_SUBSIDY], -400);
+    assert_true (posting_margin (bill, row, margin));
+    assert_int_equal (mpq_cmp_si (margin, -100, 1), 0);
+    mpz_set_ui (row->adjustment_units[ADJUSTMENT_SUBSIDY], 0);
+    mpz_set_si (row->adjustment_units[ADJUSTMENT_ENTITLEMENT], -400);
+    assert_true (posting_margin (bill, row, margin));
+    assert_int_equal (mpq_cmp_si (margin, 150, 1), 0);
+    row->kind = BILL_CREDIT;
+    assert_true (posting_margin (bill, row, margin));
+    assert_int_equal (mpq_sgn (margin), 0);
+    bill_free (bill);
+    bill = bill_new (); /* a pool whose cost is unknown */
+    row = add_charge (bill, "2026-10", "p", NULL, "t", 6, 800);
+    add_pool (bill, "2026-10", "p", 1, 1)->has_cost = false;
+    assert_false (posting_margin (bill, row, margin));
+    mpq_clear (margin);
+    bill_free (bill);
+}
+
 /* --- what a person would say ------------------------------------------------ */
 
 /* A line of charges: list price, and what an entitlement and a subsidy take off. */

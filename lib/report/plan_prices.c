@@ -1,0 +1,158 @@
+/* The section of the plan that says what an hour costs: owned, of it what is sunk
+ * and what can be avoided, and rented. */
+#include "base/array.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "report/plan_private.h"
+
+void plan_sunk (const breakeven_t *cost, mpq_t ret_per_year)
+{
+    mpq_set_ui (ret_per_year, 0, 1);
+    for (size_t i = 0; i < cost->part_count; i++)
+        if (cost->part[i].kind == COST_HARDWARE)
+            mpq_add (ret_per_year, ret_per_year, cost->part[i].per_gpu_year);
+}
+
+/* ---- owned ---- */
+
+/* A part of the year of a GPU, for each hour at work. */
+static void add_owned (const plan_view_t *v, const char *item,
+                       mpq_srcptr per_year)
+{
+    mpq_t q;
+
+    mpq_init (q);
+    exact_add_scaled (q, per_year, 1, v->pool->cost.hours);
+    mpq_div (q, q, v->used);
+    plan_row (v, item);
+    plan_put (v, PLAN_MEASURED, v->used);
+    plan_put (v, PLAN_RATE, q);
+    mpq_clear (q);
+}
+
+/* A year of a GPU at the measured use; `off`: idle GPUs draw nothing. */
+static bool year_of (const plan_view_t *v, bool off, mpq_t ret_year)
+{
+    const breakeven_t *cost = &v->pool->cost;
+    const breakeven_change_t change = {.idle_off = off};
+    gl_error_t ignored;
+    breakeven_t b;
+
+    if (mpq_cmp_ui (v->used, 1, 1) > 0
+        || breakeven_changed (v->site, cost->pool, cost->at, v->used, &change,
+                              &b, &ignored)
+               < 0)
+        return false;
+    mpq_set (ret_year, b.per_gpu_year);
+    breakeven_clear (&b);
+    return true;
+}
+
+/* Where it is known what idle GPUs draw. */
+static void add_switched_off (const plan_view_t *v)
+{
+    mpq_t on, off;
+
+    mpq_inits (on, off, NULL);
+    if (year_of (v, false, on) && year_of (v, true, off)
+        && mpq_cmp (on, off) > 0) {
+        mpq_sub (on, on, off);
+        add_owned (v, "of it avoidable if idle GPUs are switched off", on);
+        *v->has |= HAS_SWITCHED_OFF;
+    }
+    mpq_clears (on, off, NULL);
+}
+
+static void add_own (const plan_view_t *v)
+{
+    const breakeven_t *cost = &v->pool->cost;
+    mpq_t sunk, rest;
+
+    mpq_inits (sunk, rest, NULL);
+    add_owned (v, "owned: full cost", cost->per_gpu_year);
+    *v->has |= HAS_OWNED;
+    plan_sunk (cost, sunk);
+    mpq_sub (rest, cost->per_gpu_year, sunk);
+    if (mpq_sgn (sunk) > 0) {
+        add_owned (v, "of it sunk: the hardware is bought", sunk);
+        add_owned (v, "of it avoidable if the GPUs are given up", rest);
+        *v->has |= HAS_SUNK;
+    }
+    add_switched_off (v);
+    mpq_clears (sunk, rest, NULL);
+}
+
+/* ---- rented ---- */
+
+/* A price with a term is paid for hours that were not allocated, too: what an hour
+ * allocated to jobs cost at it, next to what one cost that is owned. */
+static void add_price (const plan_view_t *v, const breakeven_cloud_t *cloud)
+{
+    GL_AUTOFREE char *item = xasprintf ("%s: rented price", cloud->cloud->name);
+    GL_AUTOFREE char *at_work
+        = xasprintf ("%s: rented price of an hour at work", cloud->cloud->name);
+    mpq_srcptr held = v->measured ? v->used : NULL;
+    mpq_t q;
+
+    plan_row (v, item);
+    plan_put (v, PLAN_PERCENT, cloud->committed ? NULL : cloud->utilization);
+    plan_put (v, PLAN_MEASURED, held);
+    plan_put (v, PLAN_RATE, cloud->cloud->per_gpu_hour);
+    plan_put_price (v, cloud);
+    *v->has |= cloud->committed ? HAS_TERM : HAS_RENT;
+    if (!cloud->committed || !held)
+        return;
+    mpq_init (q);
+    mpq_div (q, cloud->cloud->per_gpu_hour, held);
+    plan_row (v, at_work);
+    plan_put (v, PLAN_MEASURED, held);
+    plan_put (v, PLAN_RATE, q);
+    plan_put_price (v, cloud);
+    mpq_clear (q);
+}
+
+/* ---- the section ---- */
+
+void plan_prices (plan_view_t *v)
+{
+    const plan_pool_t *p = v->pool;
+
+    if (!p->has_cost)
+        return;
+    if (v->measured)
+        add_own (v);
+    for (size_t i = 0; i < p->cost.cloud_count; i++)
+        if (!p->cost.cloud[i].old)
+            add_price (v, &p->cost.cloud[i]);
+}
+
+void plan_prices_help (buffer_t *out, unsigned has)
+{
+    static const struct {
+        unsigned has;
+        const char *text;
+    } sentences[] = {
+        {HAS_OWNED, " Full cost: the yearly cost of a GPU over its hours at "
+                    "work, idle hours included."},
+        {HAS_SUNK, " Sunk is the part that is spent already: giving up the GPUs "
+                   "does not bring it back. Avoidable are staff, power and "
+                   "other costs, which end with the GPUs. Compare the rented "
+                   "price with the avoidable cost while the GPUs live, and "
+                   "with the full cost before you buy new ones."},
+        {HAS_SWITCHED_OFF, " Idle GPUs that are switched off save the power "
+                           "that they draw."},
+        {HAS_RENT, " % is the share of the time at work above which the full "
+                   "cost of owning is less than the rented price."},
+        {HAS_TERM, " A price with a term is paid around the clock: it has no "
+                   "such share, and costs more for each hour at work."},
+        {HAS_RENT | HAS_TERM,
+         " A rented price may not cover the same network and storage."},
+    };
+    bool first = true;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (sentences); i++)
+        if (has & sentences[i].has) {
+            buffer_add_text (out, sentences[i].text + first);
+            first = false;
+        }
+}
