@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "statement/summary_private.h"
 
 static const char *team_of (const page_t *page, size_t i)
@@ -31,10 +32,13 @@ static void take_teams (page_t *page, const bill_t *bill)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
+    const char *last = NULL;
 
-    for (size_t i = 0; i < count; i++)
-        if (posting_is_due (&rows[i]))
-            texts_add_new (&page->teams, rows[i].team ? rows[i].team : "");
+    for (size_t i = 0; i < count; i++) {
+        const char *team = rows[i].team ? rows[i].team : "";
+        if (posting_is_due (&rows[i]) && !text_same (last, team))
+            texts_add_new (&page->teams, last = team);
+    }
 }
 
 static void variance_add (variance_t *to, const variance_t *from)

@@ -298,7 +298,8 @@ static int prepare (struct making *m, gl_error_t *error)
     }
     if (!m->s.chargeback
         && (report_keys_parse ("team", &by_team.by, &label, error) < 0
-            || chargebacks_make (m->store, &by_team, &m->s.chargeback, error)
+            || chargebacks_make (m->store, &by_team, NULL, &m->s.chargeback,
+                                 error)
                    < 0))
         return -1;
     return add_earlier (m, error);

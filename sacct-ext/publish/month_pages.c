@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -326,7 +327,8 @@ static int write_chargeback (struct writing *w, const page_t *month,
     char *label = NULL;
 
     if (report_keys_parse ("team", &query.by, &label, error) < 0
-        || chargebacks_make (w->of->store, &query, ret_report, error) < 0)
+        || chargebacks_make (w->of->store, &query, w->month, ret_report, error)
+               < 0)
         return -1;
     return page_write (w->of->site, &page, *ret_report, error);
 }
@@ -596,7 +598,7 @@ static int write_jobs (struct writing *w, gl_error_t *error)
         name[i].cluster = w->job[i].cluster;
     }
     rc = jobs_explain (w->of->store, w->of->query->site, name, count,
-                       &w->of->query->period, explain, error);
+                       &w->of->query->period, w->month, explain, error);
     for (size_t i = 0; i < count; i++) {
         if (rc == 0)
             rc = write_job (w, &w->job[i], explain[i], error);
@@ -634,14 +636,15 @@ static int write_lists (struct writing *w, gl_error_t *error)
     if (rc == 0)
         rc = write_results (w, error);
     free_shares (w);
+    malloc_trim (0); /* what follows needs blocks of other sizes */
     return rc;
 }
 
 int month_pages_write (const month_pages_t *of, gl_error_t *error)
 {
     struct writing w = {.of = of};
-    int rc = statements_open (of->store, of->query, of->periods, &w.statements,
-                              error);
+    int rc = statements_open_next (of->store, of->query, of->periods, of->last,
+                                   &w.statements, error);
 
     if (rc == 0) {
         statements_link (w.statements);
@@ -652,10 +655,12 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
                      || write_statements (&w, error) < 0
                  ? -1
                  : 0;
+        statements_keep_month (w.statements, of->last);
+        malloc_trim (0);
     }
-    statements_close (w.statements);
     if (rc == 0)
         rc = write_jobs (&w, error);
+    malloc_trim (0);
     page_forget (of->site);
     GL_FREE_EACH (w.job, w.job_count, it,
                   (free (it->cluster), free (it->team), free (it->user)));
