@@ -644,8 +644,8 @@ static void add_notes (const demand_page_t *p)
                      "waits may include time that they were on hold.",
                      (unsigned long long)d->from_submission);
         report_note (r, NOTE_COMMAND,
-                     "'gpuledger sync', JSON, and text with the column Eligible "
-                     "say from when jobs could start.");
+                     "'gpuledger sync', JSON, and text with the column Eligible say "
+                     "from when jobs could start.");
     }
     if (d->unplaced)
         report_note (r, NOTE_INFORMATION,
