@@ -246,6 +246,32 @@ static void note_power (report_t *report, const bill_carbon_t *rows,
     cube_free (pools);
 }
 
+/* The mean of the month, where `power` has one. */
+static void note_pue (report_t *report, const bill_carbon_t *rows, size_t count)
+{
+    cube_t *pools = cube_new (fields, "pool");
+    mpq_t q;
+
+    mpq_init (q);
+    cube_add_list (pools, rows, count);
+    for (size_t i = 0; i < cube_count (pools); i++) {
+        const bill_carbon_t *p = cube_row (pools, i);
+        mpq_add (q, p->measured_kwh, p->modelled_kwh);
+        if (mpq_sgn (q) <= 0 || mpq_equal (q, p->facility_kwh))
+            continue;
+        mpq_div (q, p->facility_kwh, q);
+        GL_AUTOFREE char *pue = exact_text (q, 2);
+        report_note_pool (report, NOTE_INFORMATION,
+                          p->pool ? p->pool : key_info (KEY_POOL)->absent,
+                          "the power usage effectiveness (PUE) is %s.", pue);
+    }
+    report_note (report, NOTE_INFORMATION,
+                 "The energy is that of jobs: what GPUs draw while no job has "
+                 "them is in no figure.");
+    mpq_clear (q);
+    cube_free (pools);
+}
+
 static void note_grid (report_t *report, const bill_carbon_t *all,
                        note_level_t level)
 {
@@ -272,6 +298,7 @@ void carbon_notes (report_t *report, const bill_carbon_t *rows, size_t count,
         note_grid (report, &all, level);
     note_power (report, rows, count, level);
     if (form != CARBON_LINES) {
+        note_pue (report, rows, count);
         note_factors (report, rows, count);
         note_series (report, rows, count, &all);
     }

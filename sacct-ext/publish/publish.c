@@ -624,7 +624,8 @@ static int write_index (struct publishing *p)
     const struct known_month *last = last_decided (p);
     GL_AUTOFREE char *decisions
         = last ? page_path_decisions (last->name) : NULL;
-    render_link_t near[6] = {{"Utilization", "utilization"},
+    GL_AUTOFREE char *waste = last ? page_path_waste (last->name) : NULL;
+    render_link_t near[7] = {{"Utilization", "utilization"},
                              {"Definitions", "definitions"},
                              {"Hashes", "verify"}};
     page_t page = {.path = "index",
@@ -635,8 +636,10 @@ static int write_index (struct publishing *p)
     gl_error_t error;
     int rc = last ? add_verdicts (p, last->name, report) : CLI_OK;
 
-    if (last)
+    if (last) {
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
+        near[page.near_count++] = (render_link_t){"Waste", waste};
+    }
     if (p->foreseen)
         near[page.near_count++] = (render_link_t){"Demand", "demand"};
     if (*p->closable)

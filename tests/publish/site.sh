@@ -110,6 +110,12 @@ is "$(jq -r '.figures[] | "\(.title) \(.value)"' site/utilization.json | head -n
     "what is unknown has a tile, and is neither idle nor out of service"
 grep -q 'Change the MIG layout of slices, whose free parts were too small for another job' site/month/2026-10.html
 result $? "free parts that are too small claim no jobs that did not fit"
+grep -q 'href="month/2026-10-waste.html">Waste' site/index.html
+result $? "the index leads to the waste of the last full month"
+jq -r '.notes[].text' site/month/2026-10.json >notes
+grep -qx 'Pools h100, slices: the power usage effectiveness (PUE) is 1.30.' notes &&
+    grep -q '^The energy is that of jobs: what GPUs draw while no job has them' notes
+result $? "the month says the PUE, and that the energy of idle GPUs is not in it"
 
 for by in user project; do
     is "$(python3 -c 'import csv, sys, decimal
