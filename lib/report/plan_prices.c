@@ -174,8 +174,8 @@ void plan_prices_help (buffer_t *out, unsigned has)
          "one. Pages of a month divide the cost of that month, which differs a "
          "little."},
         {HAS_SUNK, 0,
-         " Sunk is the part that is spent already: giving up the GPUs does not "
-         "bring it back. Avoidable are staff, power and other costs, which end "
+         " The sunk cost is the part that is spent already: giving up the GPUs does "
+         "not bring it back. Avoidable are staff, power and other costs, which end "
          "with the GPUs."},
         {HAS_SUNK, HAS_RENT | HAS_TERM,
          " Compare the rented price with the avoidable cost while the GPUs live, "

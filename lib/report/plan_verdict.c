@@ -112,7 +112,7 @@ typedef struct {
     values_t need;
     uint64_t nodes, spare_nodes; /* there are; of them not even peaks need */
     char *load;  /* "250.3 GPU hours a day, 65.2 % of the 16 GPUs" */
-    char *limit; /* "244.4": what is planned for them */
+    char *limit; /* "244.4 a day (target 70.0 %, spares 10.0 %)": the plan */
     bool over;   /* the load is above that */
 } load_t;
 
@@ -127,7 +127,13 @@ static void take_limit (load_t *l)
     exact_add_scaled (limit, limit, (int64_t)gpus - 1, 1);
     if (spare && mpq_sgn (spare) > 0)
         mpq_div (limit, limit, spare);
-    l->limit = exact_text (limit, 1);
+    GL_AUTOFREE char *hours = exact_text (limit, 1);
+    GL_AUTOFREE char *target
+        = breakeven_percent_text (values_get (&l->need, "utilization"));
+    GL_AUTOFREE char *spares
+        = breakeven_percent_text (values_get (&l->need, "spares"));
+    l->limit = xasprintf ("%s a day (target %s %%, spares %s %%)", hours, target,
+                          spares);
     l->over = spare && mpq_cmp_ui (spare, gpus, 1) > 0;
     mpq_clear (limit);
 }
@@ -203,13 +209,13 @@ static void say_well_used (const load_t *l)
         = year_text (v, (uint64_t)v->pool->cost.gpus_per_node, false);
     GL_AUTOFREE char *why
         = l->over
-              ? xasprintf ("The GPUs did all work: jobs used %s. With target and "
-                           "spares %s are planned for them, so there is less "
-                           "reserve than planned. Another node costs %s a year: "
+              ? xasprintf ("The GPUs did all work: jobs used %s. The plan allows "
+                           "%s, so there is less reserve than planned. "
+                           "Another node costs %s a year: "
                            "buy it only if jobs wait.",
                            l->load, l->limit, node)
-              : xasprintf ("Jobs used %s; with target and spares %s are planned "
-                           "for them. They cost %s a year. Whether renting saves "
+              : xasprintf ("Jobs used %s; the plan allows %s. The GPUs "
+                           "cost %s a year. Whether renting saves "
                            "some of it is unknown: %s.",
                            l->load, l->limit, cost, no_price (v));
 
