@@ -29,7 +29,8 @@ static int explain (cli_t *cli, const job_name_t *job, const output_t *output)
 
     if (!cli_site (cli) || !cli_store (cli, STORE_READ_ONLY))
         return CLI_FAILED;
-    if (jobs_explain (cli->store, cli->site, job, 1, NULL, &explanation, &error) < 0)
+    if (jobs_explain (cli->store, cli->site, job, 1, NULL, NULL, &explanation,
+                      &error) < 0)
         return cli_fail (cli, &error);
     if (results_explain (cli->store, cli->site, explanation, &error) < 0
         || job_waste_explain (cli->store, cli->site, explanation, &error) < 0) {

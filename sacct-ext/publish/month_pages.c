@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,25 +148,51 @@ static int know_parts (struct writing *w, size_t part,
     return 0;
 }
 
-/* The jobs that are explained: the largest ones, each once. */
+static bool is_explained (const struct writing *w, const statement_job_t *job)
+{
+    return GL_ANY (w->job, w->job_count, it,
+                   it->id_job == job->id_job
+                       && !strcmp (it->cluster, job->cluster));
+}
+
+/* Their charges are computed alike. */
+static bool same_price (const statement_job_t *a, const statement_job_t *b)
+{
+    return text_same (a->text[JOB_POOL], b->text[JOB_POOL])
+           && text_same (a->text[JOB_QOS], b->text[JOB_QOS])
+           && text_same (a->text[JOB_PROFILE], b->text[JOB_PROFILE]);
+}
+
+static void explain_later (struct writing *w, const statement_job_t *job)
+{
+    const char *user = job->text[JOB_USER];
+
+    *GL_APPEND (w->job, w->job_count) = (struct explained){
+        xstrdup (job->cluster), xstrdup (team_name (job->text[JOB_TEAM])),
+        user ? xstrdup (user) : NULL, job->id_job};
+}
+
+/* The jobs that are explained, each once: the largest one at each price, so that every price
+ * has an example, then the largest of the others. */
 static void choose_explained (struct writing *w)
 {
-    size_t count;
+    size_t count, wanted = (size_t)w->of->site->site->publish.jobs;
     const job_share_t *const *largest = job_shares_largest (w->shares, &count);
-    size_t wanted = (size_t)w->of->site->site->publish.jobs;
+    const statement_job_t **example = xcalloc (wanted + 1, sizeof (*example));
+    size_t examples = 0;
 
-    for (size_t i = 0; i < count && w->job_count < wanted; i++) {
-        const statement_job_t *job = largest[i]->job;
-        const char *user = job->text[JOB_USER];
-        if (mpz_sgn (largest[i]->units) <= 0
-            || GL_ANY (w->job, w->job_count, it,
-                       it->id_job == job->id_job
-                           && !strcmp (it->cluster, job->cluster)))
-            continue;
-        *GL_APPEND (w->job, w->job_count) = (struct explained){
-            xstrdup (job->cluster), xstrdup (team_name (job->text[JOB_TEAM])),
-            user ? xstrdup (user) : NULL, job->id_job};
-    }
+    for (int every_price = 1; every_price >= 0; every_price--)
+        for (size_t i = 0; i < count && w->job_count < wanted; i++) {
+            const statement_job_t *job = largest[i]->job;
+            if (mpz_sgn (largest[i]->units) <= 0 || is_explained (w, job)
+                || (every_price
+                    && GL_ANY (example, examples, it, same_price (*it, job))))
+                continue;
+            if (every_price)
+                example[examples++] = job;
+            explain_later (w, job);
+        }
+    free (example);
 }
 
 static void know_jobs (struct writing *w)
@@ -300,7 +327,8 @@ static int write_chargeback (struct writing *w, const page_t *month,
     char *label = NULL;
 
     if (report_keys_parse ("team", &query.by, &label, error) < 0
-        || chargebacks_make (w->of->store, &query, ret_report, error) < 0)
+        || chargebacks_make (w->of->store, &query, w->month, ret_report, error)
+               < 0)
         return -1;
     return page_write (w->of->site, &page, *ret_report, error);
 }
@@ -570,7 +598,7 @@ static int write_jobs (struct writing *w, gl_error_t *error)
         name[i].cluster = w->job[i].cluster;
     }
     rc = jobs_explain (w->of->store, w->of->query->site, name, count,
-                       &w->of->query->period, explain, error);
+                       &w->of->query->period, w->month, explain, error);
     for (size_t i = 0; i < count; i++) {
         if (rc == 0)
             rc = write_job (w, &w->job[i], explain[i], error);
@@ -608,14 +636,15 @@ static int write_lists (struct writing *w, gl_error_t *error)
     if (rc == 0)
         rc = write_results (w, error);
     free_shares (w);
+    malloc_trim (0); /* what follows needs blocks of other sizes */
     return rc;
 }
 
 int month_pages_write (const month_pages_t *of, gl_error_t *error)
 {
     struct writing w = {.of = of};
-    int rc = statements_open (of->store, of->query, of->periods, &w.statements,
-                              error);
+    int rc = statements_open_next (of->store, of->query, of->periods, of->last,
+                                   &w.statements, error);
 
     if (rc == 0) {
         statements_link (w.statements);
@@ -626,10 +655,12 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
                      || write_statements (&w, error) < 0
                  ? -1
                  : 0;
+        statements_keep_month (w.statements, of->last);
+        malloc_trim (0);
     }
-    statements_close (w.statements);
     if (rc == 0)
         rc = write_jobs (&w, error);
+    malloc_trim (0);
     page_forget (of->site);
     GL_FREE_EACH (w.job, w.job_count, it,
                   (free (it->cluster), free (it->team), free (it->user)));

@@ -30,6 +30,8 @@ typedef struct {
     bool decided; /* there is a page of its decisions (publish.h) */
     const summary_month_t *earlier; /* sums of the months before it */
     size_t earlier_count;
+    month_t *
+        *last; /* the month whose pages were written before (statements.h) */
     month_pages_owner_f owner;
     month_pages_f progress;
     void *arg;
