@@ -56,7 +56,8 @@ void tally_add (tally_t *t, int64_t key, uint64_t count)
         uint32_t some = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
         make_room (t);
         t->entry[t->count++] = (tally_entry_t){
-            .key = key < UINT32_MAX ? (uint32_t)key : UINT32_MAX, .count = some};
+            .key = key < UINT32_MAX ? (uint32_t)key : UINT32_MAX,
+            .count = some};
         count -= some;
     }
 }
@@ -72,7 +73,8 @@ uint64_t tally_total (const tally_t *t)
 
 int64_t tally_quantile (tally_t *t, unsigned part, unsigned whole)
 {
-    unsigned __int128 wanted = (unsigned __int128)tally_total (t) * part, below = 0;
+    unsigned __int128 wanted = (unsigned __int128)tally_total (t) * part,
+                      below = 0;
 
     compact (t);
     for (size_t i = 0; i < t->count; i++) {

@@ -74,7 +74,8 @@ static int take_as_of (catalogue_row_t *row, const char *text,
 static int take_above (catalogue_row_t *row, const char *text,
                        gl_error_t *error)
 {
-    return exact_parse (text, row->above, NULL) == 0 && mpq_sgn (row->above) >= 0
+    return exact_parse (text, row->above, NULL) == 0
+                   && mpq_sgn (row->above) >= 0
                ? 0
                : gl_error (error, "it must be how much of a month comes before "
                                   "this price, 0 or more");

@@ -80,9 +80,9 @@ void plan_egress (plan_view_t *v)
             continue;
         if (!as_of)
             add_name (&without, cloud->cloud->name, "no price");
-        else if (breakeven_price_old (
-                     cost, as_of, breakeven_max_months (v->asked->max_age),
-                     &age))
+        else if (breakeven_price_old (cost, as_of,
+                                      breakeven_max_months (v->asked->max_age),
+                                      &age))
             add_name (&without, cloud->cloud->name, as_of);
         else
             add_row (v, cloud, age);
@@ -93,9 +93,10 @@ void plan_egress (plan_view_t *v)
                       "no price of traffic that is young enough is known of: "
                       "%s.",
                       buffer_text (&without));
-    report_note_pool (v->report, NOTE_COMMAND, v->pool->pool->name,
-                      "prices of traffic come from offers of `clouds` that name "
-                      "their region (catalogue: PROVIDER/INSTANCE/REGION; "
-                      "'gpuledger prices list --egress'); a question of kind "
-                      "egress takes your own.");
+    report_note_pool (
+        v->report, NOTE_COMMAND, v->pool->pool->name,
+        "prices of traffic come from offers of `clouds` that name "
+        "their region (catalogue: PROVIDER/INSTANCE/REGION; "
+        "'gpuledger prices list --egress'); a question of kind "
+        "egress takes your own.");
 }

@@ -178,14 +178,18 @@ void plan_prices_help (buffer_t *out, unsigned has)
          "not bring it back. Avoidable are staff, power and other costs, which end "
          "with the GPUs."},
         {HAS_SUNK, HAS_RENT | HAS_TERM,
-         " Compare the rented price with the avoidable cost while the GPUs live, "
+         " Compare the rented price with the avoidable cost while the GPUs "
+         "live, "
          "and with the full cost before you buy new ones."},
-        {HAS_SWITCHED_OFF, 0, " Idle GPUs that are switched off save the power "
-                           "that they draw."},
-        {HAS_RENT, 0, " % is the share of the time at work above which the full "
-                   "cost of owning is less than the rented price."},
-        {HAS_TERM, 0, " A price with a term is paid around the clock: it has no "
-                   "such share, and costs more for each hour at work."},
+        {HAS_SWITCHED_OFF, 0,
+         " Idle GPUs that are switched off save the power "
+         "that they draw."},
+        {HAS_RENT, 0,
+         " % is the share of the time at work above which the full "
+         "cost of owning is less than the rented price."},
+        {HAS_TERM, 0,
+         " A price with a term is paid around the clock: it has no "
+         "such share, and costs more for each hour at work."},
         {HAS_RENT | HAS_TERM, 0,
          " A rented price may not cover the same network and storage."},
     };

@@ -15,7 +15,17 @@
 
 /* Of these, a factor that is applied. RESIDUAL needs the cost book again; NEXT is
  * the speed of a GPU that can be rented later, of a question of kind generation. */
-enum { RENT, DEMAND, HARDWARE, LIFE, STAFF, POWER, RESIDUAL, INPUTS, NEXT = INPUTS };
+enum {
+    RENT,
+    DEMAND,
+    HARDWARE,
+    LIFE,
+    STAFF,
+    POWER,
+    RESIDUAL,
+    INPUTS,
+    NEXT = INPUTS
+};
 static const char *const titles[INPUTS] = {
     [RENT] = "rental prices",
     [DEMAND] = "demand",
@@ -105,8 +115,7 @@ static void owned_hour (const plan_view_t *v, const change_t *change,
     mpq_inits (year, part, NULL);
     if (change->input == RESIDUAL)
         residual_year (v, change->factor, year);
-    for (size_t i = 0; change->input != RESIDUAL && i < cost->part_count;
-         i++) {
+    for (size_t i = 0; change->input != RESIDUAL && i < cost->part_count; i++) {
         mpq_set (part, cost->part[i].per_gpu_year);
         if (is_part (change->input, cost->part[i].kind)) {
             if (change->input == LIFE)
@@ -124,8 +133,7 @@ static void owned_hour (const plan_view_t *v, const change_t *change,
 /* What renting costs on average over the life that the question has, for each 1
  * of it today, at the speed x factor. False: it has no answer. */
 static bool next_factor (const plan_view_t *v, const site_analysis_t *question,
-                         mpq_srcptr factor, mpq_t ret_factor,
-                         gl_error_t *error)
+                         mpq_srcptr factor, mpq_t ret_factor, gl_error_t *error)
 {
     analysis_t a;
     mpq_t speed;
@@ -333,8 +341,8 @@ static void add_swing (const plan_view_t *v, const swing_t *swing,
                        const char *share)
 {
     for (int up = 0; up < 2; up++) {
-        GL_AUTOFREE char *item = xasprintf ("%s %c%s %%", swing->title,
-                                            up ? '+' : '-', share);
+        GL_AUTOFREE char *item
+            = xasprintf ("%s %c%s %%", swing->title, up ? '+' : '-', share);
         add_row (v, item, &swing->side[up]);
     }
 }
@@ -397,21 +405,22 @@ static void add_chart (const plan_view_t *v, const outcome_t *base,
         for (int up = 0; up < 2; up++)
             chart_value (v, base, &swings[i].side[up], value[up][i]);
     }
-    report_plot (v->report,
-                 &(plot_t){.kind = CHART_CHANGES,
-                           .title = title,
-                           .description
-                           = "To the left owning saves less than it does now, "
-                             "to the right more. The upper number is with less of "
-                             "the input, the lower one with more; the input "
-                             "with the largest effect comes first.",
-                           .type = COLUMN_MONEY,
-                           .digits = v->site->currency_digits,
-                           .unit = v->site->currency,
-                           .point = label,
-                           .point_count = count,
-                           .series = series,
-                           .series_count = 2});
+    report_plot (
+        v->report,
+        &(plot_t){.kind = CHART_CHANGES,
+                  .title = title,
+                  .description
+                  = "To the left owning saves less than it does now, "
+                    "to the right more. The upper number is with less of "
+                    "the input, the lower one with more; the input "
+                    "with the largest effect comes first.",
+                  .type = COLUMN_MONEY,
+                  .digits = v->site->currency_digits,
+                  .unit = v->site->currency,
+                  .point = label,
+                  .point_count = count,
+                  .series = series,
+                  .series_count = 2});
     for (size_t i = 0; i < count; i++)
         mpq_clears (value[0][i], value[1][i], NULL);
     free (value[0]);
@@ -442,8 +451,7 @@ static char *next_name (const plan_view_t *v, const site_analysis_t *question,
         && analysis_make (v->site, question, v->pool->cost.at, &a, error)
                == 0) {
         GL_AUTOFREE char *speed = exact_shortest (a.input[INPUT_SPEED].value);
-        GL_AUTOFREE char *months
-            = exact_shortest (a.input[INPUT_MONTHS].value);
+        GL_AUTOFREE char *months = exact_shortest (a.input[INPUT_MONTHS].value);
         name = xasprintf ("next GPU (%s: %s times the speed in %s months)",
                           question->name, speed, months);
         analysis_clear (&a);

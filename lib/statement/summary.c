@@ -376,12 +376,9 @@ static void note_unknown (page_t *page)
     report_note (page->report, NOTE_LEAD,
                  "%s %% of the cost of the pools, %s %s, is for capacity without "
                  "jobs of which no source says whether it was up: it may have "
-                 "been idle or down. %s",
-                 percent, text, page->currency,
-                 page->s->is_open
-                     ? "'gpuledger sync' reads that from slurmdbd; run it "
-                       "before you close the month."
-                     : "The month was closed in this state.");
+                 "been idle or down. Before a month is closed, 'gpuledger sync' "
+                 "can read that from slurmdbd.",
+                 percent, text, page->currency);
     mpz_clears (unknown, cost, NULL);
 }
 

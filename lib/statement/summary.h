@@ -49,7 +49,6 @@ typedef struct {
                     commands */
     const bill_t *bill;
     const site_t *paper; /* with the issuer of the month's papers */
-    bool is_open;
     bool goes_on; /* the month is not over: `before` is NULL, as a part is
                      compared with no full month */
     const bill_t *before;         /* NULL: the month before has none */

@@ -247,8 +247,8 @@ static void add_line (const results_line_t *line, void *arg)
         e->segment, "units", xasprintf ("Produced in %s", line->month));
     GL_AUTOFREE char *title
         = xasprintf ("charged for the job, %s", e->site->currency);
-    GL_AUTOFREE char *price = xasprintf ("cost per %s, %s", line->per,
-                                         e->site->currency);
+    GL_AUTOFREE char *price
+        = xasprintf ("cost per %s, %s", line->per, e->site->currency);
 
     explain_text (step, "unit", "unit", line->unit);
     explain_line (step, COLUMN_COUNT, "produced", "how many",
@@ -259,11 +259,11 @@ static void add_line (const results_line_t *line, void *arg)
 }
 
 /* "CLUSTER/JOBID/SUBMIT" */
-static bool read_reference (const explain_segment_t *segment, char **ret_cluster,
-                            uint64_t *ret_id)
+static bool read_reference (const explain_segment_t *segment,
+                            char **ret_cluster, uint64_t *ret_id)
 {
-    const char *submit = segment->reference ? strrchr (segment->reference, '/')
-                                            : NULL;
+    const char *submit
+        = segment->reference ? strrchr (segment->reference, '/') : NULL;
     const char *id = submit;
 
     while (id && id > segment->reference && id[-1] != '/')
@@ -271,8 +271,8 @@ static bool read_reference (const explain_segment_t *segment, char **ret_cluster
     if (!id || id == segment->reference
         || number_u64 (id, (size_t)(submit - id), ret_id) < 0)
         return false;
-    *ret_cluster = xstrndup (segment->reference,
-                             (size_t)(id - 1 - segment->reference));
+    *ret_cluster
+        = xstrndup (segment->reference, (size_t)(id - 1 - segment->reference));
     return true;
 }
 

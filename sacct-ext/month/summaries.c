@@ -231,7 +231,6 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
     m->s.state = state;
     m->s.bill = now->bill;
     m->s.paper = now->paper;
-    m->s.is_open = now->closed == 0;
     m->s.goes_on = m->how->linked && month_goes_on (now, &m->query);
     m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
                       ? before->bill

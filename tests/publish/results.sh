@@ -19,7 +19,7 @@ is "$?" 1 "and nothing leads to one"
 
 # 4711 of vision, 1060 GPU hours at 3.60; jobs of two teams in two months
 lab units 4711 tokens=1200000000 images=3 >/dev/null || exit 1
-python3 - <<'PY' >more
+python3 - <<'PY' >jobs-with-units
 import json
 jobs = json.load(open("jobs.json"))["jobs"]
 seen = set()
@@ -30,7 +30,7 @@ for j in jobs:
         seen.add((account, start > 1790827200))
         print(j["job_id"])
 PY
-while read -r job; do lab units "$job" images=10 >/dev/null || exit 1; done <more
+while read -r job; do lab units "$job" images=10 >/dev/null || exit 1; done <jobs-with-units
 lab publish site
 python3 "$abs_top_srcdir/tests/publish/site.py" site
 result $? "with units, all links of the site resolve"
@@ -63,7 +63,7 @@ print(*(" ".join(str(s["facts"][k]) for k in ("unit", "produced", "amount", "uni
 is "$(cat got)" "images 3 3816.04 1272.0133
 tokens 1200000000 3816.04 3.1800" "explain has the units of the job, its charge and the cost of each"
 other=$(python3 -c 'import json
-more = set(map(int, open("more")))
+more = set(map(int, open("jobs-with-units")))
 print(next(j["job_id"] for j in json.load(open("jobs.json"))["jobs"] if j["job_id"] not in more | {4711}))')
 lab explain "$other" >out && ! grep -q 'Produced' out
 result $? "nothing of a job without units"

@@ -74,7 +74,8 @@ PLAIN = {
                                           "Work, GPU hours", "Measured"],
     "an amount or its change": ["Amount", "Change", "Change %", "Saving", "Price of", "Left"],
     "what the row is": ["Item", "Line", "Name", "Refers to", "Project of the job", "Team of the job"],
-    "why, and where from": ["Cause", "Reason", "Source", "What would have prevented it", "What was found"],
+    "why, where from, and what then": ["Cause", "Reason", "Source", "What would have prevented it", "What was found",
+                                       "What to do"],
     "states of jobs in Slurm's words": ["Started", "Cancelled", "State"],
     "the page itself": ["Answer", "Check", "Meaning", "Term", "Used"],
 }

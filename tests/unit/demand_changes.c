@@ -17,7 +17,8 @@ static uint64_t random_state;
 
 static uint64_t number (uint64_t below)
 {
-    random_state = random_state * UINT64_C (6364136223846793005) + 1442695040888963407U;
+    random_state
+        = random_state * UINT64_C (6364136223846793005) + 1442695040888963407U;
     return (random_state >> 33) % below;
 }
 
