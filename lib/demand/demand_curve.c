@@ -52,8 +52,7 @@ static void change (follower_t *f, int64_t at, const int64_t *by)
     follow (f, at);
     f->level[DEMAND_RUNNING] += by[DEMAND_RUNNING];
     f->level[DEMAND_WAITING] += by[DEMAND_WAITING];
-    f->level[DEMAND_SUM]
-        = f->level[DEMAND_RUNNING] + f->level[DEMAND_WAITING];
+    f->level[DEMAND_SUM] = f->level[DEMAND_RUNNING] + f->level[DEMAND_WAITING];
     take_most (f->curve, f->level, at);
 }
 
@@ -104,8 +103,8 @@ void demand_curves_make (demand_t *d)
         demand_pool_t *pool = &d->pool[i];
         add_hours (&pool->curve, zone, period);
         readers[i] = (reader_t){.changes = pool->changes,
-                                .follower = {.curve = &pool->curve,
-                                             .at = period.start}};
+                                .follower
+                                = {.curve = &pool->curve, .at = period.start}};
         read_next (&readers[i]);
     }
     while (next_instant (readers, d->pool_count, &at)) {
@@ -147,8 +146,7 @@ int64_t demand_curve_quantile (const demand_curve_t *c, unsigned which,
     size_t rank = (c->count * percent + 99) / 100;
 
     for (size_t i = 0; i < c->count; i++)
-        values[i]
-            = c->hour[i].part_seconds[which] * 3600 / c->hour[i].seconds;
+        values[i] = c->hour[i].part_seconds[which] * 3600 / c->hour[i].seconds;
     qsort (values, c->count, sizeof (*values), compare);
     value = c->count ? values[rank > 0 ? rank - 1 : 0] : 0;
     free (values);

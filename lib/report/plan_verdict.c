@@ -28,9 +28,10 @@ char *plan_certainty (const plan_view_t *v)
 {
     GL_AUTOFREE char *measured = measured_words (v);
 
-    return xasprintf ("This rests on the measured use of %s, and on the cost of a "
-                      "year by the configuration.",
-                      measured);
+    return xasprintf (
+        "This rests on the measured use of %s, and on the cost of a "
+        "year by the configuration.",
+        measured);
 }
 
 /* So many GPUs in a year, in the currency: all of their cost, or what ends with them. */
@@ -100,7 +101,8 @@ void plan_verdict_unused (const plan_view_t *v)
         = xasprintf ("No job used its %llu GPUs. %s",
                      (unsigned long long)v->pool->cost.gpus, saving);
 
-    say (v, is_short (v) ? "Look again after a full month." : "Give the pool up.",
+    say (v,
+         is_short (v) ? "Look again after a full month." : "Give the pool up.",
          is_short (v) ? "No job used its GPUs." : why);
 }
 
@@ -132,8 +134,8 @@ static void take_limit (load_t *l)
         = breakeven_percent_text (values_get (&l->need, "utilization"));
     GL_AUTOFREE char *spares
         = breakeven_percent_text (values_get (&l->need, "spares"));
-    l->limit = xasprintf ("%s a day (target %s %%, spares %s %%)", hours, target,
-                          spares);
+    l->limit = xasprintf ("%s a day (target %s %%, spares %s %%)", hours,
+                          target, spares);
     l->over = spare && mpq_cmp_ui (spare, gpus, 1) > 0;
     mpq_clear (limit);
 }
@@ -177,8 +179,9 @@ static void say_little (const load_t *l)
         = some ? xasprintf ("Give %llu of %llu nodes up.",
                             (unsigned long long)l->spare_nodes,
                             (unsigned long long)l->nodes)
-          : l->nodes == 1 ? xstrdup ("Move the work and give the pool up.")
-                          : xstrdup ("Buy nothing, and move peaks to quiet hours.");
+          : l->nodes == 1
+              ? xstrdup ("Move the work and give the pool up.")
+              : xstrdup ("Buy nothing, and move peaks to quiet hours.");
     GL_AUTOFREE char *why
         = some ? xasprintf ("%s Jobs used %s; the other nodes had room for the "
                             "busiest hour, too.",
@@ -208,16 +211,16 @@ static void say_well_used (const load_t *l)
     GL_AUTOFREE char *node
         = year_text (v, (uint64_t)v->pool->cost.gpus_per_node, false);
     GL_AUTOFREE char *why
-        = l->over
-              ? xasprintf ("The GPUs did all work: jobs used %s. The plan allows "
-                           "%s, so there is less reserve than planned. "
-                           "Another node costs %s a year: "
-                           "buy it only if jobs wait.",
-                           l->load, l->limit, node)
-              : xasprintf ("Jobs used %s; the plan allows %s. The GPUs "
-                           "cost %s a year. Whether renting saves "
-                           "some of it is unknown: %s.",
-                           l->load, l->limit, cost, no_price (v));
+        = l->over ? xasprintf (
+              "The GPUs did all work: jobs used %s. The plan allows "
+              "%s, so there is less reserve than planned. "
+              "Another node costs %s a year: "
+              "buy it only if jobs wait.",
+              l->load, l->limit, node)
+                  : xasprintf ("Jobs used %s; the plan allows %s. The GPUs "
+                               "cost %s a year. Whether renting saves "
+                               "some of it is unknown: %s.",
+                               l->load, l->limit, cost, no_price (v));
 
     say (v, l->over ? "Buy nothing." : "Nothing to do.", why);
 }
