@@ -75,7 +75,7 @@ END
 is "$(python3 lead.py site/month/2026-10.json site/month/2026-10.html)" "True warning True True" \
     "a month with much unknown capacity begins with its amount"
 lab report summary --month 2026-10 | sed -n '3,5p' >out
-grep -q "^Warning: .*run it before you close the month.$" out
+grep -q "^Warning: .*Before a month is closed, 'gpuledger sync' can read that from slurmdbd.$" out
 result $? "and so does the table on a terminal"
 for month in 2026-09 2026-10; do
     lab report plan --month $month --csv >want && cmp want site/month/$month-decisions.csv
