@@ -1,6 +1,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <uthash.h>
+
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -18,8 +20,24 @@ struct list {
     size_t size;
 };
 
+/* A text that rows share. */
+struct shared {
+    UT_hash_handle hh;
+    char text[];
+};
+
+/* Where they are: texts of rows that are elsewhere are the rows' own. */
+#define CHUNK ((size_t)64 << 10)
+struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    char bytes[];
+};
+
 struct bill {
     struct list list[BILL_LIST_COUNT];
+    struct shared *texts;
+    struct chunk *chunks;
     size_t *by_team; /* of bill_rows_of(); NULL: not made */
     size_t by_team_count;
 };
@@ -78,16 +96,61 @@ bill_t *bill_new (void)
     return xcalloc (1, sizeof (bill_t));
 }
 
+static void *row_at (const bill_t *bill, bill_list_t id, size_t at)
+{
+    return bill->list[id].item + at * bill_fields[id].size;
+}
+
+static char **text_at (const field_t *field, void *row)
+{
+    return (char **)((char *)row + field->offset);
+}
+
+static bool is_shared (const bill_t *bill, const char *text)
+{
+    for (const struct chunk *c = bill->chunks; c; c = c->next)
+        if (text >= c->bytes && text < c->bytes + c->size)
+            return true;
+    return false;
+}
+
+static void row_clear (const bill_t *bill, bill_list_t id, void *row)
+{
+    const fields_t *fields = &bill_fields[id];
+
+    for (size_t i = 0; i < fields->count && bill->chunks; i++)
+        if (fields->field[i].type == FIELD_TEXT
+            && is_shared (bill, *text_at (&fields->field[i], row)))
+            *text_at (&fields->field[i], row) = NULL;
+    fields_clear (fields, row);
+}
+
+static void free_list (bill_t *bill, bill_list_t id)
+{
+    for (size_t i = 0; i < bill->list[id].count; i++)
+        row_clear (bill, id, row_at (bill, id, i));
+    free (bill->list[id].item);
+}
+
+static void free_texts (bill_t *bill)
+{
+    struct chunk *next;
+
+    HASH_CLEAR (hh, bill->texts);
+    for (struct chunk *c = bill->chunks; c; c = next) {
+        next = c->next;
+        free (c);
+    }
+}
+
 void bill_free (bill_t *bill)
 {
-    for (size_t i = 0; bill && i < BILL_LIST_COUNT; i++) {
-        for (size_t k = 0; k < bill->list[i].count; k++)
-            fields_clear (&bill_fields[i],
-                          bill->list[i].item + k * bill_fields[i].size);
-        free (bill->list[i].item);
-    }
-    if (bill)
-        free (bill->by_team);
+    if (!bill)
+        return;
+    for (bill_list_t i = 0; i < BILL_LIST_COUNT; i++)
+        free_list (bill, i);
+    free_texts (bill);
+    free (bill->by_team);
     free (bill);
 }
 
@@ -114,6 +177,76 @@ void *bill_append (bill_t *bill, bill_list_t id)
     return item;
 }
 
+void bill_reserve (bill_t *bill, bill_list_t id, size_t count)
+{
+    struct list *list = &bill->list[id];
+
+    if (list->size - list->count >= count)
+        return;
+    list->size = list->count + count;
+    list->item = xreallocarray (list->item, list->size, bill_fields[id].size);
+}
+
+static void *take_room (bill_t *bill, size_t size)
+{
+    struct chunk *chunk = bill->chunks;
+    char *room;
+
+    size = (size + sizeof (void *) - 1) & ~(sizeof (void *) - 1);
+    if (!chunk || chunk->size - chunk->used < size) {
+        size_t least = size > CHUNK ? size : CHUNK;
+        chunk = xmalloc (sizeof (*chunk) + least);
+        *chunk = (struct chunk){.next = bill->chunks, .size = least};
+        bill->chunks = chunk;
+    }
+    room = chunk->bytes + chunk->used;
+    chunk->used += size;
+    return room;
+}
+
+static char *share (bill_t *bill, const char *text)
+{
+    size_t length = strlen (text);
+    struct shared *shared;
+
+    HASH_FIND (hh, bill->texts, text, length, shared);
+    if (shared)
+        return shared->text;
+    shared = take_room (bill, sizeof (*shared) + length + 1);
+    memset (shared, 0, sizeof (*shared));
+    memcpy (shared->text, text, length + 1);
+    HASH_ADD (hh, bill->texts, text, length, shared);
+    return shared->text;
+}
+
+/* Rows follow in their order, so that most texts are those of the row before. */
+static char *share_next (bill_t *bill, char *before, const char *text)
+{
+    return !text ? NULL
+           : before && !strcmp (before, text) && is_shared (bill, before)
+               ? before
+               : share (bill, text);
+}
+
+bool bill_append_values (bill_t *bill, bill_list_t id, const fields_t *fields,
+                         const char *const *value, size_t count)
+{
+    char *row = bill_append (bill, id);
+    size_t rows = bill->list[id].count;
+    void *before = rows > 1 ? row_at (bill, id, rows - 2) : NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const field_t *field = &fields->field[i];
+        if (value[i] && field->type == FIELD_TEXT)
+            *text_at (field, row) = share_next (
+                bill, before ? *text_at (field, before) : NULL, value[i]);
+        else if (value[i]
+                 && !field_set (field, row, value[i], strlen (value[i])))
+            return false;
+    }
+    return true;
+}
+
 const void *bill_list (const bill_t *bill, bill_list_t id, size_t *ret_count)
 {
     *ret_count = bill->list[id].count;
@@ -133,7 +266,7 @@ void bill_forget_charges (bill_t *bill)
 
     for (size_t i = 0; i < rows->count; i++) {
         if (row[i].kind == BILL_CHARGE)
-            posting_clear (&row[i]);
+            row_clear (bill, BILL_POSTINGS, &row[i]);
         else
             row[kept++] = row[i];
     }
@@ -161,6 +294,11 @@ void bill_sort (bill_t *bill)
     struct list *rows = &bill->list[BILL_POSTINGS];
 
     forget_teams (bill);
+    if (rows->size > rows->count + rows->count / 2) {
+        rows->size
+            = rows->count + 1; /* days of a line were rows of their own */
+        rows->item = xreallocarray (rows->item, rows->size, sizeof (posting_t));
+    }
     if (rows->count > 1)
         qsort (rows->item, rows->count, sizeof (posting_t), by_line);
 }
@@ -265,7 +403,8 @@ static void take_line (const billing_line_t *from, void *arg)
     row->outside = !from->in_period;
     for (size_t i = 0; i < t->by.count; i++)
         if (t->by.id[i] != KEY_COUNT)
-            *posting_key_at (row, t->by.id[i]) = xstrdup (from->keys[i]);
+            *posting_key_at (row, t->by.id[i])
+                = from->keys[i] ? share (t->bill, from->keys[i]) : NULL;
     row->what = xstrdup (line->what);
     row->reference = xstrdup (line->reference);
     take_seconds (row, t->site, line->gpu_seconds);
@@ -608,7 +747,7 @@ static void join_days (bill_t *bill, size_t from)
     for (size_t i = from; i < rows->count; i++) {
         if (kept > from && by_keys (&row[kept - 1], &row[i]) == 0) {
             posting_add (&row[kept - 1], &row[i], 1);
-            posting_clear (&row[i]);
+            row_clear (bill, BILL_POSTINGS, &row[i]);
         } else
             row[kept++] = row[i];
     }

@@ -315,6 +315,12 @@ posting_t *bill_add_service (bill_t *bill, const service_t *service,
 /* A row of zeros and NULLs at the end of a list, to be filled; valid until the
  * next. Lists keep the order in which rows are added, until bill_sort(). */
 void *bill_append (bill_t *bill, bill_list_t list);
+/* The same with the values of the first `count` fields (bill_fields; of another list's rows
+ * those that `fields` describes), NULL: absent. Rows share texts, which are the bill's. False: a value is not as field_set() wants it. */
+bool bill_append_values (bill_t *bill, bill_list_t list, const fields_t *fields,
+                         const char *const *value, size_t count);
+/* Room for so many rows more, where their number is known. */
+void bill_reserve (bill_t *bill, bill_list_t list, size_t count);
 /* Borrowed until the next bill_append() or bill_sort(). */
 const void *bill_list (const bill_t *bill, bill_list_t list, size_t *ret_count);
 

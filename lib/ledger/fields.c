@@ -255,10 +255,16 @@ static bool in_lowest_terms (mpq_srcptr value)
     mpz_t common;
     bool lowest;
 
+    if (mpz_cmp_ui (mpq_denref (value), 1) == 0)
+        return false;
+    if (mpz_fits_ulong_p (mpq_denref (value)))
+        return mpz_gcd_ui (NULL, mpq_numref (value),
+                           mpz_get_ui (mpq_denref (value)))
+               == 1;
+
     mpz_init (common);
     mpz_gcd (common, mpq_numref (value), mpq_denref (value));
-    lowest = mpz_cmp_ui (common, 1) == 0
-             && mpz_cmp_ui (mpq_denref (value), 1) != 0;
+    lowest = mpz_cmp_ui (common, 1) == 0;
     mpz_clear (common);
     return lowest;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "ledger/correction.h"
@@ -12,8 +13,16 @@
 
 struct job_shares {
     job_share_t *share;
+    const job_share_t **largest; /* first */
     const job_share_t **order;
     size_t count;
+};
+
+/* What a share is sorted by, in one place. */
+struct place {
+    const char *team;
+    const char *text;
+    const job_share_t *share;
 };
 
 /* --- shares -------------------------------------------------------------------- */
@@ -104,6 +113,32 @@ static int share_all (job_shares_t *s, const cube_t *charges, gl_error_t *error)
     return 0;
 }
 
+static int by_amount (const void *a, const void *b)
+{
+    const job_share_t *x = *(const job_share_t *const *)a;
+    const job_share_t *y = *(const job_share_t *const *)b;
+    int order = mpz_cmp (y->units, x->units);
+
+    if (order == 0)
+        order = mpq_cmp (y->job->gpu_seconds, x->job->gpu_seconds);
+    if (order == 0)
+        order = text_compare (x->job->cluster, y->job->cluster);
+    if (order == 0)
+        order = (x->job->id_job > y->job->id_job)
+                - (x->job->id_job < y->job->id_job);
+    return order ? order : by_group (x, y);
+}
+
+static void rank_all (job_shares_t *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        s->largest[i] = &s->share[i];
+    if (s->count > 1)
+        qsort (s->largest, s->count, sizeof (*s->largest), by_amount);
+    for (size_t i = 0; i < s->count; i++)
+        ((job_share_t *)s->largest[i])->rank = i;
+}
+
 job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
                               gl_error_t *error)
 {
@@ -114,6 +149,7 @@ job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
 
     s->share = xcalloc (s->count + 1, sizeof (*s->share));
     s->order = xcalloc (s->count + 1, sizeof (*s->order));
+    s->largest = xcalloc (s->count + 1, sizeof (*s->largest));
     for (size_t i = 0; i < s->count; i++) {
         s->share[i].job = list[i];
         mpz_init (s->share[i].units);
@@ -121,8 +157,7 @@ job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
     if (s->count > 1)
         qsort (s->share, s->count, sizeof (*s->share), by_group);
     rc = share_all (s, charges, error);
-    for (size_t i = 0; i < s->count; i++)
-        s->order[i] = &s->share[i];
+    rank_all (s);
     cube_free (charges);
     if (rc < 0) {
         job_shares_free (s);
@@ -138,45 +173,40 @@ void job_shares_free (job_shares_t *s)
     for (size_t i = 0; i < s->count; i++)
         mpz_clear (s->share[i].units);
     free (s->share);
+    free (s->largest);
     free (s->order);
     free (s);
 }
 
 /* --- orders -------------------------------------------------------------------- */
 
-static int by_amount (const job_share_t *x, const job_share_t *y)
+static int by_place (const void *a, const void *b)
 {
-    int order = mpz_cmp (y->units, x->units);
+    const struct place *x = a, *y = b;
+    int order = text_compare (x->team, y->team);
 
     if (order == 0)
-        order = mpq_cmp (y->job->gpu_seconds, x->job->gpu_seconds);
-    if (order == 0)
-        order = text_compare (x->job->cluster, y->job->cluster);
-    if (order == 0)
-        order = (x->job->id_job > y->job->id_job)
-                - (x->job->id_job < y->job->id_job);
-    return order ? order : by_group (x, y);
-}
-
-static int compare_by (const void *a, const void *b, void *arg)
-{
-    const job_share_t *x = *(const job_share_t *const *)a;
-    const job_share_t *y = *(const job_share_t *const *)b;
-    size_t by = *(const statement_job_text_t *)arg;
-    int order = by == JOB_TEXTS ? 0
-                                : text_compare (x->job->text[JOB_TEAM],
-                                                y->job->text[JOB_TEAM]);
-
-    if (order == 0 && by != JOB_TEXTS)
-        order = text_compare (x->job->text[by], y->job->text[by]);
-    return order ? order : by_amount (x, y);
+        order = text_compare (x->text, y->text);
+    return order ? order
+                 : (x->share->rank > y->share->rank)
+                       - (x->share->rank < y->share->rank);
 }
 
 const job_share_t *const *
 job_shares_by (job_shares_t *s, statement_job_text_t by, size_t *ret_count)
 {
+    struct place *place = xcalloc (s->count + 1, sizeof (*place));
+
+    for (size_t i = 0; i < s->count; i++) {
+        const statement_job_t *job = s->largest[i]->job;
+        place[i]
+            = (struct place){job->text[JOB_TEAM], job->text[by], s->largest[i]};
+    }
     if (s->count > 1)
-        qsort_r (s->order, s->count, sizeof (*s->order), compare_by, &by);
+        qsort (place, s->count, sizeof (*place), by_place);
+    for (size_t i = 0; i < s->count; i++)
+        s->order[i] = place[i].share;
+    free (place);
     *ret_count = s->count;
     return s->order;
 }
@@ -184,7 +214,8 @@ job_shares_by (job_shares_t *s, statement_job_text_t by, size_t *ret_count)
 const job_share_t *const *job_shares_largest (job_shares_t *s,
                                               size_t *ret_count)
 {
-    return job_shares_by (s, JOB_TEXTS, ret_count);
+    *ret_count = s->count;
+    return s->largest;
 }
 
 size_t job_shares_end (const job_share_t *const *share, size_t count,
@@ -283,7 +314,7 @@ static void sum_of (const job_page_t *page, size_t first, size_t end,
             = site_pool_of_cpus (page->query->site, job->text[JOB_POOL])
                   ? sum->cpu_seconds
                   : sum->gpu_seconds;
-        mpq_add (seconds, seconds, job->gpu_seconds);
+        exact_add (seconds, job->gpu_seconds);
         mpz_add (sum->units, sum->units, page->share[i]->units);
     }
 }
@@ -537,9 +568,11 @@ static report_t *begin_page (const struct making *m)
     report_columns (report, columns, AT_COUNT);
     report->column[m->key == KEY_USER ? AT_USER : AT_PROJECT].detail = true;
     report_note (report, NOTE_INFORMATION,
-                 "The most expensive jobs of the month have a page that "
-                 "explains their charge. With the rows after the jobs, each "
-                 "sum is the amount due before taxes of the statement.");
+                 "Jobs with a link have a page that explains their charge: the "
+                 "most expensive job of the month at each price, and the most "
+                 "expensive ones. For any other job, 'gpuledger explain JOBID' "
+                 "prints it. Each sum is the amount due before taxes of the "
+                 "statement.");
     return report;
 }
 

@@ -20,6 +20,7 @@
 typedef struct {
     const statement_job_t *job; /* borrowed */
     mpz_t units;
+    size_t rank; /* among all, the largest first */
 } job_share_t;
 
 typedef struct job_shares job_shares_t;

@@ -135,11 +135,23 @@ static const char *html_entity (int32_t code)
     }
 }
 
+/* As add_plain(), of what HTML takes as it is. */
+static const char *add_html_plain (buffer_t *out, const char *text)
+{
+    const char *end = text;
+
+    while (*end >= 0x20 && *end < 0x7f && *end != '<' && *end != '>'
+           && *end != '&' && *end != '"' && *end != '\'')
+        end++;
+    buffer_add (out, text, (size_t)(end - text));
+    return end;
+}
+
 void escape_html (buffer_t *out, const char *text)
 {
     int32_t code;
 
-    for (size_t n; *text; text += n) {
+    for (size_t n; *(text = add_html_plain (out, text)); text += n) {
         const char *entity;
         n = utf8_decode (text, &code);
         entity = html_entity (code);

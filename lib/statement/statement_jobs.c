@@ -27,6 +27,7 @@ struct statement_jobs {
     bool all; /* of all teams */
     const zone_t *zone;
     struct word *words;
+    const char *last[JOB_TEXTS]; /* of the row before */
     struct job *jobs;
     const statement_job_t **list;
     size_t count, size;
@@ -111,6 +112,13 @@ static const char *keep (statement_jobs_t *s, const char *text)
     return word->text;
 }
 
+/* Most texts are those of the row before. */
+static const char *keep_next (statement_jobs_t *s, const char *last,
+                              const char *text)
+{
+    return last && text && !strcmp (last, text) ? last : keep (s, text);
+}
+
 static struct job *add_job (statement_jobs_t *s, const statement_job_t *key)
 {
     struct job *job = xcalloc (1, sizeof (*job));
@@ -136,7 +144,7 @@ static struct job *find_job (statement_jobs_t *s, const line_item_t *row)
     struct job *job;
 
     for (size_t i = 0; i < JOB_TEXTS; i++)
-        key.text[i] = keep (s, text[i]);
+        key.text[i] = s->last[i] = keep_next (s, s->last[i], text[i]);
     key.cluster = keep (s, row->cluster ? row->cluster : "");
     HASH_FIND (hh, s->jobs, &key, JOB_KEY, job);
     return job ? job : add_job (s, &key);

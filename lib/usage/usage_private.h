@@ -28,6 +28,8 @@ struct recent_text {
 };
 
 /* The last one of its kind, and its name interned; 0: none yet. */
+/* So many days in a row are found again. */
+#define NAMED_UNITS 32
 struct named_unit {
     period_t period;
     uint32_t id;
@@ -85,7 +87,7 @@ struct usage {
     char **text_of; /* by id */
     struct recent_text *recent; /* while a rollup is added; NULL */
     uint32_t text_count, text_size;
-    struct named_unit named[CALENDAR_MONTH + 1];
+    struct named_unit named[CALENDAR_MONTH + 1][NAMED_UNITS];
     struct team_entry *teams;
     struct cell *cells;
     usage_cell_t *sorted;

@@ -177,7 +177,7 @@ int report_of_charges (cli_t *cli, const report_query_t *query,
 {
     gl_error_t error;
 
-    return chargebacks_make (cli->store, query, ret_report, &error) < 0
+    return chargebacks_make (cli->store, query, NULL, ret_report, &error) < 0
                ? cli_fail (cli, &error)
                : CLI_OK;
 }

@@ -253,6 +253,7 @@ static int with_billing (store_t *store, const site_t *site, const char *by,
 
 /* The keys of bill_day_t. */
 static const char day_keys[] = "day,team,account,project,pool";
+static const char team_day_keys[] = "day,team";
 
 /* Their places among bill_keys, and the day behind these. */
 enum { AT_POOL = 1, AT_TEAM = 2, AT_ACCOUNT = 3, AT_PROJECT = 6, AT_DAY = 12 };
@@ -286,8 +287,8 @@ static void take_day (const billing_line_t *line, void *arg)
     units = kind == CHARGE_CREDIT || kind == CHARGE_PURCHASE ? to->other_units
                                                              : to->units;
     mpz_add (units, units, line->line->charge_units);
-    seconds = site_pool_of_cpus (m->site, to->pool) ? to->cpu_seconds
-                                                    : to->gpu_seconds;
+    seconds = site_pool_of_cpus (m->site, keys.pool) ? to->cpu_seconds
+                                                     : to->gpu_seconds;
     if (kind == CHARGE_USED)
         mpq_add (seconds, seconds, line->line->gpu_seconds);
     mpz_clears (keys.units, keys.other_units, NULL);
@@ -356,7 +357,8 @@ static int make_bill (store_t *store, billing_t *billing, void *arg,
     int rc;
 
     if (m->how->days) {
-        m->days = cube_new (&bill_fields[BILL_DAYS], day_keys);
+        m->days = cube_new (&bill_fields[BILL_DAYS],
+                            m->how->by_team ? team_day_keys : day_keys);
         m->of = billing_days_new (billing, take_day, m);
     }
     rc = bills_finish (store, billing, take_pool, m, error);

@@ -25,6 +25,7 @@ int bills_compute (store_t *store, const site_t *site, period_t period,
 typedef struct {
     bool compared; /* with what its months would be under other idle policies */
     bool days;     /* with what is charged by day (BILL_DAYS) of what passes: */
+    bool by_team;  /* and by team alone */
     const usage_filter_t *filter; /* NULL: all */
     bool days_alone;              /* and no other list */
 } bills_how_t;

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/facts.h"
 #include "money/charge.h"
@@ -181,8 +182,7 @@ static int find_start (store_t *store, const struct filling *f,
 /* Up to as-of, and the rates of its month. */
 static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
 {
-    month_how_t how
-        = {.until = f->query->as_of, .days = true, .had = f->query->month};
+    month_how_t how = {.until = f->query->as_of, .had = f->query->month};
     usage_filter_t filter;
     periods_t *periods;
     int64_t start;
@@ -192,6 +192,10 @@ static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
         return -1;
     how.periods = periods;
     how.filter = budgets_filter (f->query, &filter) ? &filter : NULL;
+    how.days = GL_ANY (f->budget, f->count, it, !(*it)->budget->team);
+    how.team_days = true;
+    if (how.had && how.had->by_team && how.days)
+        how.had = NULL;
     rc = find_start (store, f, periods, &start, error);
     if (rc == 0)
         rc = months_each (store, f->query->site,

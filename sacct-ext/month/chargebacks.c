@@ -32,6 +32,7 @@ struct sites {
 struct making {
     store_t *store;
     const report_query_t *query;
+    const month_t *had; /* read before; NULL: none */
     periods_t *periods;
     /* Closed months of the period, and the rest of it, which is computed. Where
      * closings cannot answer the query, all of it is computed. */
@@ -213,6 +214,15 @@ static int take_closed_rollup (const rollup_t *rollup, void *arg,
     return 0;
 }
 
+static int bill_of (const struct making *m, const closing_t *closing,
+                    bill_t **ret_bill, gl_error_t *error)
+{
+    if (!m->had || strcmp (m->had->hash, closing->hash) != 0)
+        return periods_bill (m->store, closing, ret_bill, error);
+    *ret_bill = m->had->bill;
+    return 0;
+}
+
 static int add_closing (struct making *m, const closing_t *closing,
                         gl_error_t *error)
 {
@@ -224,7 +234,7 @@ static int add_closing (struct making *m, const closing_t *closing,
     accounts_begin (m->sites.accounts,
                     body_get_number (closing->body, "start"));
     if (periods_usage (m->store, closing, &sink, error) < 0
-        || periods_bill (m->store, closing, &bill, error) < 0)
+        || bill_of (m, closing, &bill, error) < 0)
         return -1;
     add_bill (m, xstrdup (closing->month), bill,
               xasprintf ("%s is %s: version %u, hash %s.", closing->month,
@@ -586,9 +596,10 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 }
 
 int chargebacks_make (store_t *store, const report_query_t *query,
-                      report_t **ret_report, gl_error_t *error)
+                      const month_t *had, report_t **ret_report,
+                      gl_error_t *error)
 {
-    struct making m = {.store = store, .query = query};
+    struct making m = {.store = store, .query = query, .had = had};
     report_t *report = NULL;
     int rc = find_closings (&m, error);
 
@@ -602,7 +613,8 @@ int chargebacks_make (store_t *store, const report_query_t *query,
     for (size_t i = 0; i < m.bill_count; i++) {
         free ((char *)m.bills[i].month);
         free ((char *)m.bills[i].note);
-        bill_free ((bill_t *)m.bills[i].bill);
+        if (!had || m.bills[i].bill != had->bill)
+            bill_free ((bill_t *)m.bills[i].bill);
     }
     free (m.bills);
     free (m.closing);

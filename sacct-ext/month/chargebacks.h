@@ -6,12 +6,14 @@
 #ifndef GL_MONTH_CHARGEBACKS_H
 #define GL_MONTH_CHARGEBACKS_H
 
+#include "month/month.h"
 #include "report/heading.h"
 #include "store/store.h"
 
-/* By team first, and where teams have institutions by institution before it. Yours:
- * report_free(). */
+/* By team first, and where teams have institutions by institution before it. `had`: a month of
+ * it that was read before (NULL: none). Yours: report_free(). */
 int chargebacks_make (store_t *store, const report_query_t *query,
-                      report_t **ret_report, gl_error_t *error);
+                      const month_t *had, report_t **ret_report,
+                      gl_error_t *error);
 
 #endif /* !GL_MONTH_CHARGEBACKS_H */

@@ -281,32 +281,33 @@ static bool is_wanted (const struct reading *r, const closed_row_t *row)
                r->month);
 }
 
+static bill_list_t onto (bill_list_t list)
+{
+    return list == BILL_TEAM_DAYS ? BILL_DAYS : list;
+}
+
 static int read_row (const closed_row_t *row, void *arg, gl_error_t *error)
 {
     struct reading *r = arg;
-    const closed_table_t *t = table_of (r->list);
-    const fields_t *fields = &bill_fields[r->list];
-    void *item;
 
     digest_add (&r->all, row->text.data, row->text.length);
     if (row->number != ++r->rows)
         return is_changed (r, error);
-    if (!is_wanted (r, row))
-        return 0;
-    item = bill_append (r->bill,
-                        r->list == BILL_TEAM_DAYS ? BILL_DAYS : r->list);
-    for (unsigned i = 0; i < t->count; i++)
-        if (row->value[i]
-            && !field_set (&fields->field[i], item, row->value[i],
-                           strlen (row->value[i])))
-            return is_changed (r, error);
-    return 0;
+    return !is_wanted (r, row)
+                   || bill_append_values (r->bill, onto (r->list),
+                                          &bill_fields[r->list], row->value,
+                                          table_of (r->list)->count)
+               ? 0
+               : is_changed (r, error);
 }
 
 static int read_list (store_t *store, struct reading *r, gl_error_t *error)
 {
     int rc, is;
 
+    if (!r->month)
+        bill_reserve (r->bill, onto (r->list),
+                      (size_t)rows_of (r->closing, r->list));
     digest_begin (&r->all);
     rc = store_closed_each (store, table_of (r->list), r->closing->month,
                             r->closing->version, read_row, r, error);

@@ -10,6 +10,7 @@
 #include "facts/facts.h"
 #include "ledger/correction.h"
 #include "month/bills.h"
+#include "month/closed_lists.h"
 #include "month/closed_site.h"
 #include "month/corrections.h"
 #include "month/settled.h"
@@ -491,6 +492,9 @@ struct corrected {
     balances_t known[2]; /* of the months before it: with the configuration of the
                             last closing, and today's */
     bill_t *now; /* the month last computed */
+    bool asked;
+    bill_t *last; /* the rows of the last closing, if its configuration is today's */
+    uint8_t last_digest[STORE_DIGEST_SIZE]; /* of what was kept before it */
 };
 enum { THEN, NOW };
 
@@ -547,13 +551,106 @@ static int compute_one (store_t *store, struct corrected *c, bill_t *out,
 }
 
 /* Nobody can write meanwhile, so that what is kept is what the facts say. */
+/* Both price and count alike. */
+static bool same_configuration (const site_t *then, const char *book,
+                                const site_t *today)
+{
+    BUFFER_AUTO a = BUFFER_INIT;
+    BUFFER_AUTO b = BUFFER_INIT;
+
+    if (!then || strcmp (book, today->book ? today->book : "") != 0)
+        return false;
+    site_usage_text (then, &a);
+    site_usage_text (today, &b);
+    return !strcmp (buffer_text (&a), buffer_text (&b));
+}
+
+static int read_last (store_t *store, struct corrected *c, gl_error_t *error)
+{
+    const closing_t *last = last_before (c->periods, c->before);
+    GL_AUTOFREE char *book = NULL;
+    site_t *then = NULL;
+    int rc = 0;
+
+    c->asked = true;
+    if (!last || last->imported)
+        return 0;
+    rc = closed_site_then (store, last, &then, &book, error);
+    if (rc == 0 && same_configuration (then, book, c->site)) {
+        c->last = bill_new ();
+        rc = corrections_digest (store, c->site, c->periods, last->month,
+                                 c->last_digest, error);
+        if (rc == 0)
+            rc = closed_list_read (store, last, BILL_POSTINGS, c->last, error);
+    }
+    site_free (then);
+    return rc;
+}
+
+/* The rows are the corrections of that month in the bill. */
+static bool are_all (const bill_t *corrections, const char *month,
+                     const bill_t *in)
+{
+    size_t count, all, at = 0;
+    const posting_t *rows = postings (corrections, &count);
+    const posting_t *others = postings (in, &all);
+
+    for (size_t i = 0; i < all; i++) {
+        BUFFER_AUTO a = BUFFER_INIT;
+        BUFFER_AUTO b = BUFFER_INIT;
+        if (others[i].kind != BILL_CORRECTION || !others[i].origin
+            || strcmp (others[i].month, month) != 0)
+            continue;
+        if (at == count)
+            return false;
+        posting_text (&rows[at++], &a);
+        posting_text (&others[i], &b);
+        if (strcmp (buffer_text (&a), buffer_text (&b)) != 0)
+            return false;
+    }
+    return at == count;
+}
+
+/* What was kept for the last closing is kept still: no fact of it has changed. If that closing has
+ * these corrections, none are left: 1, with the balances of the month. 0: there may be some. So each
+ * closing computes the last month alone, and not all months again. */
+static int take_settled (store_t *store, struct corrected *c, bill_t **ret_kept,
+                         gl_error_t *error)
+{
+    BUFFER_AUTO body = BUFFER_INIT;
+    int rc = c->asked ? 0 : read_last (store, c, error);
+
+    if (rc == 0 && c->last)
+        rc = store_get_cached (store, c->period, c->last_digest, &body, error);
+    if (rc != 1)
+        return rc;
+    *ret_kept = bill_new ();
+    if (parse_retained (buffer_text (&body), *ret_kept)) {
+        bill_sort (*ret_kept);
+        if (are_all (*ret_kept, c->closing->month, c->last))
+            return 1;
+    }
+    bill_free (GL_TAKE (*ret_kept));
+    return 0;
+}
+
 static int keep (store_t *store, void *arg, gl_error_t *error)
 {
     struct corrected *c = arg;
     bill_t *bill = bill_new ();
+    bill_t *settled = NULL;
     int rc = corrections_digest (store, c->site, c->periods, c->before,
                                  c->digest, error);
 
+    if (rc == 0)
+        rc = take_settled (store, c, &settled, error);
+    if (rc == 1) {
+        balances_add (&c->known[NOW], settled, c->period.end);
+        rc = put_retained (store, c->period, c->digest, bill, settled, error);
+        bill_free (settled);
+        bill_free (bill);
+        return rc;
+    }
     if (rc == 0)
         rc = afresh (store, c, bill, error);
     if (rc == 0)
@@ -603,6 +700,7 @@ static void corrected_clear (struct corrected *c)
     balances_clear (&c->known[THEN]);
     balances_clear (&c->known[NOW]);
     bill_free (c->now);
+    bill_free (c->last);
 }
 
 int corrections_compute (store_t *store, const site_t *site,

@@ -289,6 +289,7 @@ struct place {
 
 struct month {
     month_t *of;
+    bool own; /* read here */
     struct place *place;
     size_t count;
 };
@@ -316,7 +317,8 @@ void job_rows_free (job_rows_t *rows)
         free (rows->job[i].cluster);
     free (rows->job);
     for (size_t i = 0; i < rows->month_count; i++) {
-        month_free (rows->month[i].of);
+        if (rows->month[i].own)
+            month_free (rows->month[i].of);
         free (rows->month[i].place);
     }
     free (rows->month);
@@ -447,19 +449,20 @@ static int read_month (month_t *month, struct finding *r, gl_error_t *error)
 }
 
 static int add_month (job_rows_t *rows, store_t *store, const site_t *site,
-                      const periods_t *periods, const char *name,
+                      const periods_t *periods, month_t *had, const char *name,
                       gl_error_t *error)
 {
     const month_how_t how = {.periods = periods, .any_currency = true};
     struct finding r = {.rows = rows};
-    month_t *of;
+    bool is_had = had && !strcmp (had->name, name);
+    month_t *of = had;
 
-    if (month_read (store, site, name, &how, &of, error) < 0)
+    if (!is_had && month_read (store, site, name, &how, &of, error) < 0)
         return -1;
     rows->month = xreallocarray (rows->month, rows->month_count + 1,
                                  sizeof (*rows->month));
     r.month = &rows->month[rows->month_count++];
-    *r.month = (struct month){.of = of};
+    *r.month = (struct month){.of = of, .own = !is_had};
     return read_month (of, &r, error);
 }
 
@@ -480,7 +483,8 @@ static void sort_jobs (job_rows_t *rows)
 }
 
 int job_rows_read (job_rows_t *rows, store_t *store, const site_t *site,
-                   const periods_t *periods, period_t life, gl_error_t *error)
+                   const periods_t *periods, month_t *had, period_t life,
+                   gl_error_t *error)
 {
     sort_jobs (rows);
     for (size_t i = 0; i < periods->closing_count; i++) {
@@ -491,7 +495,7 @@ int job_rows_read (job_rows_t *rows, store_t *store, const site_t *site,
         if (periods_month (site, c->month, &month, error) < 0)
             return -1;
         if (month.start < life.end && life.start < month.end
-            && add_month (rows, store, site, periods, c->month, error) < 0)
+            && add_month (rows, store, site, periods, had, c->month, error) < 0)
             return -1;
     }
     return 0;

@@ -66,9 +66,11 @@ void job_rows_free (job_rows_t *rows);
 /* First: the segments whose rows are wanted, once or more. */
 void job_rows_add (job_rows_t *rows, const segment_t *segment);
 
-/* Then once: looks them up in all closed months that `life` touches. */
+/* Then once: looks them up in all closed months that `life` touches. `had`: one that was read
+ * before, and outlives the rows (NULL: none). */
 int job_rows_read (job_rows_t *rows, store_t *store, const site_t *site,
-                   const periods_t *periods, period_t life, gl_error_t *error);
+                   const periods_t *periods, month_t *had, period_t life,
+                   gl_error_t *error);
 
 /* One closed month of a segment. */
 typedef struct {

@@ -331,8 +331,8 @@ static void add_life (period_t *all, period_t life)
 }
 
 int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
-                  size_t count, const period_t *only, explain_t **ret_explain,
-                  gl_error_t *error)
+                  size_t count, const period_t *only, month_t *had,
+                  explain_t **ret_explain, gl_error_t *error)
 {
     struct explaining of = {.store = store,
                             .today = site,
@@ -349,7 +349,7 @@ int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
         add_life (&of.life, search[i].life);
     }
     if (rc == 0)
-        rc = job_rows_read (of.rows, store, site, of.periods,
+        rc = job_rows_read (of.rows, store, site, of.periods, had,
                             only ? period_clip (of.life, *only) : of.life,
                             error);
     for (size_t i = 0; i < count && rc == 0; i++)

@@ -45,6 +45,17 @@ const char *month_state_word (month_state_t state)
     return words[state];
 }
 
+static bool has_days (const month_how_t *how)
+{
+    return how->days || how->team_days;
+}
+
+/* Otherwise budgets would have the month computed once more for its days. */
+static bool budgets_need_days (const site_t *site)
+{
+    return GL_ANY (site->budgets, site->budget_count, it, !it->team);
+}
+
 static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     store_t *store = m->source->store;
@@ -65,9 +76,11 @@ static int open_month (month_t *m, const month_how_t *how, gl_error_t *error)
         m->bill = bill_new ();
         return 0;
     }
+    m->by_team = !how->days && !budgets_need_days (site);
     if (bills_compute_part (store, site, m->period,
                             &(bills_how_t){.compared = how->compared,
-                                           .days = how->days,
+                                           .days = has_days (how),
+                                           .by_team = m->by_team,
                                            .filter = how->filter},
                             &m->bill, &m->first, error)
         < 0)
@@ -117,7 +130,9 @@ static bill_list_t days_for (const usage_filter_t *filter)
 static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)
 {
     const closing_t *closing = m->source->closing;
+    bill_list_t days = how->days ? days_for (how->filter) : BILL_TEAM_DAYS;
 
+    m->by_team = days == BILL_TEAM_DAYS;
     m->state = closing->imported ? MONTH_IMPORTED : MONTH_CLOSED;
     m->version = closing->version;
     m->closed = closing->when;
@@ -131,10 +146,9 @@ static int closed_month (month_t *m, const month_how_t *how, gl_error_t *error)
                        && closed_list_read (m->source->store, closing,
                                             BILL_BALANCES, m->bill, error)
                               < 0)
-                   || (how->days && !closing->imported
-                       && closed_list_read (m->source->store, closing,
-                                            days_for (how->filter), m->bill,
-                                            error)
+                   || (has_days (how) && !closing->imported
+                       && closed_list_read (m->source->store, closing, days,
+                                            m->bill, error)
                               < 0)
                ? -1
                : 0;

@@ -59,6 +59,7 @@ typedef struct ledger_month {
     period_t paper_period; /* in its zone */
     int64_t first; /* with days: an instant of the first that anything was
                       charged for; 0: there is none */
+    bool by_team;  /* its days, if it has any, are by team alone */
     struct month_source *source; /* of month.c */
 } month_t;
 
@@ -70,6 +71,7 @@ typedef struct {
                           which; else another one is an error */
     bool compared;     /* with other idle policies, as closing keeps them */
     bool days; /* with what is charged by day (BILL_DAYS) */
+    bool team_days; /* with days, which may be by team alone */
     const usage_filter_t *filter; /* at least of what passes it, and by what it is
                                      of; NULL: of all */
     bool billed; /* a month before the ledger begins has no rows; months_each()

@@ -315,16 +315,28 @@ static void sum_days (statements_t *s)
     cube_add_list (s->days, days, count);
 }
 
-static int read_months (statements_t *s, const month_how_t *how,
+/* Takes *last, if it is that month. */
+static int read_before (statements_t *s, const periods_t *periods,
+                        month_t **last, gl_error_t *error)
+{
+    const month_how_t billed = {.billed = true, .periods = periods};
+    char name[MONTH_SIZE];
+
+    periods_month_of (s->query.site, s->query.period.start - 1, name);
+    if (!*last || strcmp ((*last)->name, name) != 0)
+        return month_at (s, s->query.period.start - 1, &billed, &s->before,
+                         error);
+    s->before = GL_TAKE (*last);
+    return 0;
+}
+
+static int read_months (statements_t *s, const month_how_t *how, month_t **last,
                         gl_error_t *error)
 {
-    const month_how_t billed = {.billed = true, .periods = how->periods};
-
     if (month_at (s, s->query.period.start, how, &s->now, error) < 0
         || check_reached (s, error) < 0
         || !(s->site = month_site (s->now, error))
-        || month_at (s, s->query.period.start - 1, &billed, &s->before, error)
-               < 0
+        || read_before (s, how->periods, last, error) < 0
         || take_head (s, error) < 0)
         return -1;
     s->state = month_state_text (s->now, s->query.site->zone);
@@ -336,8 +348,18 @@ int statements_open (store_t *store, const report_query_t *query,
                      const periods_t *periods, statements_t **ret_statements,
                      gl_error_t *error)
 {
+    month_t *none = NULL;
+
+    return statements_open_next (store, query, periods, &none, ret_statements,
+                                 error);
+}
+
+int statements_open_next (store_t *store, const report_query_t *query,
+                          const periods_t *periods, month_t **last,
+                          statements_t **ret_statements, gl_error_t *error)
+{
     const month_how_t how
-        = {.days = true,
+        = {.team_days = true,
            .filter = query->filter_count ? query->filters : NULL,
            .periods = periods};
     statements_t *s = xcalloc (1, sizeof (*s));
@@ -346,7 +368,7 @@ int statements_open (store_t *store, const report_query_t *query,
     s->query = *query;
     s->query.by.count = 0;
     s->one = query->filter_count > 0;
-    if (read_months (s, &how, error) < 0) {
+    if (read_months (s, &how, last, error) < 0) {
         statements_close (s);
         return -1;
     }
@@ -367,6 +389,13 @@ void statements_close (statements_t *s)
     month_free (s->before);
     free (s->state);
     free (s);
+}
+
+void statements_keep_month (statements_t *s, month_t **last)
+{
+    month_free (*last);
+    *last = GL_TAKE (s->now);
+    statements_close (s);
 }
 
 void statements_link (statements_t *s)
@@ -399,12 +428,14 @@ void statements_teams (const statements_t *s, text_list_t *ret_teams)
     size_t count;
     const posting_t *rows = postings (s->now->bill, &count);
     const bill_balance_t *balances;
+    const char *last = NULL;
 
-    for (size_t i = 0; i < count; i++)
-        if (posting_is_due (&rows[i]))
-            texts_add_new (ret_teams, rows[i].team
-                                          ? rows[i].team
-                                          : key_info (KEY_TEAM)->absent);
+    for (size_t i = 0; i < count; i++) {
+        const char *team
+            = rows[i].team ? rows[i].team : key_info (KEY_TEAM)->absent;
+        if (posting_is_due (&rows[i]) && !text_same (last, team))
+            texts_add_new (ret_teams, last = team);
+    }
     balances = bill_balances (s->now->bill, &count);
     for (size_t i = 0; i < count; i++)
         if (balances[i].team)

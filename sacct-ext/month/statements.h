@@ -30,6 +30,14 @@ int statements_open (store_t *store, const report_query_t *query,
 /* Accepts NULL. */
 void statements_close (statements_t *statements);
 
+/* The same for one month after the other: *last is the month that was opened before, if it is the
+ * one before this one, and then this one's; at first NULL, in the end for month_free(). */
+int statements_open_next (store_t *store, const report_query_t *query,
+                          const periods_t *periods, month_t **last,
+                          statements_t **ret_statements, gl_error_t *error);
+/* Closes them. */
+void statements_keep_month (statements_t *statements, month_t **last);
+
 /* The statements that follow are pages of a site: with links in place of commands, and without
  * the latest hash of the chain, which other closings change. */
 void statements_link (statements_t *statements);

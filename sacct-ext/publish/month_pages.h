@@ -1,6 +1,6 @@
 /*
  * month_pages.h: the pages of a month on a published site: the summary, the chargeback by team,
- * the waste, each team's statement, the jobs of its users and projects, and explanations of the most
+ * the waste, what jobs produced, each team's statement, the jobs of its users and projects, and explanations of the most
  * expensive jobs.
  */
 #ifndef GL_PUBLISH_MONTH_PAGES_H
@@ -30,6 +30,8 @@ typedef struct {
     bool decided; /* there is a page of its decisions (publish.h) */
     const summary_month_t *earlier; /* sums of the months before it */
     size_t earlier_count;
+    month_t *
+        *last; /* the month whose pages were written before (statements.h) */
     month_pages_owner_f owner;
     month_pages_f progress;
     void *arg;

@@ -20,24 +20,34 @@ struct page_names {
 /* Longer names end with a digest, so that an ending fits a file's name of 255 bytes. */
 #define NAME_MAX_BYTES 100
 
+static bool is_plain (char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+           || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+static uint64_t digest_of (const char *name) /* FNV-1a */
+{
+    uint64_t digest = UINT64_C (14695981039346656037);
+
+    for (const char *c = name; *c; c++)
+        digest = (digest ^ (unsigned char)*c) * UINT64_C (1099511628211);
+    return digest;
+}
+
 void page_path_name (buffer_t *out, const char *name)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     size_t begin = out->length;
-    uint64_t digest = UINT64_C (14695981039346656037); /* FNV-1a */
 
-    for (const char *c = name; *c; c++) {
-        digest = (digest ^ (unsigned char)*c) * UINT64_C (1099511628211);
-        if (out->length - begin >= NAME_MAX_BYTES)
-            continue;
-        if (strchr (plain, *c) || (*c == '.' && c != name))
+    for (const char *c = name; *c && out->length - begin < NAME_MAX_BYTES;
+         c++) {
+        if (is_plain (*c) || (*c == '.' && c != name))
             buffer_add_char (out, *c);
         else
             buffer_printf (out, "=%02X", (unsigned char)*c);
     }
     if (out->length - begin >= NAME_MAX_BYTES)
-        buffer_printf (out, "=%016llx", (unsigned long long)digest);
+        buffer_printf (out, "=%016llx", (unsigned long long)digest_of (name));
 }
 
 char *page_path_team (const char *team, const char *month)
@@ -46,7 +56,8 @@ char *page_path_team (const char *team, const char *month)
 
     buffer_add_text (&path, "team/");
     page_path_name (&path, team);
-    buffer_printf (&path, "/%s", month ? month : "index");
+    buffer_add_char (&path, '/');
+    buffer_add_text (&path, month ? month : "index");
     return buffer_take (&path);
 }
 
@@ -57,7 +68,11 @@ char *page_path_part (const char *team, const char *month, const char *kind,
 
     buffer_add_text (&path, "team/");
     page_path_name (&path, team);
-    buffer_printf (&path, "/%s-%s-", month, kind);
+    buffer_add_char (&path, '/');
+    buffer_add_text (&path, month);
+    buffer_add_char (&path, '-');
+    buffer_add_text (&path, kind);
+    buffer_add_char (&path, '-');
     page_path_name (&path, name);
     return buffer_take (&path);
 }
@@ -81,6 +96,14 @@ char *page_path_waste (const char *month)
     return xasprintf ("month/%s-waste", month);
 }
 
+char *page_path_results (const char *team, const char *month)
+{
+    GL_AUTOFREE char *path
+        = team ? page_path_team (team, month) : page_path_month (month);
+
+    return xasprintf ("%s-results", path);
+}
+
 char *page_path_decisions (const char *month)
 {
     return xasprintf ("month/%s-decisions", month);
@@ -93,7 +116,8 @@ static void add_href (buffer_t *out, const char *from, const char *to,
     for (const char *slash = strchr (from, '/'); slash;
          slash = strchr (slash + 1, '/'))
         buffer_add_text (out, "../");
-    buffer_printf (out, "%s%s", to, ending);
+    buffer_add_text (out, to);
+    buffer_add_text (out, ending);
 }
 
 /* --- what there is -------------------------------------------------------------- */
@@ -145,6 +169,8 @@ void page_forget (page_site_t *site)
 struct place {
     const page_site_t *site;
     const page_t *page;
+    const report_t *report; /* whose columns these are */
+    size_t *lead;           /* of each column: into leads[], or behind it */
 };
 
 /* The cell of a column of that name; NULL: there is none, or it is empty. */
@@ -304,29 +330,41 @@ static bool is_part (const char *path)
     return slash && strchr (path, '/') != slash && strlen (slash) > MONTH_SIZE;
 }
 
+/* Once for a report: most cells lead nowhere. */
+static void find_leads (struct place *place, const report_t *report)
+{
+    place->report = report;
+    place->lead = xreallocarray (place->lead, report->column_count + 1,
+                                 sizeof (*place->lead));
+    for (size_t i = 0; i < report->column_count; i++) {
+        size_t *at = &place->lead[i];
+        for (*at = 0; *at < GL_ARRAY_SIZE (leads); ++*at)
+            if (!strcmp (leads[*at].column, report->column[i].name))
+                break;
+    }
+}
+
 static bool href (const void *arg, const report_t *report, size_t row,
                   size_t column, buffer_t *out)
 {
-    const struct place *place = arg;
+    struct place *place = (struct place *)arg;
     const char *text = report_cell (report, row, column);
+    GL_AUTOFREE char *path = NULL;
+    const char *known;
 
-    for (size_t i = 0; text && i < GL_ARRAY_SIZE (leads); i++) {
-        GL_AUTOFREE char *path = NULL;
-        const char *known;
-        if (strcmp (leads[i].column, report->column[column].name) != 0)
-            continue;
-        path = leads[i].to (place, report, row, text);
-        if (!path || !strcmp (path, place->page->path)
-            || !is_open (place, path))
-            return false;
-        known = is_part (path) ? known_as (place->site, path) : NULL;
-        if (is_part (path) && !known)
-            return false;
-        add_href (out, place->page->path, known ? known : path,
-                  known ? "" : ".html");
-        return true;
-    }
-    return false;
+    if (place->report != report)
+        find_leads (place, report);
+    if (!text || place->lead[column] == GL_ARRAY_SIZE (leads))
+        return false;
+    path = leads[place->lead[column]].to (place, report, row, text);
+    if (!path || !strcmp (path, place->page->path) || !is_open (place, path))
+        return false;
+    known = is_part (path) ? known_as (place->site, path) : NULL;
+    if (is_part (path) && !known)
+        return false;
+    add_href (out, place->page->path, known ? known : path,
+              known ? "" : ".html");
+    return true;
 }
 
 /* --- users ------------------------------------------------------------------------ */
@@ -429,7 +467,7 @@ static bool has_pdf (const page_site_t *site, const page_t *page)
 static void frame_page (struct framed *f, const page_site_t *site,
                         const page_t *page, bool csv)
 {
-    *f = (struct framed){.place = {site, page}};
+    *f = (struct framed){.place = {.site = site, .page = page}};
     if (site->restricted && page->team) { /* a copy that its readers may see */
         GL_AUTOFREE char *own = page_path_team (page->team, "definitions");
         f->definitions = href_to (page, own, ".html");
@@ -459,6 +497,7 @@ static void frame_done (struct framed *f)
         free (f->near_href[i]);
     free (f->near_href);
     free (f->near);
+    free (f->place.lead);
     free (f->definitions);
 }
 

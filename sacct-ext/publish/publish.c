@@ -50,6 +50,7 @@ struct publishing {
     page_site_t pages;
     char *logo;
     period_t last; /* month that is complete */
+    month_t *written; /* the last one whose pages were written */
     bool foreseen; /* there is a page of the demand */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
     text_list_t verdicts; /* decisions of the last month that is over: a pool and
@@ -444,6 +445,7 @@ static int write_month (struct publishing *p, size_t index)
         .decided = is_decided (p, known),
         .closable = !strcmp (p->closable, known->name),
         .earlier_count = index,
+        .last = &p->written,
         .owner = own_files,
         .progress = show,
         .arg = p};
@@ -471,11 +473,13 @@ static int write_months (struct publishing *p)
         bool open = !*p->month[i].hash;
         gl_error_t error;
         if (month_key (p, i, key, &error) < 0)
-            return fail (p, &error);
-        if (!tree_part (p->pages.tree, p->month[i].name, open ? "open" : key,
-                        open || p->of->fresh))
+            rc = fail (p, &error);
+        else if (!tree_part (p->pages.tree, p->month[i].name,
+                             open ? "open" : key, open || p->of->fresh))
             rc = write_month (p, i);
     }
+    month_free (p->written);
+    p->written = NULL;
     return rc;
 }
 
