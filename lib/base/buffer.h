@@ -25,6 +25,8 @@ void buffer_add_char (buffer_t *b, char c);
 void buffer_add_escaped (buffer_t *b, const char *text, size_t length);
 void buffer_printf (buffer_t *b, const char *fmt, ...)
     __attribute__ ((format (printf, 2, 3)));
+/* The same, with a value: return buffer_say (finding, DOCTOR_OK, "%s", file); */
+#define buffer_say(b, value, ...) (buffer_printf ((b), __VA_ARGS__), (value))
 /* Make room for `extra` more bytes; returns where they may be written. The
  * caller adds to length what it wrote. */
 char *buffer_reserve (buffer_t *b, size_t extra);

@@ -611,6 +611,18 @@ static int check_name (const char *name, const place_t *place,
                      place->file, place->line, section);
 }
 
+/* `what`: "a unit" */
+static int check_tag (const char *name, const place_t *place,
+                      const char *section, const char *what, gl_error_t *error)
+{
+    if (tag_valid (name, strnlen (name, TAG_MAX + 1)))
+        return 0;
+    return gl_error (error,
+                     "%s:%d: '%.64s' in `%s` is not %s: 1-64 characters of A-Z "
+                     "a-z 0-9 . _ -, beginning with a letter or digit",
+                     place->file, place->line, name, section, what);
+}
+
 static int check_names (const site_t *site, gl_error_t *error)
 {
     int rc = 0;
@@ -628,6 +640,9 @@ static int check_names (const site_t *site, gl_error_t *error)
     for (size_t i = 0; rc == 0 && i < site->institution_count; i++)
         rc = check_name (site->institutions[i].name,
                          &site->institutions[i].place, "institutions", error);
+    for (size_t i = 0; rc == 0 && i < site->project_count; i++)
+        rc = check_tag (site->projects[i].name, &site->projects[i].place,
+                        "projects", "a project tag", error);
     return rc;
 }
 
@@ -637,12 +652,8 @@ static int check_units (const site_t *site, gl_error_t *error)
 
     for (size_t i = 0; i < site->unit_count; i++) {
         const site_unit_t *u = &site->units[i];
-        if (!tag_valid (u->name, strnlen (u->name, TAG_MAX + 1)))
-            return gl_error (error,
-                             "%s:%d: '%.64s' in `units` is not a unit: 1-64 "
-                             "characters of A-Z a-z 0-9 . _ -, beginning with "
-                             "a letter or digit",
-                             u->place.file, u->place.line, u->name);
+        if (check_tag (u->name, &u->place, "units", "a unit", error) < 0)
+            return -1;
     }
     return network_parse_ports (
                (const char *const *)site->agent.counter_ports.item,

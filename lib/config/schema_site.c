@@ -231,8 +231,8 @@ static const schema_key_t publish_keys[] = {
      "WeasyPrint. Default no."},
     {"jobs", VALUE_COUNT, 0, offsetof (site_t, publish.jobs), NULL, NULL, "10",
      "20",
-     "Jobs of each month, the most expensive ones, that get a page which "
-     "explains their charge. Default 10."},
+     "Jobs of each month that get a page which explains their charge: the most "
+     "expensive one at each price, then the most expensive ones. Default 10."},
     {"job_rows", VALUE_COUNT, 0, offsetof (site_t, publish.job_rows), NULL,
      NULL, "25", "100",
      "Jobs of each user and project that a team's pages list at most, the most "

@@ -549,13 +549,16 @@ static void add_notes (const demand_page_t *p)
     const demand_t *d = p->d;
     report_t *r = p->report;
 
-    if (d->from_submission)
+    if (d->from_submission) {
         report_note (r, NOTE_WARNING,
                      "Jobs whose waits count from their submission, because the "
                      "source does not say from when they could start: %llu. Their "
-                     "waits may include time that they were on hold. Use 'gpuledger "
-                     "sync', JSON, or text with the column Eligible.",
+                     "waits may include time that they were on hold.",
                      (unsigned long long)d->from_submission);
+        report_note (r, NOTE_COMMAND,
+                     "'gpuledger sync', JSON, and text with the column Eligible say "
+                     "from when jobs could start.");
+    }
     if (d->unplaced)
         report_note (r, NOTE_INFORMATION,
                      "Jobs that started without a time from which they could, "

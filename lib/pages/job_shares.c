@@ -568,9 +568,11 @@ static report_t *begin_page (const struct making *m)
     report_columns (report, columns, AT_COUNT);
     report->column[m->key == KEY_USER ? AT_USER : AT_PROJECT].detail = true;
     report_note (report, NOTE_INFORMATION,
-                 "The most expensive jobs of the month have a page that "
-                 "explains their charge. With the rows after the jobs, each "
-                 "sum is the amount due before taxes of the statement.");
+                 "Jobs with a link have a page that explains their charge: the "
+                 "most expensive job of the month at each price, and the most "
+                 "expensive ones. For any other job, 'gpuledger explain JOBID' "
+                 "prints it. Each sum is the amount due before taxes of the "
+                 "statement.");
     return report;
 }
 

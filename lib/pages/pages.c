@@ -72,8 +72,7 @@ void pages_free (pages_t *pages)
     if (!pages)
         return;
     for (size_t i = 0; i < pages->count; i++) {
-        free (pages->month[i].name);
-        mpz_clears (pages->month[i].due, pages->month[i].cost, NULL);
+        summary_month_clear (&pages->month[i]);
         free (pages->state[i]);
         free (pages->hash[i]);
     }
@@ -176,8 +175,8 @@ void pages_add (pages_t *pages, const pages_month_t *month)
     size_t states = pages->count, hashes = pages->count;
     summary_month_t *sum = GL_APPEND (pages->month, pages->count);
 
-    *sum = (summary_month_t){.name = xstrdup (month->name)};
-    mpz_inits (sum->due, sum->cost, NULL);
+    summary_month_init (sum);
+    sum->name = xstrdup (month->name);
     summary_month_take (sum, month->bill);
     *GL_APPEND (pages->state, states) = xstrdup (month->state);
     *GL_APPEND (pages->hash, hashes)
@@ -257,6 +256,7 @@ enum {
     AT_CHANGE,
     AT_CHANGE_PCT,
     AT_COST,
+    AT_UNCOVERED,
     AT_HOURS,
     AT_RATE,
     AT_SHARE,
@@ -280,6 +280,8 @@ static const column_info_t columns[AT_COUNT] = {
      "The difference as a percentage of the month before."},
     {"cost", "Cost", COLUMN_MONEY, false, false,
      "What the pools cost in the month, used or not."},
+    {"uncovered", "Paid by the site", COLUMN_MONEY, false, false,
+     "The cost less charges and credits, without taxes. Below 0: a surplus."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to jobs, busy or not."},
     {"rate", "Due per GPU hour", COLUMN_RATE, false, false,
@@ -396,8 +398,10 @@ static void put_cost (page_t *page, size_t index)
 
     if (cost)
         put_money (page, AT_COST, cost->charge_units);
-    else if (!whose->is_pool && !whose->is_team && mpz_sgn (month->cost) != 0)
+    else if (!whose->is_pool && !whose->is_team && mpz_sgn (month->cost) != 0) {
         put_money (page, AT_COST, month->cost);
+        put_money (page, AT_UNCOVERED, month->uncovered);
+    }
 }
 
 /* The facts go beyond its end: else less time than a month's is compared. */
@@ -569,6 +573,27 @@ static void figure_of (page_t *page, size_t index)
                    hint, COLUMN_MONEY);
 }
 
+/* What charges do not cover, and what that was a month earlier. */
+static void figure_uncovered (page_t *page, size_t index)
+{
+    const pages_t *pages = page->pages;
+    const summary_month_t *month = &pages->month[index],
+                          *before = index > 0 ? month - 1 : NULL;
+    GL_AUTOFREE char *title = xasprintf ("Paid by the site in %s", month->name);
+    GL_AUTOFREE char *text = exact_units_text (month->uncovered, pages->digits);
+    GL_AUTOFREE char *earlier
+        = before && before->known
+              ? exact_units_text (before->uncovered, pages->digits)
+              : NULL;
+    GL_AUTOFREE char *hint = xasprintf (
+        "%s, the cost less charges and credits%s%s%s%s",
+        pages->query->site->currency, earlier ? "; " : "",
+        earlier ? earlier : "", earlier ? " in " : "",
+        earlier ? before->name : "");
+
+    report_figure (page->report, title, text, hint, COLUMN_MONEY);
+}
+
 static void figure_cost (page_t *page, size_t index)
 {
     const summary_month_t *month = &page->pages->month[index];
@@ -578,9 +603,11 @@ static void figure_cost (page_t *page, size_t index)
         = xasprintf ("%s of the pools, used or not",
                      page->pages->query->site->currency);
 
-    if (mpz_sgn (month->cost) != 0 && !page->whose.is_team
-        && !page->whose.is_pool)
-        report_figure (page->report, title, text, hint, COLUMN_MONEY);
+    if (mpz_sgn (month->cost) == 0 || page->whose.is_team
+        || page->whose.is_pool)
+        return;
+    report_figure (page->report, title, text, hint, COLUMN_MONEY);
+    figure_uncovered (page, index);
 }
 
 /* The last month that is over, then those that go on. */
@@ -650,9 +677,12 @@ report_t *pages_verify (pages_t *pages, const char *head)
     if (head)
         report_parameter (page.report, "latest hash", head);
     report_section (page.report, "Closed months",
-                    "A closed month never changes: what becomes known later is "
-                    "a correction, a row of a later month. Each hash covers "
-                    "all rows of its month and the hash before it.");
+                    "What becomes known after a month was closed is a "
+                    "correction, a row of a later month. Each hash covers all "
+                    "rows of its month and the hash before it: whoever changes "
+                    "a row changes this hash and all later ones. Keep the "
+                    "hashes elsewhere, as they are on statements and in the "
+                    "message of the closing.");
     for (size_t i = pages->count; i-- > 0;) {
         if (!pages->hash[i])
             continue;
@@ -664,13 +694,15 @@ report_t *pages_verify (pages_t *pages, const char *head)
     }
     list = report_list (page.report, "How to check them");
     report_list_item (list, "gpuledger verify",
-                      "reads all closed months again and compares every hash");
+                      "An administrator runs it on the accounting host. It "
+                      "reads all closed months again, and says whether they "
+                      "are as they were written.");
     if (head) {
         GL_AUTOFREE char *command
             = xasprintf ("gpuledger verify --head %s", head);
         report_list_item (list, command,
-                          "checks in addition that the ledger still holds what "
-                          "this page was made of");
+                          "Put the hash that you kept in place of this one: "
+                          "the ledger must still have it.");
     }
     return end (&page);
 }

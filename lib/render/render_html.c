@@ -331,9 +331,14 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
     }
     buffer_add_char (out, '>');
     if (!text)
-        buffer_add_text (out, "<span class=\"missing\" role=\"img\" "
-                              "aria-label=\"not known\" title=\"not "
-                              "known\">\xe2\x80\x93</span>");
+        buffer_add_text (out, report_is_number (c->type)
+                                  ? "<span class=\"missing\" role=\"img\" "
+                                    "aria-label=\"none, or not known\" "
+                                    "title=\"none, or not known\">"
+                                    "\xe2\x80\x93</span>"
+                                  : "<span class=\"missing\" role=\"img\" "
+                                    "aria-label=\"none\" title=\"none\">"
+                                    "\xe2\x80\x93</span>");
     else if (!*href)
         add_readable (out, text, c->type);
     else {
@@ -566,14 +571,16 @@ static void add_foot (buffer_t *out, const report_t *report)
             add_words (out, report->coverage[i][0], report->coverage[i][1]);
         buffer_add_text (out, "</dl>\n</section>\n");
     }
-    buffer_add_text (out, "<footer>");
+    if (report->provenance_count > 0)
+        buffer_add_text (out, "<footer>");
     for (size_t i = 0; i < report->provenance_count; i++) {
         buffer_add_text (out, i ? " \xc2\xb7 " : "");
         escape_html (out, report->provenance[i][0]);
         buffer_add_text (out, " ");
         add_text (out, report->provenance[i][1]);
     }
-    buffer_add_text (out, "</footer>\n");
+    if (report->provenance_count > 0)
+        buffer_add_text (out, "</footer>\n");
     render_page_end (out);
 }
 

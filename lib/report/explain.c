@@ -256,7 +256,7 @@ static void explain_quantity (explain_step_t *step, struct piece *p)
         return;
     }
     GL_AUTOFREE char *title = xasprintf (
-        "weight of a device, by %s",
+        "weight of a device in GPU hours, by %s",
         mig_basis_name (kind->pool ? kind->pool->mig_weight : MIG_COMPUTE));
     explain_line (step, COLUMN_TEXT, "weight", title,
                   fraction_text (kind->weight));
@@ -433,7 +433,7 @@ static void explain_adjustments (explain_step_t *step, const struct piece *p,
                            rule_text (&price, info->id, name), part);
         if (words->length == 0)
             explain_exact (step, COLUMN_MONEY, "list",
-                           "list price before rounding = rate x hours x weight",
+                           "list price before rounding = rate x GPU hours charged",
                            list, EXACT_DIGITS);
         explain_exact (step, COLUMN_MONEY, info->word, title, amount,
                        EXACT_DIGITS);
@@ -483,7 +483,7 @@ static void explain_due (explain_step_t *step, const struct piece *p,
     explain_exact (step, COLUMN_MONEY, "charge",
                    words.length
                        ? "charge before rounding = list price and these"
-                       : "charge before rounding = rate x hours x weight",
+                       : "charge before rounding = rate x GPU hours charged",
                    product->due, EXACT_DIGITS);
     product->adjustments = buffer_text (&words);
     explain_answer_product (p->to, p->segment, product, *p->sum);
@@ -513,8 +513,10 @@ static void explain_price (explain_step_t *step, struct piece *p,
         = rate_card_price (p->site, subject_of (p, pm->pool));
     mpq_srcptr rate = price.rate ? rate_list_price (price.rate)
                                  : charge_full_rate (pm->charge);
-    GL_AUTOFREE char *title = xasprintf ("price weight of a device, by %s",
-                                         mig_basis_name (price.mig_price));
+    GL_AUTOFREE char *title = xasprintf (
+        "weight of a device in the price, by %s%s",
+        mig_basis_name (price.mig_price),
+        price.mig_price == MIG_MAX ? ": the larger of compute and memory" : "");
     uint64_t free_seconds = charge_free_seconds (p->site, p->part);
     fraction_t weight;
     gl_error_t error;
@@ -552,6 +554,13 @@ static void explain_price (explain_step_t *step, struct piece *p,
                       exact_fraction_text (*p->part->more));
         mpq_add (p->price_seconds, p->price_seconds, *p->part->more);
     }
+    explain_line (step, COLUMN_HOURS, "charged_hours",
+                  p->part->more
+                      ? "GPU hours charged: devices x seconds x weight in the "
+                        "price, and those billed beyond"
+                      : "GPU hours charged: devices x seconds x weight in the "
+                        "price",
+                  report_hours_text (p->price_seconds));
     answer_due (step, p, pm, rate, weight,
                 p->part->gres_seconds - free_seconds);
 }

@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
     const char
         *name; /* segment, project, devices, measured, charge, settlement,
-                         billed, decided, waste, rightsize; of another service: service, import */
+                         billed, decided, units, waste, rightsize; of another service: service, import */
     char *title;
     explain_line_t *line;
     size_t line_count;

@@ -589,8 +589,11 @@ static void say_alone (const choice_t *c)
         mix == &c->today ? "of today" : "that do the work");
     report_figure (c->v->report, pool->name, rate, hint, COLUMN_RATE);
     report_note_pool (c->v->report, NOTE_INFORMATION, pool->name,
-                      "no price to rent a GPU is entered, so owning is "
-                      "compared with nothing.");
+                      "no price to rent a GPU%s is entered, so owning is "
+                      "compared with nothing.",
+                      c->v->pool->cost.cloud_count > 0
+                          ? " that is young enough"
+                          : "");
     report_note_pool (
         c->v->report, NOTE_COMMAND, pool->name,
         "'gpuledger prices list%s%s' shows offers; enter one under "

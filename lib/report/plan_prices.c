@@ -130,28 +130,32 @@ void plan_prices_help (buffer_t *out, unsigned has)
 {
     static const struct {
         unsigned has;
+        unsigned with; /* and one of these; 0: whatever else there is */
         const char *text;
     } sentences[] = {
-        {HAS_OWNED, " Full cost: the yearly cost of a GPU over its hours at "
+        {HAS_OWNED, 0, " Full cost: the yearly cost of a GPU over its hours at "
                     "work, idle hours included."},
-        {HAS_SUNK, " Sunk is the part that is spent already: giving up the GPUs "
-                   "does not bring it back. Avoidable are staff, power and "
-                   "other costs, which end with the GPUs. Compare the rented "
-                   "price with the avoidable cost while the GPUs live, and "
-                   "with the full cost before you buy new ones."},
-        {HAS_SWITCHED_OFF, " Idle GPUs that are switched off save the power "
+        {HAS_SUNK, 0,
+         " Sunk is the part that is spent already: giving up the GPUs does not "
+         "bring it back. Avoidable are staff, power and other costs, which end "
+         "with the GPUs."},
+        {HAS_SUNK, HAS_RENT | HAS_TERM,
+         " Compare the rented price with the avoidable cost while the GPUs live, "
+         "and with the full cost before you buy new ones."},
+        {HAS_SWITCHED_OFF, 0, " Idle GPUs that are switched off save the power "
                            "that they draw."},
-        {HAS_RENT, " % is the share of the time at work above which the full "
+        {HAS_RENT, 0, " % is the share of the time at work above which the full "
                    "cost of owning is less than the rented price."},
-        {HAS_TERM, " A price with a term is paid around the clock: it has no "
+        {HAS_TERM, 0, " A price with a term is paid around the clock: it has no "
                    "such share, and costs more for each hour at work."},
-        {HAS_RENT | HAS_TERM,
+        {HAS_RENT | HAS_TERM, 0,
          " A rented price may not cover the same network and storage."},
     };
     bool first = true;
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (sentences); i++)
-        if (has & sentences[i].has) {
+        if ((has & sentences[i].has)
+            && (!sentences[i].with || (has & sentences[i].with))) {
             buffer_add_text (out, sentences[i].text + first);
             first = false;
         }

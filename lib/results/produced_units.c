@@ -262,6 +262,11 @@ uint64_t produced_units_late (const produced_units_t *u)
     return u->late;
 }
 
+bool produced_units_any (const produced_units_t *u)
+{
+    return u->jobs != NULL;
+}
+
 /* 0 as reported takes back what others say, too. */
 static bool value_of (const struct unit *unit, produced_unit_t *ret)
 {

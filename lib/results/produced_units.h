@@ -56,6 +56,8 @@ void produced_units_segment (produced_units_t *units, const segment_t *segment,
 /* Reports that came after the month was closed. */
 uint64_t produced_units_late (const produced_units_t *units);
 
+/* Some job may have units. */
+bool produced_units_any (const produced_units_t *units);
 /* The job has units: the next one, from *cursor = 0 on; false at the end. */
 bool produced_units_next (const produced_units_t *units, const char *cluster,
                           uint64_t id_job, size_t *cursor,

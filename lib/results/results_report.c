@@ -105,6 +105,7 @@ struct results_report {
     cube_t *jobs;    /* what is shown of a job */
     cube_t *sums;    /* by part and the keys of the query */
     uint64_t late;
+    bool as_closed;
 };
 
 int results_report_check (const report_query_t *query, gl_error_t *error)
@@ -542,28 +543,39 @@ static int shown_digits (const mpq_t price)
     return digits;
 }
 
+/* Of so many as unit_per() says; the quantity is above 0. */
+static void price_of (const site_t *site, int digits, const row_t *row,
+                      mpq_t ret_price)
+{
+    mpq_t q;
+
+    mpq_init (q);
+    mpz_set (mpq_numref (ret_price), row->amount);
+    mpz_ui_pow_ui (mpq_denref (ret_price), 10, (unsigned long)digits);
+    mpq_canonicalize (ret_price);
+    mpq_set_si (q, unit_per (site, row->unit), 1);
+    mpq_mul (ret_price, ret_price, q);
+    mpq_set_z (q, row->quantity);
+    mpq_div (ret_price, ret_price, q);
+    mpq_clear (q);
+}
+
 static void put_price (struct page *page, const row_t *row)
 {
     const site_t *site = page->r->query->site;
     GL_AUTOFREE char *title = unit_title (site, row->unit);
-    mpq_t price, q;
+    mpq_t price;
 
     if (mpz_sgn (row->quantity) <= 0)
         return;
-    mpq_inits (price, q, NULL);
-    mpz_set (mpq_numref (price), row->amount);
-    mpz_ui_pow_ui (mpq_denref (price), 10, (unsigned long)page->digits);
-    mpq_canonicalize (price);
-    mpq_set_si (q, unit_per (site, row->unit), 1);
-    mpq_mul (price, price, q);
-    mpq_set_z (q, row->quantity);
-    mpq_div (price, price, q);
+    mpq_init (price);
+    price_of (site, page->digits, row, price);
     report_put_exact (page->report, at (page, AT_PRICE), price,
                       shown_digits (price));
     report_put_exact (page->report, at (page, AT_EXACT), price,
                       price_digits (page, row));
     report_put_text (page->report, at (page, AT_PER), title);
-    mpq_clears (price, q, NULL);
+    mpq_clear (price);
 }
 
 static void put_units (struct page *page, const row_t *row)
@@ -710,7 +722,12 @@ static void put_coverage (struct page *page)
 
 static void put_late (struct page *page)
 {
-    if (page->r->late > 0)
+    if (page->r->as_closed)
+        report_note (page->report, NOTE_INFORMATION,
+                     "Units that people reported count until the month was "
+                     "closed; those of counters and labels are as known when "
+                     "this page was made.");
+    else if (page->r->late > 0)
         report_note (
             page->report, NOTE_WARNING,
             "%" PRIu64 " reports of units came after their month was "
@@ -733,4 +750,67 @@ report_t *results_report_make (results_report_t *r)
     put_sums (&page);
     put_late (&page);
     return page.report;
+}
+
+bool results_report_empty (const results_report_t *r)
+{
+    return cube_count (r->by_keys) == 0;
+}
+
+void results_report_as_closed (results_report_t *r)
+{
+    r->as_closed = true;
+}
+
+/* --- in lines ------------------------------------------------------------------------- */
+
+/* Shown digits of the price; NULL: of no unit. */
+static char *price_text (const results_report_t *r, const row_t *row)
+{
+    mpq_t price;
+    char *text;
+
+    if (mpz_sgn (row->quantity) <= 0)
+        return NULL;
+    mpq_init (price);
+    price_of (r->query->site, r->query->site->currency_digits, row, price);
+    text = exact_text (price, shown_digits (price));
+    mpq_clear (price);
+    return text;
+}
+
+void results_report_lines (results_report_t *r, results_line_f callback,
+                           void *arg)
+{
+    cube_t *counts = count_jobs (r);
+    const site_t *site = r->query->site;
+
+    cube_sort (r->by_keys, "unit,-amount");
+    for (size_t i = 0; i < cube_count (r->by_keys); i++) {
+        const row_t *row = cube_row (r->by_keys, i);
+        const row_t *jobs = cube_find (counts, row);
+        GL_AUTOFREE char *quantity = exact_units_text (row->quantity, 0);
+        GL_AUTOFREE char *amount
+            = exact_units_text (row->amount, site->currency_digits);
+        GL_AUTOFREE char *price = price_text (r, row);
+        GL_AUTOFREE char *per = unit_title (site, row->unit);
+        callback (&(results_line_t){.month = row->month,
+                                    .unit = row->unit,
+                                    .jobs = jobs ? jobs->jobs : 0,
+                                    .quantity = quantity,
+                                    .amount = amount,
+                                    .price = price,
+                                    .per = per},
+                  arg);
+    }
+    cube_free (counts);
+}
+
+char *results_line_text (const results_line_t *line, const char *currency)
+{
+    return xasprintf ("%s %s of %" PRIu64 " job%s: %s %s%s%s%s%s",
+                      line->quantity, line->unit, line->jobs,
+                      line->jobs == 1 ? "" : "s", line->amount, currency,
+                      line->price ? ", " : "", line->price ? line->price : "",
+                      line->price ? " per " : "", line->price ? line->per : "");
 }

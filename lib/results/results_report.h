@@ -28,7 +28,30 @@ void results_report_month (results_report_t *results, const char *month,
                            const bill_t *bill, job_shares_t *shares,
                            const produced_units_t *units);
 
+/* No job of the months has units. */
+bool results_report_empty (const results_report_t *results);
+/* A page that is written once for a closed month: it says as of when units count,
+ * and nothing of what came later. */
+void results_report_as_closed (results_report_t *results);
+
 /* After the last month. Yours: report_free(). */
 report_t *results_report_make (results_report_t *results);
+
+/* A unit of the months, by the keys of the query; texts are borrowed for the call. */
+typedef struct {
+    const char *month; /* NULL: the query is not by month */
+    const char *unit;
+    uint64_t jobs;
+    const char *quantity;
+    const char *amount; /* what the jobs are charged */
+    const char *price;  /* for so many as `per` says; NULL: there is none */
+    const char *per;    /* "million tokens" */
+} results_line_t;
+typedef void (*results_line_f) (const results_line_t *line, void *arg);
+/* What results_report_make() has, in lines: the largest amounts of a unit first. */
+void results_report_lines (results_report_t *results, results_line_f callback,
+                           void *arg);
+/* "4300001 output-tokens of 2 jobs: 12.34 USD, 2.87 per million tokens"; yours to free. */
+char *results_line_text (const results_line_t *line, const char *currency);
 
 #endif /* !GL_RESULTS_RESULTS_REPORT_H */

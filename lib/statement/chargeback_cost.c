@@ -518,8 +518,8 @@ static void chart_charges (struct chargeback *c, report_chart_t *chart,
         = cube_count (all->credits) > 0 || mpz_sgn (all->credited_outside);
 
     report_chart_money (chart,
-                        credits ? "recovered by charges, less credits"
-                                : "recovered by charges",
+                        credits ? "cost covered by charges, less credits"
+                                : "cost covered by charges",
                         charged, all->cost, c->digits, 0);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         GL_AUTOFREE char *label

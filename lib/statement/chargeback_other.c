@@ -134,8 +134,8 @@ void chargeback_other (struct chargeback *c, const chargeback_bill_t *bills,
 {
     struct table t = {.bills = bills, .bill_count = count};
     GL_AUTOFREE char *title = xasprintf (
-        "These months under other idle policies, before credits, %s",
-        c->query->site->currency);
+        "%s under other idle policies, before credits, %s",
+        count == 1 ? "This month" : "These months", c->query->site->currency);
     report_proof_t *proof;
 
     mpz_init (t.cost);

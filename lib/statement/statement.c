@@ -34,8 +34,8 @@ static const column_info_t columns[AT_COUNT] = {
        "Hours of physical GPUs allocated to jobs, busy or not; a MIG "
        "slice counts its fraction of one."},
     [AT_RATE] = {"rate", "Rate", COLUMN_RATE, false, false,
-                 "The amount due per GPU hour: the average of the line, before "
-                 "rounding."},
+                 "The charge per GPU hour: the average of the line, before "
+                 "rounding, credits and taxes."},
     [AT_LIST] = {"list", "List price", COLUMN_MONEY, false, false,
                  "The price before subsidies, tiers, entitlements and "
                  "surcharges."},
@@ -48,7 +48,8 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_AFTER] = {"after", "Now", COLUMN_MONEY, false, false,
                   "The amount of the line in a computation from all facts."},
     [AT_CHARGE]
-    = {"charge", "Due", COLUMN_MONEY, false, false, "The amount to be paid."},
+    = {"charge", "Due", COLUMN_MONEY, false, false,
+       "The amount to be paid for the line; taxes have lines of their own."},
     [AT_MARGIN]
     = {"margin_over_cost", "Margin over cost", COLUMN_MONEY, false, true,
        "The charge less the cost of the same time, without the time that an "
@@ -396,6 +397,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         statement_charts (&page);
         statement_proofs (&page);
         statement_idle_list (&page);
+        statement_adjustment_list (&page);
         add_notes (&page);
     }
     variance_clear (&page.variance);

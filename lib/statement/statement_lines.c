@@ -194,6 +194,11 @@ static void put_service (page_t *page, const posting_t *row)
     mpq_clear (price);
 }
 
+static char *money (const page_t *page, const mpz_t units)
+{
+    return exact_units_text (units, page->digits);
+}
+
 /* Idle time that is shared by accounts: whose part it is. */
 static void put_idle_account (page_t *page, const posting_t *row)
 {
@@ -266,6 +271,30 @@ static void put_outage (page_t *page, const posting_t *row)
         report_put_text (page->report, AT_REASON, note);
 }
 
+/* Of a tax: "25 % of 1256.38". The base is all that is due before taxes. */
+static void put_tax (page_t *page, const posting_t *row)
+{
+    mpq_t percent;
+    mpz_t base;
+
+    mpz_init (base);
+    mpz_sub (base, page->sum.charge, statement_due_of (page, BILL_TAX));
+    if (row->kind == BILL_TAX && mpz_sgn (base) != 0) {
+        GL_AUTOFREE char *amount = money (page, base);
+        mpq_init (percent);
+        mpz_ui_pow_ui (mpq_numref (percent), 10,
+                       (unsigned long)page->digits + 2);
+        mpz_set (mpq_denref (percent), base);
+        mpq_canonicalize (percent);
+        mpq_mul (percent, percent, row->exact);
+        GL_AUTOFREE char *rate = exact_shortest (percent);
+        GL_AUTOFREE char *reason = xasprintf ("%s %% of %s", rate, amount);
+        report_put_text (page->report, AT_REASON, reason);
+        mpq_clear (percent);
+    }
+    mpz_clear (base);
+}
+
 /* What the row goes back to: "CLUSTER/JOBID/SUBMIT" as a job and a time. */
 static void put_reference (page_t *page, const posting_t *row)
 {
@@ -313,6 +342,7 @@ static void add_single (page_t *page, const struct single *kind,
     put_service (page, row);
     put_settlement (page, row);
     put_outage (page, row);
+    put_tax (page, row);
     if (row->origin) {
         statement_put_units (page, AT_BEFORE, row->before_units);
         statement_put_units (page, AT_AFTER, row->after_units);
@@ -599,11 +629,6 @@ void statement_disputed (const page_t *page, mpz_t ret_units)
 
 /* --- figures on top ---------------------------------------------------- */
 
-static char *money (const page_t *page, const mpz_t units)
-{
-    return exact_units_text (units, page->digits);
-}
-
 static void add_change_figure (page_t *page)
 {
     GL_AUTOFREE char *title = xasprintf ("Since %s", page->s->before_month);
@@ -717,6 +742,33 @@ void statement_idle_list (page_t *page)
     }
 }
 
+/* What makes the adjustments of the charges. */
+void statement_adjustment_list (page_t *page)
+{
+    size_t count;
+    const posting_t *rows = postings (page->s->bill, &count);
+    bill_rows_t of = bill_rows_of (page->s->bill, page->s->team);
+    report_list_t *list = NULL;
+    mpz_t sum;
+
+    mpz_init (sum);
+    for (size_t k = 0; k < ADJUSTMENT_COUNT; k++) {
+        mpz_set_ui (sum, 0);
+        for (size_t i = 0; i < of.count; i++)
+            if (rows[of.index[i]].kind == BILL_CHARGE)
+                mpz_add (sum, sum, rows[of.index[i]].adjustment_units[k]);
+        if (mpz_sgn (sum) == 0)
+            continue;
+        if (!list)
+            list = report_list (page->report, "What the adjustments are");
+        GL_AUTOFREE char *amount = money (page, sum);
+        GL_AUTOFREE char *text
+            = xasprintf ("%s %s", amount, page->s->query->site->currency);
+        report_list_item (list, adjustment_info (k)->title, text);
+    }
+    mpz_clear (sum);
+}
+
 void statement_figures (page_t *page)
 {
     const char *currency = page->s->query->site->currency;
@@ -752,7 +804,8 @@ void statement_figures (page_t *page)
     report_figure (page->report, "Margin over cost", margin,
                    mpq_sgn (page->sum.margin) < 0
                        ? "percent of charges: they do not cover the cost"
-                       : "percent of charges above the cost of the time",
+                       : "percent of charges above the cost of these hours, "
+                         "without that of hours that no job used",
                    COLUMN_PERCENT);
     add_idle_figure (page);
 }

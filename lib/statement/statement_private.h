@@ -124,6 +124,7 @@ char *statement_margin_percent (const group_t *group);
 void statement_figures (page_t *page);
 /* After the last command: a list is valid until the next is begun. */
 void statement_idle_list (page_t *page);
+void statement_adjustment_list (page_t *page);
 void statement_charts (page_t *page);
 void statement_proofs (page_t *page);
 

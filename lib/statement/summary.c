@@ -101,7 +101,7 @@ static void figure_change (page_t *page)
     GL_AUTOFREE char *text = NULL, *percent = NULL, *hint = NULL;
     mpz_t change;
 
-    if (page->s->goes_on)
+    if (page->s->goes_on || !page->s->before)
         return;
     mpz_init (change);
     mpz_sub (change, page->all.after, page->all.before);
@@ -111,8 +111,7 @@ static void figure_change (page_t *page)
     hint = percent ? xasprintf ("%s, %s %% from %s", page->currency, percent,
                                 before)
                    : xasprintf ("%s, from %s", page->currency, before);
-    report_figure (page->report, title, page->s->before ? text : NULL, hint,
-                   COLUMN_MONEY);
+    report_figure (page->report, title, text, hint, COLUMN_MONEY);
     mpz_clear (change);
 }
 
@@ -136,9 +135,15 @@ static void figure_budget (page_t *page)
         GL_AUTOFREE char *text = percent ? xasprintf ("%s %%", percent) : NULL;
         GL_AUTOFREE char *used = budget_text (page->s->budgets[last], spent);
         GL_AUTOFREE char *all = budget_text (page->s->budgets[last], amount);
-        GL_AUTOFREE char *hint = xasprintf (
-            "spent: %s of %s %s in %zu budget%s of teams, each for its period",
-            used, all, page->currency, count, count == 1 ? "" : "s");
+        GL_AUTOFREE char *of
+            = count == 1
+                  ? xasprintf ("the budget of %s for %s",
+                               page->s->budgets[last]->budget->team,
+                               page->s->budgets[last]->period_name)
+                  : xasprintf ("%zu budgets of teams, each for its period",
+                               count);
+        GL_AUTOFREE char *hint = xasprintf ("spent: %s of %s %s in %s", used,
+                                            all, page->currency, of);
         report_figure (page->report, "Budgets", text, hint, COLUMN_TEXT);
     }
     mpq_clears (spent, amount, NULL);
@@ -176,44 +181,119 @@ static void figure_waste (page_t *page)
     mpz_clears (capacity, jobs, unknown, NULL);
 }
 
-/* The cost less charges and credits: all classes of unallocated cost and shortfall,
- * less what is recovered above cost. */
-static void uncovered_units (const page_t *page, mpz_t ret)
+/* Who pays for the part of the cost that teams do not pay; not yours. */
+static const char *owner_of (const page_t *page)
 {
-    size_t count;
-    const posting_t *rows = postings (page->s->bill, &count);
+    const site_issuer_t *issuer = &page->s->paper->issuer;
 
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].kind == BILL_REMAINDER
-            && !strcmp (rows[i].month, page->s->month)
-            && strcmp (rows[i].what, BILL_DISPOSAL) != 0)
-            mpz_add (ret, ret, rows[i].charge_units);
+    return issuer->owner      ? issuer->owner
+           : issuer->operator ? issuer->operator
+                              : "the site";
 }
 
-/* Who pays for the part of the cost that teams do not pay. */
+/* Above 0: what the owner pays. */
+static char *uncovered_title (const page_t *page, const mpz_t units)
+{
+    return mpz_sgn (units) < 0 ? xstrdup ("Surplus over cost")
+                               : xasprintf ("Paid by %s", owner_of (page));
+}
+
+/* "; 2567.32 in September 2026", where that is of the same kind. */
+static char *uncovered_before (const page_t *page, const mpz_t now)
+{
+    const summary_t *s = page->s;
+    const summary_month_t *before
+        = s->trend_count > 1 ? &s->trend[s->trend_count - 2] : NULL;
+    mpz_t units;
+    char *text, *amount;
+
+    if (!before || !before->known || mpz_sgn (before->cost) == 0 || s->goes_on
+        || (mpz_sgn (before->uncovered) < 0) != (mpz_sgn (now) < 0))
+        return xstrdup ("");
+    mpz_init (units);
+    mpz_abs (units, before->uncovered);
+    amount = summary_money (page, units);
+    text = xasprintf ("; %s in %s", amount, before->name);
+    free (amount);
+    mpz_clear (units);
+    return text;
+}
+
 static void figure_uncovered (page_t *page, const mpz_t costs)
 {
-    const site_issuer_t *issuer = &page->s->query->site->issuer;
-    const char *owner = issuer->owner      ? issuer->owner
-                        : issuer->operator ? issuer->operator
-                                           : "the site";
-    GL_AUTOFREE char *title = xasprintf ("Paid by %s", owner);
+    const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
+    GL_AUTOFREE char *title = uncovered_title (page, month->uncovered);
+    GL_AUTOFREE char *before = uncovered_before (page, month->uncovered);
     GL_AUTOFREE char *text = NULL, *percent = NULL, *hint = NULL;
     mpz_t units;
-    bool above;
 
     mpz_init (units);
-    uncovered_units (page, units);
-    above = mpz_sgn (units) < 0;
-    mpz_abs (units, units);
+    mpz_abs (units, month->uncovered);
     text = summary_money (page, units);
     percent = report_units_percent_text (units, costs);
-    hint = xasprintf ("%s, %s %% of the cost: %s", page->currency, percent,
-                      above ? "charges less credits exceed it"
-                            : "charges less credits do not cover it");
-    report_figure (page->report, above ? "Surplus over cost" : title, text,
-                   hint, COLUMN_MONEY);
+    hint = xasprintf ("%s, %s %% of the cost, which charges less credits %s%s",
+                      page->currency, percent,
+                      mpz_sgn (month->uncovered) < 0 ? "exceed"
+                                                     : "do not cover",
+                      before);
+    report_figure (page->report, title, text, hint, COLUMN_MONEY);
     mpz_clear (units);
+}
+
+/* Due, but not for the pools in this month. */
+static bool is_other (const page_t *page, const posting_t *row)
+{
+    switch (row->kind) {
+    case BILL_CHARGE:
+    case BILL_IDLE:
+    case BILL_SETTLEMENT:
+        return false;
+    case BILL_PURCHASE:
+        return !row->pool;
+    case BILL_CREDIT:
+        return row->reason || strcmp (row->month, page->s->month) != 0;
+    default:
+        return true;
+    }
+}
+
+/* What teams owe, and what the owner pays, are the cost: taxes and what is billed of
+ * other months or services left out. */
+static void prove_payers (page_t *page)
+{
+    const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
+    GL_AUTOFREE char *title
+        = xasprintf ("Who pays the cost, %s", page->currency);
+    GL_AUTOFREE char *payer = uncovered_title (page, month->uncovered);
+    size_t count;
+    const posting_t *rows = postings (page->s->bill, &count);
+    report_proof_t *proof;
+    mpz_t other[BILL_KIND_COUNT], sum;
+
+    if (mpz_sgn (month->cost) == 0)
+        return;
+    for (size_t kind = 0; kind < BILL_KIND_COUNT; kind++)
+        mpz_init (other[kind]);
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i]) && is_other (page, &rows[i]))
+            mpz_sub (other[rows[i].kind], other[rows[i].kind],
+                     rows[i].charge_units);
+    proof = report_proof (page->report, title);
+    report_proof_money (proof, "due by all teams", month->due, page->digits);
+    mpz_init_set (sum, month->due);
+    for (size_t kind = 0; kind < BILL_KIND_COUNT; kind++) {
+        GL_AUTOFREE char *label
+            = xasprintf ("less %s", bill_kind_title ((bill_kind_t)kind));
+        if (mpz_sgn (other[kind]) != 0)
+            report_proof_money (proof, label, other[kind], page->digits);
+        mpz_add (sum, sum, other[kind]);
+        mpz_clear (other[kind]);
+    }
+    report_proof_money (proof, payer, month->uncovered, page->digits);
+    mpz_add (sum, sum, month->uncovered);
+    report_proof_money (proof, "cost of the pools", month->cost, page->digits);
+    proof->holds = mpz_cmp (sum, month->cost) == 0;
+    mpz_clear (sum);
 }
 
 static void add_figures (page_t *page)
@@ -296,9 +376,12 @@ static void note_unknown (page_t *page)
     report_note (page->report, NOTE_LEAD,
                  "%s %% of the cost of the pools, %s %s, is for capacity without "
                  "jobs of which no source says whether it was up: it may have "
-                 "been idle or down. 'gpuledger sync' reads that from slurmdbd; "
-                 "run it before you close the month.",
-                 percent, text, page->currency);
+                 "been idle or down. %s",
+                 percent, text, page->currency,
+                 page->s->is_open
+                     ? "'gpuledger sync' reads that from slurmdbd; run it "
+                       "before you close the month."
+                     : "The month was closed in this state.");
     mpz_clears (unknown, cost, NULL);
 }
 
@@ -373,6 +456,26 @@ static void note_quality (page_t *page)
 
 /* --- the page --------------------------------------------------------------- */
 
+void summary_month_init (summary_month_t *month)
+{
+    *month = (summary_month_t){.name = NULL};
+    mpz_inits (month->due, month->cost, month->uncovered, NULL);
+}
+
+void summary_month_clear (summary_month_t *month)
+{
+    free (month->name);
+    mpz_clears (month->due, month->cost, month->uncovered, NULL);
+}
+
+/* A class of unallocated cost, of shortfall, or what is recovered above cost, whose sum
+ * is the cost less charges and credits (money/charge.h). */
+static bool is_uncovered (const summary_month_t *month, const posting_t *row)
+{
+    return row->kind == BILL_REMAINDER && !strcmp (row->month, month->name)
+           && strcmp (row->what, BILL_DISPOSAL) != 0;
+}
+
 void summary_month_take (summary_month_t *month, const bill_t *bill)
 {
     size_t count;
@@ -382,6 +485,8 @@ void summary_month_take (summary_month_t *month, const bill_t *bill)
     for (size_t i = 0; i < count; i++)
         if (posting_is_due (&rows[i]))
             mpz_add (month->due, month->due, rows[i].charge_units);
+        else if (is_uncovered (month, &rows[i]))
+            mpz_add (month->uncovered, month->uncovered, rows[i].charge_units);
     month->known = count > 0;
     pools = bill_pools (bill, &count);
     for (size_t i = 0; i < count; i++)
@@ -409,6 +514,7 @@ static void fill (page_t *page)
     summary_waste (page);
     summary_carbon (page);
     summary_actions (page);
+    prove_payers (page);
 }
 
 report_t *summary_make (const summary_t *summary, gl_error_t *error)

@@ -28,7 +28,13 @@ typedef struct {
     bool known; /* false: nothing is billed in it */
     mpz_t due;  /* of all teams, in smallest units */
     mpz_t cost; /* of the pools; 0: none has one */
+    mpz_t uncovered; /* the cost less charges and credits: the site pays it; below 0:
+                        a surplus */
 } summary_month_t;
+
+/* Zeros, without a name; and what it owns is freed. */
+void summary_month_init (summary_month_t *month);
+void summary_month_clear (summary_month_t *month);
 
 /* Keys of its usage cells. */
 extern const char summary_usage_keys[];
@@ -42,6 +48,8 @@ typedef struct {
     bool linked; /* a page of a site: links lead to what lines are made of, not
                     commands */
     const bill_t *bill;
+    const site_t *paper; /* with the issuer of the month's papers */
+    bool is_open;
     bool goes_on; /* the month is not over: `before` is NULL, as a part is
                      compared with no full month */
     const bill_t *before;         /* NULL: the month before has none */

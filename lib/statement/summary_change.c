@@ -281,8 +281,32 @@ static char *parts_of_cost (const page_t *page, const struct costs *later,
     return buffer_take (&out);
 }
 
+/* The months differ in their days alone: as many GPUs were in service. */
+static bool same_gpus (const page_t *page, const struct costs *later,
+                       const struct costs *before)
+{
+    const zone_t *zone = page->s->query->site->zone;
+    gl_error_t error;
+    period_t now, earlier;
+    mpq_t a, b;
+    bool same;
+
+    if (report_month_parse (zone, page->s->month, &now, &error) < 0
+        || report_month_parse (zone, page->s->before_month, &earlier, &error)
+               < 0)
+        return false;
+    mpq_inits (a, b, NULL);
+    exact_set_i64 (a, earlier.end - earlier.start, 1);
+    exact_set_i64 (b, now.end - now.start, 1);
+    mpq_mul (a, a, later->capacity);
+    mpq_mul (b, b, before->capacity);
+    same = mpq_equal (a, b);
+    mpq_clears (a, b, NULL);
+    return same;
+}
+
 /* "4704.000000 GPU hours more capacity, 145824.000000 GPU hours in all" */
-static char *capacity_text (const struct costs *later,
+static char *capacity_text (const page_t *page, const struct costs *later,
                             const struct costs *before)
 {
     GL_AUTOFREE char *by = NULL, *to = NULL;
@@ -295,9 +319,13 @@ static char *capacity_text (const struct costs *later,
     to = report_hours_text (later->capacity);
     text = mpq_sgn (change) == 0
                ? xasprintf ("the same capacity, %s GPU hours", to)
-               : xasprintf ("%s GPU hours %s capacity, %s GPU hours in all",
+               : xasprintf ("%s GPU hours %s capacity%s, %s GPU hours in all",
                             *by == '-' ? by + 1 : by,
-                            *by == '-' ? "less" : "more", to);
+                            *by == '-' ? "less" : "more",
+                            !same_gpus (page, later, before) ? ""
+                            : *by == '-' ? " by the same GPUs in a shorter month"
+                                         : " by the same GPUs in a longer month",
+                            to);
     mpq_clear (change);
     return text;
 }
@@ -307,7 +335,7 @@ static void note_costs (page_t *page, const struct costs *later,
 {
     GL_AUTOFREE char *change = difference_text (page, later->all, before->all);
     GL_AUTOFREE char *parts = parts_of_cost (page, later, before);
-    GL_AUTOFREE char *capacity = capacity_text (later, before);
+    GL_AUTOFREE char *capacity = capacity_text (page, later, before);
     GL_AUTOFREE char *percent = NULL;
     mpz_t units;
 

@@ -228,6 +228,15 @@ bool report_filter_passes (const usage_filter_t *filter, const char *text)
     return found;
 }
 
+bool report_passes_user (const report_query_t *query, const char *user)
+{
+    for (size_t i = 0; i < query->filter_count; i++)
+        if (query->filters[i].key == KEY_USER
+            && !report_filter_passes (&query->filters[i], user))
+            return false;
+    return true;
+}
+
 bool report_filters_within (const report_query_t *query, const key_id_t *keys,
                             size_t count)
 {

@@ -57,6 +57,8 @@ char *report_period_text (const zone_t *zone, period_t period);
 
 /* A value of the filter's key (NULL: absent) passes it. */
 bool report_filter_passes (const usage_filter_t *filter, const char *text);
+/* The user passes all filters by user; others are not looked at. */
+bool report_passes_user (const report_query_t *query, const char *user);
 /* A query filters by nothing but keys that are in the list. */
 bool report_filters_within (const report_query_t *query, const key_id_t *keys,
                             size_t count);

@@ -5,12 +5,30 @@
 #ifndef GL_ANALYSIS_RESULTS_H
 #define GL_ANALYSIS_RESULTS_H
 
+#include "month/month.h"
+#include "report/explain.h"
 #include "report/report.h"
+#include "results/results_report.h"
 #include "store/store.h"
 #include "usage/query.h"
 
 /* report_free() it. The query is of full months. */
 int results_make (store_t *store, const report_query_t *query,
                   report_t **ret_report, gl_error_t *error);
+
+/* The same in lines. */
+int results_lines (store_t *store, const report_query_t *query,
+                   results_line_f callback, void *arg, gl_error_t *error);
+
+/* The units of the jobs of a month, for who has their shares of its charges already;
+ * produced_units_free() them. The query's site must outlive them. */
+int results_units (store_t *store, const report_query_t *query,
+                   const month_t *month, produced_units_t **ret_units,
+                   gl_error_t *error);
+
+/* Adds what the job of each segment produced in each month, and what a unit cost, as
+ * the report has it; nothing where it has no units. */
+int results_explain (store_t *store, const site_t *site, explain_t *explain,
+                     gl_error_t *error);
 
 #endif /* !GL_ANALYSIS_RESULTS_H */

@@ -36,10 +36,7 @@ static bool is_wanted (const segment_t *s, void *arg)
 {
     const struct making *m = arg;
 
-    for (size_t i = 0; i < m->query->filter_count; i++)
-        if (m->query->filters[i].key == KEY_USER)
-            return report_filter_passes (&m->query->filters[i], s->user);
-    return true;
+    return report_passes_user (m->query, s->user);
 }
 
 static int add_facts (struct making *m, period_t period, gl_error_t *error)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/job_waste.h"
+#include "analysis/results.h"
 #include "cli/output.h"
 #include "command/explain_charge.h"
 #include "command/verb.h"
@@ -31,7 +32,8 @@ static int explain (cli_t *cli, const job_name_t *job, const output_t *output)
     if (jobs_explain (cli->store, cli->site, job, 1, NULL, NULL, &explanation,
                       &error) < 0)
         return cli_fail (cli, &error);
-    if (job_waste_explain (cli->store, cli->site, explanation, &error) < 0) {
+    if (results_explain (cli->store, cli->site, explanation, &error) < 0
+        || job_waste_explain (cli->store, cli->site, explanation, &error) < 0) {
         explain_free (explanation);
         return cli_fail (cli, &error);
     }

@@ -9,6 +9,7 @@
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "command/verb_report.h"
+#include "analysis/results.h"
 #include "analysis/wastes.h"
 #include "site/site.h"
 
@@ -127,6 +128,8 @@ static int check_private (const report_t *report, gl_error_t *error)
 
 struct lines {
     report_t *report;
+    const site_t *site;
+    bool notes;          /* instead of a list */
     report_list_t *list; /* NULL: there is no line yet */
 };
 
@@ -137,6 +140,21 @@ static void add_line (const char *title, const char *text, void *arg)
     if (!lines->list)
         lines->list = report_list (lines->report, "What your jobs wasted");
     report_list_item (lines->list, title, text);
+}
+
+static void add_result (const results_line_t *line, void *arg)
+{
+    struct lines *lines = arg;
+    GL_AUTOFREE char *text
+        = results_line_text (line, lines->site->currency);
+
+    if (lines->notes) {
+        report_note (lines->report, NOTE_INFORMATION, "Produced: %s", text);
+        return;
+    }
+    if (!lines->list)
+        lines->list = report_list (lines->report, "What your jobs produced");
+    report_list_item (lines->list, line->unit, text);
 }
 
 static void add_note (const char *title, const char *text, void *arg)
@@ -161,6 +179,27 @@ static int add_waste (cli_t *cli, const struct mine *mine,
              || mine->output.format == RENDER_HTML)
         rc = wastes_lines (cli->store, query, add_line, &lines, &error);
     return rc < 0 ? cli_fail (cli, &error) : CLI_OK;
+}
+
+/* Likewise, of what one's jobs produced. */
+static int add_results (cli_t *cli, const struct mine *mine,
+                        const report_query_t *query, report_t *report)
+{
+    struct lines lines = {.report = report,
+                          .site = query->site,
+                          .notes = mine->output.format == RENDER_JSON};
+    report_query_t all = *query;
+    gl_error_t error;
+
+    if (report->row_count == 0 || !query_full_months (query)
+        || (mine->output.format != RENDER_JSON
+            && mine->output.format != RENDER_TABLE
+            && mine->output.format != RENDER_HTML))
+        return CLI_OK;
+    all.by.count = 0;
+    return results_lines (cli->store, &all, add_result, &lines, &error) < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
 }
 
 static int print (cli_t *cli, const struct mine *mine, report_t *report)
@@ -196,7 +235,9 @@ static int mine_here (cli_t *cli, struct mine *mine)
         rc = report_of_charges (cli, &query, &report);
     if (rc == CLI_OK) {
         drop_notes (report);
-        rc = add_waste (cli, mine, &query, report);
+        rc = add_results (cli, mine, &query, report);
+        if (rc == CLI_OK)
+            rc = add_waste (cli, mine, &query, report);
     }
     if (rc == CLI_OK)
         rc = print (cli, mine, report);
@@ -242,7 +283,7 @@ const verb_t verb_mine = {
     .summary = "your own usage and charges",
     .help = "Shows your own GPU time and its charges, by project: nothing of "
             "other users and no totals of the site. Of full months it also "
-            "lists what your jobs wasted, and what would have prevented it. On the accounting host, "
+            "lists what your jobs produced and wasted, and what would have prevented that. On the accounting host, "
             "root reads the store. On other hosts the collector answers, and "
             "munge proves who you are.",
     .options = options,

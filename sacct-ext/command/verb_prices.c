@@ -4,6 +4,8 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
@@ -296,21 +298,54 @@ static int read_file (cli_t *cli, const char *file, catalogue_t *catalogue)
     return CLI_OK;
 }
 
-static int import (cli_t *cli, struct request *r)
+static int import_locked (cli_t *cli, struct request *r)
 {
     catalogue_t known, file = {.count = 0};
-    int rc;
+    int rc = read_files (cli, false, &known, NULL);
 
-    if (!cli->site->prices.file)
-        return cli_failf (cli, "no file takes the rows: set prices.file in %s",
-                          cli->config);
-    rc = read_files (cli, false, &known, NULL);
     if (rc == CLI_OK)
         rc = read_file (cli, r->operand, &file);
     if (rc == CLI_OK)
         rc = import_rows (cli, r, &known, &file);
     catalogue_clear (&file);
     catalogue_clear (&known);
+    return rc;
+}
+
+/* The file is replaced by another one, so its directory has the lock; two imports at a
+ * time would each write what they read, and the rows of one were lost. */
+static int lock_own (cli_t *cli, int *ret_fd)
+{
+    const char *file = cli->site->prices.file, *slash = strrchr (file, '/');
+    GL_AUTOFREE char *dir = !slash          ? xstrdup (".")
+                            : slash == file ? xstrdup ("/")
+                                            : xstrndup (file, slash - file);
+
+    *ret_fd = open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (*ret_fd < 0)
+        return cli_failf (cli,
+                          "cannot open the directory %s of prices.file: %s",
+                          dir, strerror (errno));
+    if (flock (*ret_fd, LOCK_EX | LOCK_NB) == 0)
+        return CLI_OK;
+    cli_say (cli, "waiting for another import into %s", file);
+    return flock (*ret_fd, LOCK_EX) == 0
+               ? CLI_OK
+               : cli_failf (cli, "cannot lock %s: %s", dir, strerror (errno));
+}
+
+static int import (cli_t *cli, struct request *r)
+{
+    int fd, rc;
+
+    if (!cli->site->prices.file)
+        return cli_failf (cli, "no file takes the rows: set prices.file in %s",
+                          cli->config);
+    rc = lock_own (cli, &fd);
+    if (rc == CLI_OK)
+        rc = import_locked (cli, r);
+    if (fd >= 0)
+        close (fd);
     return rc;
 }
 

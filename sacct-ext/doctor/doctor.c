@@ -1,6 +1,5 @@
 #include "doctor/doctor.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,20 +15,6 @@ const char *doctor_state_name (doctor_state_t state)
     };
 
     return names[state];
-}
-
-doctor_state_t doctor_say (buffer_t *finding, doctor_state_t state,
-                           const char *fmt, ...)
-{
-    va_list ap;
-    char *text = NULL;
-
-    va_start (ap, fmt);
-    if (vasprintf (&text, fmt, ap) >= 0)
-        buffer_add_text (finding, text);
-    va_end (ap);
-    free (text);
-    return state;
 }
 
 /* --- other programs ---------------------------------------------------- */
@@ -66,7 +51,7 @@ bool doctor_ask_slurm (doctor_t *d, buffer_t *finding,
         ask_slurm (d);
     if (!d->slurm_problem)
         return true;
-    *ret_state = doctor_say (finding,
+    *ret_state = buffer_say (finding,
                              d->slurm_missing ? DOCTOR_SKIPPED : DOCTOR_UNKNOWN,
                              "%s", d->slurm_problem);
     return false;

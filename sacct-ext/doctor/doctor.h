@@ -56,11 +56,6 @@ extern const doctor_check_t doctor_host_checks[];
 /* "ok", "warn", ... */
 const char *doctor_state_name (doctor_state_t state);
 
-/* return doctor_say (finding, DOCTOR_WARN, "...", ...); */
-doctor_state_t doctor_say (buffer_t *finding, doctor_state_t state,
-                           const char *fmt, ...)
-    __attribute__ ((format (printf, 3, 4)));
-
 /* Whether a step of the accounting host is done. */
 doctor_state_t doctor_look_step (doctor_t *doctor, const setup_step_t *step,
                                  buffer_t *finding);

@@ -75,19 +75,19 @@ doctor_state_t doctor_look_accounts (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!l.site || l.site->team_count == 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no teams are configured");
+        return buffer_say (finding, DOCTOR_SKIPPED, "no teams are configured");
     l.unowned = unowned_new (l.site);
     rc = read_facts (d, &l, &error);
     unowned_each (l.unowned, say_account, &names);
     if (rc < 0)
-        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        state = buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (rc == 0)
-        state = doctor_say (finding, DOCTOR_SKIPPED, "the store is empty");
+        state = buffer_say (finding, DOCTOR_SKIPPED, "the store is empty");
     else if (names.count)
-        state = doctor_say (finding, DOCTOR_WARN, "%s",
+        state = buffer_say (finding, DOCTOR_WARN, "%s",
                             buffer_text (&names.text));
     else
-        state = doctor_say (finding, DOCTOR_OK,
+        state = buffer_say (finding, DOCTOR_OK,
                             "since the beginning of last month, all");
     buffer_done (&names.text);
     unowned_free (l.unowned);
@@ -104,20 +104,20 @@ doctor_state_t doctor_look_teams (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site || d->cli->site->team_count == 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no teams are configured");
+        return buffer_say (finding, DOCTOR_SKIPPED, "no teams are configured");
     if (unowned_each_unseen (d->cli->store, d->cli->site, d->now, say_account,
                              &names, &known, &error)
         < 0)
-        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        state = buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (known == 0)
-        state = doctor_say (finding, DOCTOR_SKIPPED,
+        state = buffer_say (finding, DOCTOR_SKIPPED,
                             "the store has no account yet");
     else if (names.count)
-        state = doctor_say (finding, DOCTOR_WARN,
+        state = buffer_say (finding, DOCTOR_WARN,
                             "no job and no association has: %s",
                             buffer_text (&names.text));
     else
-        state = doctor_say (finding, DOCTOR_OK, "all of them");
+        state = buffer_say (finding, DOCTOR_OK, "all of them");
     buffer_done (&names.text);
     return state;
 }
@@ -140,21 +140,21 @@ doctor_state_t doctor_look_names (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site)
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "there is no configuration");
     if (unseen_each (d->cli->store, d->cli->site,
                      (period_t){d->now, d->now + 1}, say_unseen, &names, &count,
                      &error)
         < 0)
-        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        state = buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (count == 0)
-        state = doctor_say (finding, DOCTOR_SKIPPED,
+        state = buffer_say (finding, DOCTOR_SKIPPED,
                             "none are named, or the store has no job yet");
     else if (names.count)
-        state = doctor_say (finding, DOCTOR_WARN, "no job ever had: %s",
+        state = buffer_say (finding, DOCTOR_WARN, "no job ever had: %s",
                             buffer_text (&names.text));
     else
-        state = doctor_say (finding, DOCTOR_OK, "all of them");
+        state = buffer_say (finding, DOCTOR_OK, "all of them");
     buffer_done (&names.text);
     return state;
 }

@@ -25,13 +25,12 @@ doctor_state_t doctor_look_anchor (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site || !d->cli->site->close.anchor)
-        return doctor_say (finding, DOCTOR_SKIPPED, "close.anchor is not set");
+        return buffer_say (finding, DOCTOR_SKIPPED, "close.anchor is not set");
     if (anchor_check (d->cli->store, &d->cli->site->close, see_difference,
                       &found, &lines, &error)
         < 0)
-        return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        return buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     if (found.state == DOCTOR_OK)
-        doctor_say (finding, DOCTOR_OK, "%zu anchor%s", lines,
-                    lines == 1 ? "" : "s");
+        buffer_printf (finding, "%zu anchor%s", lines, lines == 1 ? "" : "s");
     return found.state;
 }

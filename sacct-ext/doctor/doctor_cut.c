@@ -144,22 +144,22 @@ doctor_state_t doctor_look_layout (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no configuration");
+        return buffer_say (finding, DOCTOR_SKIPPED, "no configuration");
     layout = facts_inventory (d->cli->store, NULL, &error);
     if (!layout)
-        return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        return buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     while (layout_next (layout, &cursor, &snapshot))
         if (layout_until (layout, &snapshot) == INT64_MAX) /* the newest */
             look_at_cut (d, &c, &snapshot);
     if (c.nodes == 0)
-        state = doctor_say (finding, DOCTOR_SKIPPED,
+        state = buffer_say (finding, DOCTOR_SKIPPED,
                             "no node of a pool with `layout` has sent an "
                             "inventory");
     else if (c.stale.count)
-        state = doctor_say (finding, DOCTOR_WARN, "%s",
+        state = buffer_say (finding, DOCTOR_WARN, "%s",
                             buffer_text (&c.stale.text));
     else
-        state = doctor_say (finding, DOCTOR_OK, "%zu node%s", c.nodes,
+        state = buffer_say (finding, DOCTOR_OK, "%zu node%s", c.nodes,
                             c.nodes == 1 ? "" : "s");
     buffer_done (&c.stale.text);
     layout_close (layout);
@@ -191,19 +191,19 @@ doctor_state_t doctor_look_shards (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no configuration");
+        return buffer_say (finding, DOCTOR_SKIPPED, "no configuration");
     if (!says_shards (d))
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "no pool has shards_per_gpu: accounting decides");
     if (facts_shards_differences (d->cli->store, d->cli->site, d->now,
                                   see_difference, &differ, &error)
         < 0)
-        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        state = buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (differ.count)
-        state = doctor_say (finding, DOCTOR_WARN, "%s",
+        state = buffer_say (finding, DOCTOR_WARN, "%s",
                             buffer_text (&differ.text));
     else
-        state = doctor_say (finding, DOCTOR_OK, "as in accounting");
+        state = buffer_say (finding, DOCTOR_OK, "as in accounting");
     buffer_done (&differ.text);
     return state;
 }
@@ -243,15 +243,15 @@ doctor_state_t doctor_look_energy (doctor_t *d, buffer_t *finding)
     if (facts_each_refused (d->cli->store, d->cli->site, &query, see_refused,
                             &r, &error)
         < 0)
-        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        state = buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (r.stretches)
-        state = doctor_say (finding, DOCTOR_WARN,
+        state = buffer_say (finding, DOCTOR_WARN,
                             "more than a GPU can draw, shown as unknown (%llu "
                             "times in 31 days): %s",
                             (unsigned long long)r.stretches,
                             buffer_text (&r.names.text));
     else
-        state = doctor_say (finding, DOCTOR_OK, "none in 31 days");
+        state = buffer_say (finding, DOCTOR_OK, "none in 31 days");
     buffer_done (&r.names.text);
     texts_clear (&r.nodes);
     return state;

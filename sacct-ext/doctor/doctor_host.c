@@ -25,12 +25,12 @@
 static doctor_state_t look_config (doctor_t *d, buffer_t *finding)
 {
     if (d->config_problem)
-        return doctor_say (finding, DOCTOR_FAIL, "%s", d->config_problem);
+        return buffer_say (finding, DOCTOR_FAIL, "%s", d->config_problem);
     if (d->cli->site->files.count == 0)
-        return doctor_say (finding, d->here ? DOCTOR_WARN : DOCTOR_OK,
+        return buffer_say (finding, d->here ? DOCTOR_WARN : DOCTOR_OK,
                            "there is no %s: UTC, USD, no pools",
                            d->cli->config);
-    return doctor_say (finding, DOCTOR_OK, "%s: %zu pools", d->cli->config,
+    return buffer_say (finding, DOCTOR_OK, "%s: %zu pools", d->cli->config,
                        d->cli->site->pool_count);
 }
 
@@ -39,20 +39,20 @@ bool doctor_no_store (doctor_t *d, buffer_t *finding, doctor_state_t *ret)
     if (d->cli->store)
         return false;
     if (!d->here)
-        *ret = doctor_say (finding, DOCTOR_SKIPPED,
+        *ret = buffer_say (finding, DOCTOR_SKIPPED,
                            "no store on this host: not the accounting host, or "
                            "gpuledger setup has not run");
     else
-        *ret = doctor_say (finding, DOCTOR_SKIPPED, "the store does not open");
+        *ret = buffer_say (finding, DOCTOR_SKIPPED, "the store does not open");
     return true;
 }
 
 static doctor_state_t look_store (doctor_t *d, buffer_t *finding)
 {
     if (d->store_problem)
-        return doctor_say (finding, DOCTOR_FAIL, "%s", d->store_problem);
+        return buffer_say (finding, DOCTOR_FAIL, "%s", d->store_problem);
     DOCTOR_NEED_STORE (d, finding);
-    return doctor_say (finding, DOCTOR_OK, "%s, schema %u",
+    return buffer_say (finding, DOCTOR_OK, "%s, schema %u",
                        store_url (d->cli->store), STORE_SCHEMA);
 }
 
@@ -65,13 +65,13 @@ static doctor_state_t look_ledger (doctor_t *d, buffer_t *finding)
     DOCTOR_NEED_STORE (d, finding);
     if (d->cli->store_url
         && (!d->cli->site || !d->cli->site->collector.hosts.count))
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "no collector: one user can write everything");
     rc = store_chain_exposed (d->cli->store, &why, &error);
     if (rc < 0)
-        return doctor_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
-    return rc ? doctor_say (finding, DOCTOR_WARN, "%s", why)
-              : doctor_say (finding, DOCTOR_OK,
+        return buffer_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
+    return rc ? buffer_say (finding, DOCTOR_WARN, "%s", why)
+              : buffer_say (finding, DOCTOR_OK,
                             "the owner of facts cannot write closed months");
 }
 
@@ -95,7 +95,7 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (store_clusters (d->cli->store, &clusters, &count, &error) < 0)
-        return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        return buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     for (size_t i = 0; i < count; i++) {
         int64_t age = d->now - clusters[i].as_of;
         if (age > DAY)
@@ -110,7 +110,7 @@ static doctor_state_t look_as_of (doctor_t *d, buffer_t *finding)
     }
     store_clusters_free (clusters, count);
     return count ? state
-                 : doctor_say (finding, DOCTOR_WARN, "the store has no jobs");
+                 : buffer_say (finding, DOCTOR_WARN, "the store has no jobs");
 }
 
 /* When sync last read all rows: what was purged or edited long after a job ended
@@ -156,9 +156,9 @@ static doctor_state_t look_full_sync (doctor_t *d, buffer_t *finding)
         rc = look_full_sync_of (d, clusters[i].name, finding, &state, &error);
     store_clusters_free (clusters, count);
     if (rc < 0)
-        return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        return buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     if (finding->length == 0)
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "no cluster was read by gpuledger sync");
     return state;
 }
@@ -230,18 +230,18 @@ static doctor_state_t look_nodes (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (read_reports (d, &r, &error) < 0)
-        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        state = buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (r.nodes == 0)
-        state = doctor_say (finding, DOCTOR_WARN,
+        state = buffer_say (finding, DOCTOR_WARN,
                             "no node has sent anything in 30 days");
     else if (r.silent.count)
-        state = doctor_say (finding, DOCTOR_WARN,
+        state = buffer_say (finding, DOCTOR_WARN,
                             "%zu of %zu nodes have sent nothing for a "
                             "day: %s",
                             r.silent.count, r.nodes,
                             buffer_text (&r.silent.text));
     else
-        state = doctor_say (finding, DOCTOR_OK, "%zu node%s", r.nodes,
+        state = buffer_say (finding, DOCTOR_OK, "%zu node%s", r.nodes,
                             r.nodes == 1 ? "" : "s");
     buffer_done (&r.silent.text);
     return state;
@@ -277,15 +277,15 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
     }
     store_iter_close (iter);
     if (rc < 0)
-        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        state = buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     else if (count == 0)
-        state = doctor_say (finding, DOCTOR_SKIPPED,
+        state = buffer_say (finding, DOCTOR_SKIPPED,
                             "no collector has measured a clock");
     else if (names.count)
-        state = doctor_say (finding, DOCTOR_WARN, "clocks differ: %s",
+        state = buffer_say (finding, DOCTOR_WARN, "clocks differ: %s",
                             buffer_text (&names.text));
     else
-        state = doctor_say (finding, DOCTOR_OK, "%zu node%s within 5 s", count,
+        state = buffer_say (finding, DOCTOR_OK, "%zu node%s within 5 s", count,
                             count == 1 ? "" : "s");
     buffer_done (&names.text);
     return state;
@@ -367,23 +367,23 @@ static doctor_state_t look_devices (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (read_inventories (d, &all, &error) < 0)
-        state = doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        state = buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     else {
         for (size_t i = 0; i < all.count; i++) {
             if (all.item[i].unmapped)
                 doctor_add_name (&names, all.item[i].node);
         }
         if (all.count == 0)
-            state = doctor_say (finding, DOCTOR_SKIPPED,
+            state = buffer_say (finding, DOCTOR_SKIPPED,
                                 "no agent has sent an inventory");
         else if (names.count)
-            state = doctor_say (finding, DOCTOR_WARN,
+            state = buffer_say (finding, DOCTOR_WARN,
                                 "devices without a Slurm index on %zu node%s: "
                                 "%s (%s)",
                                 names.count, names.count == 1 ? "" : "s",
                                 buffer_text (&names.text), all.problem);
         else
-            state = doctor_say (finding, DOCTOR_OK, "%zu node%s, all devices",
+            state = buffer_say (finding, DOCTOR_OK, "%zu node%s, all devices",
                                 all.count, all.count == 1 ? "" : "s");
     }
     buffer_done (&names.text);
@@ -442,10 +442,10 @@ static doctor_state_t look_coverage (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no configuration");
+        return buffer_say (finding, DOCTOR_SKIPPED, "no configuration");
     rc = doctor_last_month (d, &c.period, &error);
     if (rc == 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "the store is empty");
+        return buffer_say (finding, DOCTOR_SKIPPED, "the store is empty");
     if (rc > 0) {
         store_query_t query
             = {.start = c.period.start, .end = c.period.end, .gpu_only = true};
@@ -453,13 +453,13 @@ static doctor_state_t look_coverage (doctor_t *d, buffer_t *finding)
                          &error);
     }
     if (rc < 0)
-        return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        return buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     zone_unit_name (d->cli->site->zone, CALENDAR_MONTH, c.period.start, month);
     if (c.all == 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "%s: no GPU was allocated",
+        return buffer_say (finding, DOCTOR_SKIPPED, "%s: no GPU was allocated",
                            month);
     percent = (unsigned)(c.seen * 100 / c.all);
-    return doctor_say (finding, percent < 95 ? DOCTOR_WARN : DOCTOR_OK,
+    return buffer_say (finding, percent < 95 ? DOCTOR_WARN : DOCTOR_OK,
                        "%s: nodes recorded %u %% of the GPU time", month,
                        percent);
 }
@@ -471,10 +471,10 @@ static doctor_state_t look_pdf (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!d->cli->site || !d->cli->site->publish.pdf)
-        return doctor_say (finding, DOCTOR_SKIPPED, "publish.pdf is not set");
+        return buffer_say (finding, DOCTOR_SKIPPED, "publish.pdf is not set");
     return pdf_check (&error) < 0
-               ? doctor_say (finding, DOCTOR_FAIL, "%s", error.text)
-               : doctor_say (finding, DOCTOR_OK, "WeasyPrint can be run");
+               ? buffer_say (finding, DOCTOR_FAIL, "%s", error.text)
+               : buffer_say (finding, DOCTOR_OK, "WeasyPrint can be run");
 }
 
 const doctor_check_t doctor_host_checks[] = {

@@ -53,11 +53,11 @@ doctor_state_t doctor_look_mail (doctor_t *d, buffer_t *finding)
 
     DOCTOR_NEED_STORE (d, finding);
     if (!mail || !mail->from)
-        return doctor_say (finding, DOCTOR_SKIPPED, "mail.from is not set");
+        return buffer_say (finding, DOCTOR_SKIPPED, "mail.from is not set");
     program = mail->sendmail.item[0];
     problem = program_problem (program);
     if (problem)
-        return doctor_say (finding, DOCTOR_FAIL, "mail.sendmail %s: %s",
+        return buffer_say (finding, DOCTOR_FAIL, "mail.sendmail %s: %s",
                            program, problem);
     count_teams (d, &teams, &without);
     buffer_printf (finding, "%s; %zu of %zu teams have an address", program,

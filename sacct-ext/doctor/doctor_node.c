@@ -43,7 +43,7 @@ static bool is_node (const doctor_t *d)
 #define ONLY_NODE(d, finding)                                        \
     do {                                                             \
         if (!is_node (d))                                            \
-            return doctor_say (finding, DOCTOR_SKIPPED,              \
+            return buffer_say (finding, DOCTOR_SKIPPED,              \
                                "no spool at %s: no node", d->spool); \
     } while (0)
 
@@ -71,31 +71,31 @@ static doctor_state_t look_plugin (doctor_t *d, buffer_t *finding)
     plugstack_t stack;
 
     if (!exists (file))
-        return doctor_say (finding, is_node (d) ? DOCTOR_FAIL : DOCTOR_SKIPPED,
+        return buffer_say (finding, is_node (d) ? DOCTOR_FAIL : DOCTOR_SKIPPED,
                            "there is no %s", file);
     plugstack_read (file, &stack);
     if (stack.listed == 0)
-        return doctor_say (finding, DOCTOR_FAIL, "%s does not list " PLUGIN,
+        return buffer_say (finding, DOCTOR_FAIL, "%s does not list " PLUGIN,
                            file);
     if (stack.path[0] == '/' && !exists (stack.path))
-        return doctor_say (finding, DOCTOR_FAIL,
+        return buffer_say (finding, DOCTOR_FAIL,
                            "%s names %s, which is not "
                            "there",
                            file, stack.path);
     if (strcmp (stack.kind, "optional") != 0)
-        return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_WARN,
                            "%s has '%s': a plugin that cannot be loaded "
                            "drains the node",
                            file, stack.kind);
     if (stack.listed > 1)
-        return doctor_say (finding, DOCTOR_WARN, "%s lists it %zu times", file,
+        return buffer_say (finding, DOCTOR_WARN, "%s lists it %zu times", file,
                            stack.listed);
     if (stack.at > 1)
-        return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_WARN,
                            "it is plugin %zu of %s: a plugin before it that "
                            "fails hides a job from it",
                            stack.at, file);
-    return doctor_say (finding, DOCTOR_OK, "%s, first, optional", file);
+    return buffer_say (finding, DOCTOR_OK, "%s, first, optional", file);
 }
 
 /* Clients see only a part of what jobs ask for, and users can avoid them. */
@@ -108,20 +108,20 @@ static doctor_state_t look_policy (doctor_t *d, buffer_t *finding)
 
     plugstack_read (file, &stack);
     if (stack.listed == 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no plugin in %s", file);
+        return buffer_say (finding, DOCTOR_SKIPPED, "no plugin in %s", file);
     if (stack.policy[0] == '\0' || strcmp (stack.policy, "off") == 0)
-        return doctor_say (finding, DOCTOR_OK, "no policy= in %s", file);
+        return buffer_say (finding, DOCTOR_OK, "no policy= in %s", file);
     if (!doctor_ask_slurm (d, finding, &state))
         return state;
     plugins = doctor_slurm_value (d, "JobSubmitPlugins");
     if (!text_in_list (plugins, "lua")
         && !text_in_list (plugins, "job_submit/lua"))
-        return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_WARN,
                            "policy=%s in %s, but JobSubmitPlugins=%s has no "
                            "lua: --exclusive, scripts from standard input and "
                            "slurmrestd pass the plugin",
                            stack.policy, file, plugins ? plugins : "");
-    return doctor_say (finding, DOCTOR_OK, "policy=%s, JobSubmitPlugins=%s",
+    return buffer_say (finding, DOCTOR_OK, "policy=%s, JobSubmitPlugins=%s",
                        stack.policy, plugins);
 }
 
@@ -151,17 +151,17 @@ static doctor_state_t look_restart (doctor_t *d, buffer_t *finding)
     if (!at
         || !strptime (at + strlen ("SlurmdStartTime="), "%Y-%m-%dT%H:%M:%S",
                       &started))
-        return doctor_say (finding, DOCTOR_UNKNOWN,
+        return buffer_say (finding, DOCTOR_UNKNOWN,
                            "slurmctld does not say when slurmd of %s started",
                            name);
     file = plugstack_path (d);
     plugstack_read (file, &stack);
     if (stat (stack.path, &st) < 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no plugin to check");
+        return buffer_say (finding, DOCTOR_SKIPPED, "no plugin to check");
     if (st.st_ctime > mktime (&started))
-        return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_WARN,
                            "%s is newer than the running slurmd", stack.path);
-    return doctor_say (finding, DOCTOR_OK, "slurmd started after it");
+    return buffer_say (finding, DOCTOR_OK, "slurmd started after it");
 }
 
 /* --- the spool --------------------------------------------------------- */
@@ -171,19 +171,19 @@ static doctor_state_t look_spool (doctor_t *d, buffer_t *finding)
     struct stat st;
 
     if (lstat (d->spool, &st) < 0)
-        return doctor_say (finding, DOCTOR_SKIPPED, "no spool at %s: no node",
+        return buffer_say (finding, DOCTOR_SKIPPED, "no spool at %s: no node",
                            d->spool);
     if (!S_ISDIR (st.st_mode))
-        return doctor_say (finding, DOCTOR_FAIL, "%s is not a directory",
+        return buffer_say (finding, DOCTOR_FAIL, "%s is not a directory",
                            d->spool);
     if (st.st_uid != 0)
-        return doctor_say (finding, DOCTOR_FAIL, "%s belongs to user %u",
+        return buffer_say (finding, DOCTOR_FAIL, "%s belongs to user %u",
                            d->spool, (unsigned)st.st_uid);
     if (st.st_mode & 022)
-        return doctor_say (finding, DOCTOR_FAIL,
+        return buffer_say (finding, DOCTOR_FAIL,
                            "%s is writable by others (mode %o)", d->spool,
                            (unsigned)st.st_mode & 07777);
-    return doctor_say (finding, DOCTOR_OK, "%s", d->spool);
+    return buffer_say (finding, DOCTOR_OK, "%s", d->spool);
 }
 
 static size_t count_files (const char *dir, uint64_t *ret_bytes)
@@ -215,7 +215,7 @@ static bool may_read (const char *dir)
 #define ONLY_READABLE(dir, finding)                                          \
     do {                                                                     \
         if (!may_read (dir))                                                 \
-            return doctor_say (finding, DOCTOR_UNKNOWN, "run this as root"); \
+            return buffer_say (finding, DOCTOR_UNKNOWN, "run this as root"); \
     } while (0)
 
 static doctor_state_t look_room (doctor_t *d, buffer_t *finding)
@@ -228,20 +228,20 @@ static doctor_state_t look_room (doctor_t *d, buffer_t *finding)
     ONLY_READABLE (d->spool, finding);
     segments = count_files (d->spool, &bytes);
     if (segments >= SPOOL_SEGMENTS_MAX)
-        return doctor_say (finding, DOCTOR_FAIL,
+        return buffer_say (finding, DOCTOR_FAIL,
                            "the spool is full: %zu segments; records are "
                            "refused",
                            segments);
     if (statvfs (d->spool, &fs) == 0
         && (uint64_t)fs.f_bavail * fs.f_frsize < (uint64_t)SEGMENT_ROOM)
-        return doctor_say (finding, DOCTOR_FAIL,
+        return buffer_say (finding, DOCTOR_FAIL,
                            "%" PRIu64 " MiB are free on its disk",
                            (uint64_t)fs.f_bavail * fs.f_frsize >> 20);
     if (segments > SPOOL_SEGMENTS_MAX / 4)
-        return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_WARN,
                            "%zu of %d segments wait: no agent sends them",
                            segments, SPOOL_SEGMENTS_MAX);
-    return doctor_say (finding, DOCTOR_OK, "%zu segment%s, %" PRIu64 " KiB",
+    return buffer_say (finding, DOCTOR_OK, "%zu segment%s, %" PRIu64 " KiB",
                        segments, segments == 1 ? "" : "s", bytes >> 10);
 }
 
@@ -255,15 +255,15 @@ static doctor_state_t look_agent (doctor_t *d, buffer_t *finding)
     ONLY_NODE (d, finding);
     fd = open (lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && errno == EACCES)
-        return doctor_say (finding, DOCTOR_UNKNOWN, "run this as root");
+        return buffer_say (finding, DOCTOR_UNKNOWN, "run this as root");
     if (fd < 0)
-        return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_WARN,
                            "gpuledger-agent has never run on this spool");
     rc = flock (fd, LOCK_SH | LOCK_NB);
     close (fd);
     if (rc == 0)
-        return doctor_say (finding, DOCTOR_FAIL, "it is not running");
-    return doctor_say (finding, DOCTOR_OK, "it runs");
+        return buffer_say (finding, DOCTOR_FAIL, "it is not running");
+    return buffer_say (finding, DOCTOR_OK, "it runs");
 }
 
 static doctor_state_t look_refused (doctor_t *d, buffer_t *finding)
@@ -274,8 +274,8 @@ static doctor_state_t look_refused (doctor_t *d, buffer_t *finding)
     ONLY_NODE (d, finding);
     ONLY_READABLE (dir, finding);
     if (count_files (dir, &bytes) == 0)
-        return doctor_say (finding, DOCTOR_OK, "none");
-    return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_OK, "none");
+    return buffer_say (finding, DOCTOR_WARN,
                        "%" PRIu64 " KiB of records in %s that the collector "
                        "refused",
                        (bytes + 1023) >> 10, dir);
@@ -314,16 +314,16 @@ static doctor_state_t look_devices (doctor_t *d, buffer_t *finding)
 
     ONLY_NODE (d, finding);
     if (spool_read_dir (d->spool, see_inventory, &inventory, NULL, &error) < 0)
-        return doctor_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
+        return buffer_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
     if (inventory.devices == 0)
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "no inventory in the spool: the accounting host "
                            "has those that were sent");
     if (inventory.unmapped)
-        return doctor_say (
+        return buffer_say (
             finding, DOCTOR_WARN, "%zu of %zu devices have no Slurm index: %s",
             inventory.unmapped, inventory.devices, inventory.problem);
-    return doctor_say (finding, DOCTOR_OK, "%zu device%s, all known to Slurm",
+    return buffer_say (finding, DOCTOR_OK, "%zu device%s, all known to Slurm",
                        inventory.devices, inventory.devices == 1 ? "" : "s");
 }
 
@@ -340,7 +340,7 @@ static doctor_state_t look_munge (doctor_t *d, buffer_t *finding)
     int rc = -1;
 
     if (!is_node (d) && !(d->cli->site && ask_possible (d->cli->site)))
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "not a node, and no collector is configured");
     credential = credential_new (socket, &error);
     if (credential
@@ -352,10 +352,10 @@ static doctor_state_t look_munge (doctor_t *d, buffer_t *finding)
     free (text);
     free (opened.payload);
     credential_free (credential);
-    return rc == 0 ? doctor_say (finding, DOCTOR_OK,
+    return rc == 0 ? buffer_say (finding, DOCTOR_OK,
                                  "it encodes and decodes "
                                  "credentials")
-                   : doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+                   : buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
 }
 
 /* A figure of the collector's status: "NAME VALUE". */
@@ -382,16 +382,15 @@ static doctor_state_t look_collector (doctor_t *d, buffer_t *finding)
     int64_t skew;
 
     if (!d->cli->site || !ask_possible (d->cli->site))
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "no collector is configured");
     if (ask_status (d->cli->site, &status, &skew, &host, &error) < 0)
-        return doctor_say (finding, DOCTOR_FAIL, "%s", error.text);
+        return buffer_say (finding, DOCTOR_FAIL, "%s", error.text);
     records = figure (buffer_text (&status), "records");
     clients = figure (buffer_text (&status), "clients");
-    doctor_say (finding, DOCTOR_OK, "%s answers", host);
+    buffer_printf (finding, "%s answers", host);
     if (records && clients)
-        doctor_say (finding, DOCTOR_OK, "; clients: %s, records: %s", clients,
-                    records);
+        buffer_printf (finding, "; clients: %s, records: %s", clients, records);
     return DOCTOR_OK;
 }
 
@@ -402,17 +401,17 @@ static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
     int64_t skew;
 
     if (!d->cli->site || !ask_possible (d->cli->site))
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "no collector is configured");
     if (ask_status (d->cli->site, &status, &skew, &host, NULL) < 0)
-        return doctor_say (finding, DOCTOR_UNKNOWN, "no collector answers");
+        return buffer_say (finding, DOCTOR_UNKNOWN, "no collector answers");
     if (skew > SKEW_SECONDS || skew < -SKEW_SECONDS)
-        return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_WARN,
                            "this clock is %" PRId64 " s %s the clock "
                            "of %s",
                            skew < 0 ? -skew : skew,
                            skew < 0 ? "behind" : "before", host);
-    return doctor_say (finding, DOCTOR_OK, "within %d s of %s", SKEW_SECONDS,
+    return buffer_say (finding, DOCTOR_OK, "within %d s of %s", SKEW_SECONDS,
                        host);
 }
 

@@ -31,7 +31,7 @@ doctor_state_t doctor_look_step (doctor_t *d, const setup_step_t *step,
     doctor_state_t state;
 
     if (!is_set_up (d))
-        return doctor_say (finding, DOCTOR_SKIPPED,
+        return buffer_say (finding, DOCTOR_SKIPPED,
                            "no store of this host: not the accounting host");
     if (!d->setup) {
         d->setup = xcalloc (1, sizeof (*d->setup));

@@ -88,15 +88,15 @@ static doctor_state_t look_prolog (doctor_t *d, buffer_t *finding)
     ASK_SLURM (d, finding);
     flags = doctor_slurm_value (d, "PrologFlags");
     if (!list_has_any (flags, imply))
-        return doctor_say (finding, DOCTOR_FAIL,
+        return buffer_say (finding, DOCTOR_FAIL,
                            "PrologFlags=%s: a node without a step never runs "
                            "the prolog",
                            flags ? flags : "");
     if (text_in_list (flags, "NoHold"))
-        return doctor_say (
+        return buffer_say (
             finding, DOCTOR_WARN,
             "PrologFlags=%s: salloc does not wait for the prolog", flags);
-    return doctor_say (finding, DOCTOR_OK, "PrologFlags=%s", flags);
+    return buffer_say (finding, DOCTOR_OK, "PrologFlags=%s", flags);
 }
 
 static doctor_state_t look_run_in_job (doctor_t *d, buffer_t *finding)
@@ -106,11 +106,11 @@ static doctor_state_t look_run_in_job (doctor_t *d, buffer_t *finding)
     ASK_SLURM (d, finding);
     flags = doctor_slurm_value (d, "PrologFlags");
     if (text_in_list (flags, "RunInJob"))
-        return doctor_say (finding, DOCTOR_FAIL,
+        return buffer_say (finding, DOCTOR_FAIL,
                            "PrologFlags=%s: prolog and epilog of plugins do "
                            "not run",
                            flags);
-    return doctor_say (finding, DOCTOR_OK, "not set");
+    return buffer_say (finding, DOCTOR_OK, "not set");
 }
 
 static doctor_state_t look_prep (doctor_t *d, buffer_t *finding)
@@ -120,12 +120,12 @@ static doctor_state_t look_prep (doctor_t *d, buffer_t *finding)
     ASK_SLURM (d, finding);
     value = doctor_slurm_value (d, "PrEpPlugins");
     if (!value)
-        return doctor_say (finding, DOCTOR_OK, "the default");
+        return buffer_say (finding, DOCTOR_OK, "the default");
     if (!text_in_list (value, "prep/script") && !text_in_list (value, "script"))
-        return doctor_say (finding, DOCTOR_FAIL,
+        return buffer_say (finding, DOCTOR_FAIL,
                            "PrEpPlugins=%s: nothing calls the plugin's prolog",
                            value);
-    return doctor_say (finding, DOCTOR_OK, "PrEpPlugins=%s", value);
+    return buffer_say (finding, DOCTOR_OK, "PrEpPlugins=%s", value);
 }
 
 static doctor_state_t look_accounting (doctor_t *d, buffer_t *finding)
@@ -135,9 +135,9 @@ static doctor_state_t look_accounting (doctor_t *d, buffer_t *finding)
     ASK_SLURM (d, finding);
     type = doctor_slurm_value (d, "AccountingStorageType");
     if (!type || !strstr (type, "slurmdbd"))
-        return doctor_say (finding, DOCTOR_FAIL, "AccountingStorageType=%s",
+        return buffer_say (finding, DOCTOR_FAIL, "AccountingStorageType=%s",
                            type ? type : "");
-    return doctor_say (finding, DOCTOR_OK, "AccountingStorageType=%s", type);
+    return buffer_say (finding, DOCTOR_OK, "AccountingStorageType=%s", type);
 }
 
 struct tres {
@@ -173,14 +173,14 @@ static doctor_state_t look_tres (doctor_t *d, buffer_t *finding)
     tres.tracked = value;
     each_type (d, see_type, &tres);
     if (!text_in_list (value, "gres/gpu"))
-        state = doctor_say (finding, DOCTOR_FAIL,
+        state = buffer_say (finding, DOCTOR_FAIL,
                             "gres/gpu is missing: no GPU is accounted");
     else if (tres.missing.length)
-        state = doctor_say (finding, DOCTOR_WARN, "without %s",
+        state = buffer_say (finding, DOCTOR_WARN, "without %s",
                             buffer_text (&tres.missing));
     else
         state
-            = doctor_say (finding, DOCTOR_OK, "gres/gpu and the nodes' types");
+            = buffer_say (finding, DOCTOR_OK, "gres/gpu and the nodes' types");
     buffer_done (&tres.missing);
     return state;
 }
@@ -208,16 +208,16 @@ static doctor_state_t look_types (doctor_t *d, buffer_t *finding)
     ASK_SLURM (d, finding);
     each_type (d, see_untyped, &untyped);
     if (untyped.all == 0)
-        state = doctor_say (finding, DOCTOR_WARN,
+        state = buffer_say (finding, DOCTOR_WARN,
                             "no node has Gres=gpu: there is nothing to "
                             "account");
     else if (untyped.count)
-        state = doctor_say (
+        state = buffer_say (
             finding, DOCTOR_WARN, "GPUs without a type on %zu node%s: %s%s",
             untyped.count, untyped.count == 1 ? "" : "s",
             buffer_text (&untyped.nodes), untyped.count > 3 ? ", ..." : "");
     else
-        state = doctor_say (finding, DOCTOR_OK, "every GPU has a type");
+        state = buffer_say (finding, DOCTOR_OK, "every GPU has a type");
     buffer_done (&untyped.nodes);
     return state;
 }
@@ -234,15 +234,15 @@ static doctor_state_t look_slurmdbd (doctor_t *d, buffer_t *finding)
     ASK_SLURM (d, finding);
     dbd.slurm = doctor_run (argv, &error);
     if (!dbd.slurm)
-        return doctor_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
+        return buffer_say (finding, DOCTOR_UNKNOWN, "%s", error.text);
     purge = doctor_slurm_value (&dbd, "PurgeJobAfter");
     free (dbd.slurm);
     if (!purge)
-        return doctor_say (finding, DOCTOR_UNKNOWN,
+        return buffer_say (finding, DOCTOR_UNKNOWN,
                            "sacctmgr does not show PurgeJobAfter");
     if (strcmp (purge, "NONE") == 0)
-        return doctor_say (finding, DOCTOR_OK, "jobs are kept");
-    return doctor_say (finding, DOCTOR_WARN,
+        return buffer_say (finding, DOCTOR_OK, "jobs are kept");
+    return buffer_say (finding, DOCTOR_WARN,
                        "PurgeJobAfter=%s: jobs that were not synced by then "
                        "are lost",
                        purge);

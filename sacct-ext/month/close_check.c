@@ -699,7 +699,45 @@ int close_check (store_t *store, const site_t *site, const char *month,
 
 /* --- as a report ------------------------------------------------------------- */
 
-enum { AT_STATE, AT_CHECK, AT_FIGURE };
+enum { AT_STATE, AT_CHECK, AT_FIGURE, AT_REMEDY };
+
+/* Who mends it, and how. */
+static const struct {
+    const char *check;
+    const char *text;
+} remedies[] = {
+    {"order", "Close the months before it first."},
+    {"over", "Wait until the month is over; an administrator then runs "
+             "'gpuledger sync'."},
+    {"fresh", "An administrator runs 'gpuledger sync'."},
+    {"reconcile", "An administrator reads 'gpuledger report reconcile'."},
+    {"gres", "An administrator compares these jobs with their owners' scripts."},
+    {"runaways", "An administrator ends them: 'sacctmgr show runaway'."},
+    {"coverage", "An administrator looks at the agents of the nodes: "
+                 "'gpuledger doctor'."},
+    {"unknown", "An administrator sets AccountingStorageTRES=gres/gpu in "
+                "slurm.conf."},
+    {"pools", "An administrator adds the devices to a pool. Amounts due "
+              "change."},
+    {"shards", "An administrator mends shards_per_gpu. Amounts due change."},
+    {"untagged", "The owners name the projects of these jobs: 'gpuledger tag "
+                 "JOB PROJECT'. No amount due changes."},
+    {"capacity", "An administrator runs 'gpuledger sync'. Amounts due change "
+                 "only where policy.idle shares idle time."},
+    {"costs", "An administrator enters the costs. Amounts due may change."},
+    {"rates", "An administrator adds the rate. Amounts due change."},
+    {"accounts", "An administrator gives the account to a team."},
+    {"credits", "An administrator reduces the credit: 'gpuledger correct'."},
+    {"names", "An administrator mends the name."},
+};
+
+static const char *remedy_of (const check_t *check)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (remedies); i++)
+        if (check->state != CHECK_OK && !strcmp (remedies[i].check, check->name))
+            return remedies[i].text;
+    return NULL;
+}
 
 static const column_info_t columns[] = {
     {"state", "State", COLUMN_TEXT, false, false,
@@ -708,6 +746,8 @@ static const column_info_t columns[] = {
      "refused; unknown: the check cannot be made."},
     {"check", "Check", COLUMN_TEXT, true, false, ""},
     {"figure", "What was found", COLUMN_WORDS, false, false, ""},
+    {"remedy", "What to do", COLUMN_WORDS, false, false,
+     "Who mends it and how, and whether that changes what teams owe."},
 };
 
 static void figure_answer (report_t *report, const checks_t *checks)
@@ -729,20 +769,28 @@ static void figure_answer (report_t *report, const checks_t *checks)
                    hint, COLUMN_TEXT);
 }
 
+static void put_check (report_t *report, const check_t *check)
+{
+    report_row (report);
+    report_put_text (report, AT_STATE, check_state_word (check->state));
+    report_put_text (report, AT_CHECK, check->name);
+    report_put_text (report, AT_FIGURE, check->figure);
+    report_put_text (report, AT_REMEDY, remedy_of (check));
+}
+
+/* Findings first. */
 report_t *checks_report (const checks_t *checks, const char *month)
 {
     GL_AUTOFREE char *title = xasprintf ("Can %s be closed?", month);
     report_t *report = report_new ("close", title);
 
     report_parameter (report, "month", month);
+    report_provenance (report, "program", "gpuledger");
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
     figure_answer (report, checks);
-    for (size_t i = 0; i < checks->count; i++) {
-        const check_t *c = &checks->item[i];
-        report_row (report);
-        report_put_text (report, AT_STATE, check_state_word (c->state));
-        report_put_text (report, AT_CHECK, c->name);
-        report_put_text (report, AT_FIGURE, c->figure);
-    }
+    for (int state = CHECK_NEVER; state >= CHECK_OK; state--)
+        for (size_t i = 0; i < checks->count; i++)
+            if (checks->item[i].state == (check_state_t)state)
+                put_check (report, &checks->item[i]);
     return report;
 }

@@ -79,6 +79,7 @@ static void copy_earlier (struct making *m)
         trend->known = how->earlier[i].known;
         mpz_set (trend->due, how->earlier[i].due);
         mpz_set (trend->cost, how->earlier[i].cost);
+        mpz_set (trend->uncovered, how->earlier[i].uncovered);
         m->s.trend_count++;
     }
 }
@@ -229,6 +230,8 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
     m->s.before_month = before->name;
     m->s.state = state;
     m->s.bill = now->bill;
+    m->s.paper = now->paper;
+    m->s.is_open = now->closed == 0;
     m->s.goes_on = m->how->linked && month_goes_on (now, &m->query);
     m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
                       ? before->bill
@@ -312,15 +315,13 @@ int summaries_make (store_t *store, const report_query_t *query,
     int rc;
 
     for (size_t i = 0; i < TREND_MONTHS; i++)
-        mpz_inits (m.trend[i].due, m.trend[i].cost, NULL);
+        summary_month_init (&m.trend[i]);
     m.query.by.count = 0;
     rc = prepare (&m, error);
     if (rc == 0)
         rc = make_of_months (&m, ret_report, error);
-    for (size_t i = 0; i < TREND_MONTHS; i++) {
-        free (m.trend[i].name);
-        mpz_clears (m.trend[i].due, m.trend[i].cost, NULL);
-    }
+    for (size_t i = 0; i < TREND_MONTHS; i++)
+        summary_month_clear (&m.trend[i]);
     if (!m.how->chargeback)
         report_free (m.s.chargeback);
     periods_free (m.own);

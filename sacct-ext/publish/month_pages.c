@@ -8,6 +8,7 @@
 #include "month/job_explain.h"
 #include "month/statements.h"
 #include "month/summaries.h"
+#include "analysis/results.h"
 #include "analysis/wastes.h"
 #include "pages/job_shares.h"
 #include "publish/month_pages.h"
@@ -30,6 +31,8 @@ struct writing {
     job_shares_t *shares;
     struct explained *job;
     size_t job_count;
+    bool produced; /* there is a page of what jobs produced, */
+    text_list_t produced_by; /* and one of each of these teams */
     size_t done;
 };
 
@@ -145,25 +148,51 @@ static int know_parts (struct writing *w, size_t part,
     return 0;
 }
 
-/* The jobs that are explained: the largest ones, each once. */
+static bool is_explained (const struct writing *w, const statement_job_t *job)
+{
+    return GL_ANY (w->job, w->job_count, it,
+                   it->id_job == job->id_job
+                       && !strcmp (it->cluster, job->cluster));
+}
+
+/* Their charges are computed alike. */
+static bool same_price (const statement_job_t *a, const statement_job_t *b)
+{
+    return text_same (a->text[JOB_POOL], b->text[JOB_POOL])
+           && text_same (a->text[JOB_QOS], b->text[JOB_QOS])
+           && text_same (a->text[JOB_PROFILE], b->text[JOB_PROFILE]);
+}
+
+static void explain_later (struct writing *w, const statement_job_t *job)
+{
+    const char *user = job->text[JOB_USER];
+
+    *GL_APPEND (w->job, w->job_count) = (struct explained){
+        xstrdup (job->cluster), xstrdup (team_name (job->text[JOB_TEAM])),
+        user ? xstrdup (user) : NULL, job->id_job};
+}
+
+/* The jobs that are explained, each once: the largest one at each price, so that every price
+ * has an example, then the largest of the others. */
 static void choose_explained (struct writing *w)
 {
-    size_t count;
+    size_t count, wanted = (size_t)w->of->site->site->publish.jobs;
     const job_share_t *const *largest = job_shares_largest (w->shares, &count);
-    size_t wanted = (size_t)w->of->site->site->publish.jobs;
+    const statement_job_t **example = xcalloc (wanted + 1, sizeof (*example));
+    size_t examples = 0;
 
-    for (size_t i = 0; i < count && w->job_count < wanted; i++) {
-        const statement_job_t *job = largest[i]->job;
-        const char *user = job->text[JOB_USER];
-        if (mpz_sgn (largest[i]->units) <= 0
-            || GL_ANY (w->job, w->job_count, it,
-                       it->id_job == job->id_job
-                           && !strcmp (it->cluster, job->cluster)))
-            continue;
-        *GL_APPEND (w->job, w->job_count) = (struct explained){
-            xstrdup (job->cluster), xstrdup (team_name (job->text[JOB_TEAM])),
-            user ? xstrdup (user) : NULL, job->id_job};
-    }
+    for (int every_price = 1; every_price >= 0; every_price--)
+        for (size_t i = 0; i < count && w->job_count < wanted; i++) {
+            const statement_job_t *job = largest[i]->job;
+            if (mpz_sgn (largest[i]->units) <= 0 || is_explained (w, job)
+                || (every_price
+                    && GL_ANY (example, examples, it, same_price (*it, job))))
+                continue;
+            if (every_price)
+                example[examples++] = job;
+            explain_later (w, job);
+        }
+    free (example);
 }
 
 static void know_jobs (struct writing *w)
@@ -174,6 +203,100 @@ static void know_jobs (struct writing *w)
         GL_AUTOFREE char *to = xasprintf ("%s.html", path);
         page_know (w->of->site, path, to);
     }
+}
+
+/* --- what jobs produced -------------------------------------------------------------- */
+
+/* Of a team; NULL: of all. */
+static int write_result (struct writing *w, const char *team,
+                         results_report_t *results, gl_error_t *error)
+{
+    GL_AUTOFREE char *path = page_path_results (team, w->of->month);
+    GL_AUTOFREE char *above = team ? page_path_team (team, w->of->month)
+                                   : page_path_month (w->of->month);
+    GL_AUTOFREE char *history = team ? page_path_team (team, NULL) : NULL;
+    const render_link_t up[2] = {{team ? team : w->of->month,
+                                  team ? history : above},
+                                 {w->of->month, above}};
+    const page_t page = {.path = path,
+                         .title = "Cost per result",
+                         .month = w->of->month,
+                         .team = team,
+                         .up = up,
+                         .up_count = team ? 2 : 1};
+    report_t *report;
+
+    if (w->of->owner (w->of->arg, team, error) < 0)
+        return -1;
+    if (!month_is_provisional (w->month))
+        results_report_as_closed (results);
+    report = results_report_make (results);
+    report->rows_shown = (size_t)w->of->site->site->publish.job_rows;
+    return write_page (w, &page, report, error);
+}
+
+/* Where there are any; with the configuration of the month's closing. */
+static int write_results_of (struct writing *w, const char *team,
+                             const report_query_t *month,
+                             const produced_units_t *units, bool *ret_any,
+                             gl_error_t *error)
+{
+    usage_filter_t filter = {.key = KEY_TEAM};
+    report_query_t query = *month;
+    results_report_t *results;
+    int rc = 0;
+
+    query.by = (key_list_t){.id = {team ? KEY_PROJECT : KEY_TEAM}, .count = 1};
+    if (team) {
+        texts_add (&filter.values, team);
+        query.filters = &filter;
+        query.filter_count = 1;
+    }
+    results = results_report_new (&query);
+    results_report_month (results, w->month->name, w->month->bill, w->shares,
+                          units);
+    *ret_any = !results_report_empty (results);
+    if (*ret_any)
+        rc = write_result (w, team, results, error);
+    results_report_free (results);
+    texts_clear (&filter.values);
+    return rc;
+}
+
+static int write_team_results (struct writing *w, const report_query_t *query,
+                               const produced_units_t *units, gl_error_t *error)
+{
+    text_list_t teams = {.count = 0};
+    int rc = 0;
+
+    statements_teams (w->statements, &teams);
+    for (size_t i = 0; i < teams.count && rc == 0; i++) {
+        bool any;
+        rc = write_results_of (w, teams.item[i], query, units, &any, error);
+        if (rc == 0 && any)
+            texts_add (&w->produced_by, teams.item[i]);
+    }
+    texts_clear (&teams);
+    return rc;
+}
+
+static int write_results (struct writing *w, gl_error_t *error)
+{
+    report_query_t query = *w->of->query;
+    produced_units_t *units = NULL;
+    int rc = 0;
+
+    if (month_is_uncharged (w->month))
+        return 0;
+    if (month_query (w->month, &query, error) < 0
+        || results_units (w->of->store, &query, w->month, &units, error) < 0)
+        return -1;
+    if (produced_units_any (units))
+        rc = write_results_of (w, NULL, &query, units, &w->produced, error);
+    if (rc == 0 && w->produced)
+        rc = write_team_results (w, &query, units, error);
+    produced_units_free (units);
+    return rc;
 }
 
 /* --- the summary and the chargeback -------------------------------------------------- */
@@ -248,7 +371,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
     GL_AUTOFREE char *waste = page_path_waste (of->month);
     GL_AUTOFREE char *decisions = page_path_decisions (of->month);
-    render_link_t near[6];
+    GL_AUTOFREE char *results = page_path_results (NULL, of->month);
+    render_link_t near[7];
     page_t page
         = {.path = path,
            .title = of->month,
@@ -277,6 +401,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     page.near_count = near_months (w, before, after, near);
     near[page.near_count++] = (render_link_t){"Chargeback by team", chargeback};
     near[page.near_count++] = (render_link_t){"Waste", waste};
+    if (w->produced)
+        near[page.near_count++] = (render_link_t){"Cost per result", results};
     if (of->decided)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
     if (of->closable)
@@ -302,18 +428,22 @@ static int write_statement (struct writing *w, const char *team,
     GL_AUTOFREE char *all = page_path_team (team, NULL);
     GL_AUTOFREE char *before = statement_in (w, team, w->of->before);
     GL_AUTOFREE char *after = statement_in (w, team, w->of->after);
+    GL_AUTOFREE char *results = page_path_results (team, w->of->month);
     const render_link_t up = {team, all};
-    render_link_t near[2];
-    const page_t page = {.path = path,
-                         .title = w->of->month,
-                         .month = w->of->month,
-                         .team = team,
-                         .up = &up,
-                         .up_count = 1,
-                         .near = near,
-                         .near_count = near_months (w, before, after, near),
-                         .printed = true};
+    render_link_t near[3];
+    page_t page = {.path = path,
+                   .title = w->of->month,
+                   .month = w->of->month,
+                   .team = team,
+                   .up = &up,
+                   .up_count = 1,
+                   .near = near,
+                   .near_count = near_months (w, before, after, near),
+                   .printed = true};
     report_t *report;
+
+    if (texts_have (&w->produced_by, team))
+        near[page.near_count++] = (render_link_t){"Cost per result", results};
 
     return w->of->owner (w->of->arg, team, error) < 0
                    || statements_team (w->statements, none ? NULL : team, false,
@@ -503,6 +633,8 @@ static int write_lists (struct writing *w, gl_error_t *error)
     }
     if (rc == 0)
         rc = each_team (w, write_parts, error);
+    if (rc == 0)
+        rc = write_results (w, error);
     free_shares (w);
     malloc_trim (0); /* what follows needs blocks of other sizes */
     return rc;
@@ -532,6 +664,7 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
     page_forget (of->site);
     GL_FREE_EACH (w.job, w.job_count, it,
                   (free (it->cluster), free (it->team), free (it->user)));
+    texts_clear (&w.produced_by);
     free (w.state);
     return rc;
 }

@@ -96,6 +96,14 @@ char *page_path_waste (const char *month)
     return xasprintf ("month/%s-waste", month);
 }
 
+char *page_path_results (const char *team, const char *month)
+{
+    GL_AUTOFREE char *path
+        = team ? page_path_team (team, month) : page_path_month (month);
+
+    return xasprintf ("%s-results", path);
+}
+
 char *page_path_decisions (const char *month)
 {
     return xasprintf ("month/%s-decisions", month);

@@ -58,6 +58,8 @@ char *page_path_pool (const char *pool);
 char *page_path_month (const char *month);
 /* "month/MONTH-waste" */
 char *page_path_waste (const char *month);
+/* "month/MONTH-results", "team/TEAM/MONTH-results"; team NULL: of all. */
+char *page_path_results (const char *team, const char *month);
 /* "month/MONTH-decisions" */
 char *page_path_decisions (const char *month);
 

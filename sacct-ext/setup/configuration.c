@@ -23,10 +23,10 @@ static bool is_unwritten (const setup_t *setup)
 static setup_state_t look_file (setup_t *setup, buffer_t *finding)
 {
     if (is_unwritten (setup))
-        return setup_say (finding, SETUP_TO_DO, "%s is not written yet",
-                          setup->cli->config);
+        return buffer_say (finding, SETUP_TO_DO, "%s is not written yet",
+                           setup->cli->config);
     if (!setup->site)
-        return setup_say (finding, SETUP_WAITING, "%s", setup->site_problem);
+        return buffer_say (finding, SETUP_WAITING, "%s", setup->site_problem);
     return SETUP_DONE;
 }
 
@@ -39,13 +39,13 @@ setup_state_t configuration_look_host (setup_t *setup, buffer_t *finding)
     if (state != SETUP_DONE)
         return state;
     if (!setup->options.answers.cluster)
-        return setup_say (finding, SETUP_WAITING,
-                          "the name of the cluster is unknown");
+        return buffer_say (finding, SETUP_WAITING,
+                           "the name of the cluster is unknown");
     proposal_missing (setup, &missing, &lacks);
     return missing.length
-               ? setup_say (finding, SETUP_TO_DO, "%s lacks %s",
-                            setup->cli->config, buffer_text (&lacks))
-               : setup_say (finding, SETUP_DONE, "%s", setup->cli->config);
+               ? buffer_say (finding, SETUP_TO_DO, "%s lacks %s",
+                             setup->cli->config, buffer_text (&lacks))
+               : buffer_say (finding, SETUP_DONE, "%s", setup->cli->config);
 }
 
 setup_state_t configuration_look_client (setup_t *setup, buffer_t *finding)
@@ -56,8 +56,8 @@ setup_state_t configuration_look_client (setup_t *setup, buffer_t *finding)
         return state;
     return setup->site->collector.hosts.count
                ? SETUP_DONE
-               : setup_say (finding, SETUP_TO_DO, "%s names no collector.hosts",
-                            setup->cli->config);
+               : buffer_say (finding, SETUP_TO_DO,
+                             "%s names no collector.hosts", setup->cli->config);
 }
 
 /* What somebody has edited is not changed: they get the lines to add. */

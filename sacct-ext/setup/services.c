@@ -83,12 +83,13 @@ setup_state_t services_look (const changes_t *changes, const char *const *units,
     const char *off[UNITS_MAX];
 
     if (!systemctl_works (changes))
-        return setup_say (finding, SETUP_TO_DO,
-                          changes->image ? "there is no systemctl in this image"
-                                         : "systemd does not run on this host");
+        return buffer_say (finding, SETUP_TO_DO,
+                           changes->image
+                               ? "there is no systemctl in this image"
+                               : "systemd does not run on this host");
     if (unit_state (changes, units[0]) == UNIT_MISSING)
-        return setup_say (finding, SETUP_WAITING, "%s is not installed",
-                          units[0]);
+        return buffer_say (finding, SETUP_WAITING, "%s is not installed",
+                           units[0]);
     if (units_off (changes, units, off) == 0)
         return SETUP_DONE;
     buffer_add_text (finding, changes->image ? "not enabled:"

@@ -1,6 +1,5 @@
 #include "setup/setup.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,20 +15,6 @@
 #include "site/site.h"
 
 /* --- what steps share ---------------------------------------------------- */
-
-setup_state_t setup_say (buffer_t *finding, setup_state_t state,
-                         const char *fmt, ...)
-{
-    va_list ap;
-    char *text = NULL;
-
-    va_start (ap, fmt);
-    if (vasprintf (&text, fmt, ap) >= 0)
-        buffer_add_text (finding, text);
-    va_end (ap);
-    free (text);
-    return state;
-}
 
 const char *setup_own (setup_t *setup, char *text)
 {

@@ -113,9 +113,4 @@ void setup_load_site (setup_t *setup);
 /* A text that lives as long as the setup. */
 const char *setup_own (setup_t *setup, char *text);
 
-/* return setup_say (finding, SETUP_DONE, "...", ...); */
-setup_state_t setup_say (buffer_t *finding, setup_state_t state,
-                         const char *fmt, ...)
-    __attribute__ ((format (printf, 3, 4)));
-
 #endif /* !GL_SETUP_H */

@@ -32,7 +32,7 @@ static setup_state_t look_user (setup_t *setup, buffer_t *finding)
     (void)setup;
     return getpwnam (USER)
                ? SETUP_DONE
-               : setup_say (finding, SETUP_TO_DO, "there is no such user");
+               : buffer_say (finding, SETUP_TO_DO, "there is no such user");
 }
 
 static setup_result_t make_user (setup_t *setup, buffer_t *finding,
@@ -93,13 +93,13 @@ static setup_state_t look_slurm (setup_t *setup, buffer_t *finding)
     BUFFER_AUTO lacks = BUFFER_INIT;
 
     if (!setup->slurm)
-        return setup_say (finding, SETUP_WAITING,
-                          "no slurm.conf on this host: not checked");
+        return buffer_say (finding, SETUP_WAITING,
+                           "no slurm.conf on this host: not checked");
     if (setup->found.count == 0)
-        return setup_say (finding, SETUP_WAITING,
-                          "no node of %s has Gres=gpu: there is nothing to "
-                          "account",
-                          setup->slurm->path);
+        return buffer_say (finding, SETUP_WAITING,
+                           "no node of %s has Gres=gpu: there is nothing to "
+                           "account",
+                           setup->slurm->path);
     lacking_tres (setup, &lacks);
     return lacks.length ? SETUP_TO_DO : SETUP_DONE;
 }
@@ -152,21 +152,21 @@ static setup_state_t look_reader (setup_t *setup, buffer_t *finding)
     bool known;
 
     if (!url || !name)
-        return setup_say (finding, SETUP_WAITING,
-                          "clusters[].slurmdb is not configured");
+        return buffer_say (finding, SETUP_WAITING,
+                           "clusters[].slurmdb is not configured");
     dbd = slurmdbd_open (url, &error);
     if (!dbd)
-        return setup_say (finding,
-                          strstr (url, SQL_READER_FILE) ? SETUP_TO_DO
-                                                        : SETUP_WAITING,
-                          "%s", error.text);
+        return buffer_say (finding,
+                           strstr (url, SQL_READER_FILE) ? SETUP_TO_DO
+                                                         : SETUP_WAITING,
+                           "%s", error.text);
     known = has_cluster (dbd, name);
     slurmdbd_close (dbd);
     return known ? SETUP_DONE
-                 : setup_say (finding, SETUP_WAITING,
-                              "the database has no cluster '%s': sacctmgr add "
-                              "cluster %s",
-                              name, name);
+                 : buffer_say (finding, SETUP_WAITING,
+                               "the database has no cluster '%s': sacctmgr add "
+                               "cluster %s",
+                               name, name);
 }
 
 static const sql_account_t reader
@@ -208,7 +208,7 @@ static setup_state_t look_accounts (setup_t *setup, buffer_t *finding)
         return SETUP_UNNEEDED;
     return store_place_reachable (setup, &error) == 0
                ? SETUP_DONE
-               : setup_say (finding, SETUP_TO_DO, "%s", error.text);
+               : buffer_say (finding, SETUP_TO_DO, "%s", error.text);
 }
 
 static setup_result_t make_accounts (setup_t *setup, buffer_t *finding,
@@ -239,15 +239,15 @@ static setup_state_t look_store (setup_t *setup, buffer_t *finding)
     store_t *store;
 
     if (file && access (file, F_OK) < 0)
-        return setup_say (finding, SETUP_TO_DO, "there is no %s", file);
+        return buffer_say (finding, SETUP_TO_DO, "there is no %s", file);
     if (!file && store_place_reachable (setup, &error) < 0)
-        return setup_say (finding, SETUP_WAITING, "for the database accounts");
+        return buffer_say (finding, SETUP_WAITING, "for the database accounts");
     store = store_open (url, STORE_READ_ONLY, &error);
     store_close (store);
     if (store)
-        return setup_say (finding, SETUP_DONE, "%s", store_place_url (setup));
-    return setup_say (finding, file ? SETUP_WAITING : SETUP_TO_DO, "%s",
-                      error.text);
+        return buffer_say (finding, SETUP_DONE, "%s", store_place_url (setup));
+    return buffer_say (finding, file ? SETUP_WAITING : SETUP_TO_DO, "%s",
+                       error.text);
 }
 
 static int make_directories (setup_t *setup, gl_error_t *error)
@@ -301,14 +301,14 @@ static setup_state_t look_grants (setup_t *setup, buffer_t *finding)
     if (!store_place_on_server (setup))
         return SETUP_UNNEEDED;
     if (store_place_reachable (setup, &error) < 0)
-        return setup_say (finding, SETUP_WAITING, "for the database accounts");
+        return buffer_say (finding, SETUP_WAITING, "for the database accounts");
     store = store_open (store_place_url (setup), 0, &error);
     writes = store && store_begin (store, &error) == 0;
     if (writes)
         store_rollback (store);
     store_close (store);
     return writes ? SETUP_DONE
-                  : setup_say (finding, SETUP_TO_DO, "%s", error.text);
+                  : buffer_say (finding, SETUP_TO_DO, "%s", error.text);
 }
 
 static setup_result_t make_grants (setup_t *setup, buffer_t *finding,
@@ -379,13 +379,13 @@ static setup_state_t look_usage (setup_t *setup, buffer_t *finding)
     int64_t until;
 
     if (known_until (setup, &until, &error) < 0)
-        return setup_say (finding, SETUP_WAITING, "for the store");
+        return buffer_say (finding, SETUP_WAITING, "for the store");
     if (until > time (NULL) - DAY)
         return SETUP_DONE;
     if (look_reader (setup, &ignored) != SETUP_DONE)
-        return setup_say (finding, SETUP_WAITING,
-                          "for the account of slurmdbd's database");
-    return setup_say (finding, SETUP_TO_DO, "no usage of the last day");
+        return buffer_say (finding, SETUP_WAITING,
+                           "for the account of slurmdbd's database");
+    return buffer_say (finding, SETUP_TO_DO, "no usage of the last day");
 }
 
 /* Its own message, without that of the program that ran it. */
@@ -454,7 +454,7 @@ static setup_state_t look_figures (setup_t *setup, buffer_t *finding)
     const site_t *site = setup->site;
 
     if (!site || site->pool_count == 0)
-        return setup_say (finding, SETUP_WAITING, "for the configuration");
+        return buffer_say (finding, SETUP_WAITING, "for the configuration");
     if (site->figure_count == 0)
         return SETUP_DONE;
     buffer_printf (finding,

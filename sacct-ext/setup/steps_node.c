@@ -32,12 +32,12 @@ static setup_state_t look_spool (setup_t *setup, buffer_t *finding)
     struct stat st;
 
     if (lstat (spool, &st) < 0)
-        return setup_say (finding, SETUP_TO_DO, "there is no %s", spool);
+        return buffer_say (finding, SETUP_TO_DO, "there is no %s", spool);
     return S_ISDIR (st.st_mode) && st.st_uid == 0 && !(st.st_mode & 022)
                ? SETUP_DONE
-               : setup_say (finding, SETUP_TO_DO,
-                            "%s is not root's, or others can write to it",
-                            spool);
+               : buffer_say (finding, SETUP_TO_DO,
+                             "%s is not root's, or others can write to it",
+                             spool);
 }
 
 static setup_result_t make_spool (setup_t *setup, buffer_t *finding,
@@ -97,17 +97,17 @@ static setup_state_t look_plugin (setup_t *setup, buffer_t *finding)
     plugstack_read (file, &stack);
     if (stack.listed == 0)
         return access (PLUGIN, F_OK) == 0
-                   ? setup_say (finding, SETUP_TO_DO,
-                                "%s does not list " PLUGSTACK_PLUGIN, file)
-                   : setup_say (finding, SETUP_WAITING,
-                                "there is no " PLUGIN
-                                ": install slurm-gpuledger-plugin");
+                   ? buffer_say (finding, SETUP_TO_DO,
+                                 "%s does not list " PLUGSTACK_PLUGIN, file)
+                   : buffer_say (finding, SETUP_WAITING,
+                                 "there is no " PLUGIN
+                                 ": install slurm-gpuledger-plugin");
     if (strcmp (stack.kind, "optional") != 0)
-        return setup_say (finding, SETUP_WAITING,
-                          "%s has '%s': a plugin that cannot be loaded drains "
-                          "the node; write optional",
-                          file, stack.kind);
-    return setup_say (finding, SETUP_DONE, "%s", file);
+        return buffer_say (finding, SETUP_WAITING,
+                           "%s has '%s': a plugin that cannot be loaded drains "
+                           "the node; write optional",
+                           file, stack.kind);
+    return buffer_say (finding, SETUP_DONE, "%s", file);
 }
 
 /* The lines that setup adds; yours. */
@@ -194,11 +194,11 @@ static setup_state_t look_slurmd (setup_t *setup, buffer_t *finding)
     if (pid <= 0)
         return SETUP_UNNEEDED;
     if (look_plugin (setup, &ignored) != SETUP_DONE)
-        return setup_say (finding, SETUP_WAITING, "for the plugin");
+        return buffer_say (finding, SETUP_WAITING, "for the plugin");
     return has_plugin (pid)
                ? SETUP_DONE
-               : setup_say (finding, SETUP_TO_DO,
-                            "it started before the plugin was installed");
+               : buffer_say (finding, SETUP_TO_DO,
+                             "it started before the plugin was installed");
 }
 
 static setup_result_t make_slurmd (setup_t *setup, buffer_t *finding,

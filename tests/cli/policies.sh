@@ -43,7 +43,7 @@ try ()
     sums_hold pool,account
     result $? "$1: cost is what is charged and what is not"
     chargeback --month 2026-10 --by team |
-        grep -q "^These months under other idle policies.*PASS"
+        grep -q "^This month under other idle policies.*PASS"
     result $? "$1: the alternatives add up to the cost"
     charged=$(chargeback --month 2026-10 --json | cents charge)
     for by in team user day node gpu qos,project state,hour; do

@@ -98,6 +98,22 @@ code 0 prices import new.csv --date 2026-11-26 -P && grep -q '2 new prices in .*
 result $? "import says what is new"
 grep -q '|60.0000|7.5000|9.01|' out
 result $? "with the price of a GPU hour"
+# at the same time: no row is lost
+for day in 01 02 03 04 05 06 07 08 09 10 11 12; do
+    sed -n 1p new.csv >day$day.csv
+    echo "aws,p5.48xlarge,us-east-1,H100-SXM5-80GB,8,on-demand,54.$day,USD,2026-10-$day,a quote," >>day$day.csv
+    prices import day$day.csv --date 2026-11-26 >/dev/null 2>said.$day &
+done
+wait
+is "$(grep -c '2026-10-[01][0-9],a quote,$' own.csv):$(grep -l '1 new price in' said.* | wc -l)" 12:12 "twelve imports at the same time"
+sed -i '/,2026-10-[01][0-9],a quote,$/d' own.csv
+flock . sleep 2 &
+sleep 0.5
+prices import day01.csv --date 2026-11-26 >/dev/null 2>err && grep -q 'waiting for another import into .*own.csv' err &&
+    grep -q '1 new price in' err
+result $? "one that has to wait says so"
+wait
+sed -i '/,2026-10-[01][0-9],a quote,$/d' own.csv
 cp own.csv before
 code 0 prices import new.csv --date 2026-11-26 && grep -q '0 new prices .* 3 known already' err && cmp -s own.csv before
 result $? "a second import changes nothing"

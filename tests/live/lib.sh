@@ -254,8 +254,13 @@ traces ()
     local pid pids
     [ ! -e "$1" ] || echo "$1"
     grep -F " $1/" /proc/self/mounts
-    mapfile -t pids < <(grep -lsaF "$1/" /proc/[0-9]*/{environ,cmdline} |
-        cut -d/ -f3 | sort -u)
+    # slurmstepd has written its title over its environment; its log is in the cluster
+    mapfile -t pids < <({
+        grep -lsaF "$1/" /proc/[0-9]*/{environ,cmdline}
+        grep -lsx slurmstepd /proc/[0-9]*/comm | while read -r pid; do
+            find "${pid%comm}fd" -lname "$1/*" 2>/dev/null
+        done
+    } | cut -d/ -f3 | sort -u)
     for pid in "${pids[@]}"; do
         [ "$pid" -eq $$ ] || [ "$pid" -eq "$BASHPID" ] ||
             [ ! -e "/proc/$pid" ] ||

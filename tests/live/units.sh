@@ -186,6 +186,19 @@ print(sum(decimal.Decimal(r["amount"]) for r in csv.DictReader(open(sys.argv[1])
 print(sum(decimal.Decimal(r["charge"]) for r in csv.DictReader(sys.stdin)))')" \
     "with jobs without units all adds up to the charges"
 
+# ------------------------------------------------------- what the user of the job sees
+
+price=$(field result unit_cost output-tokens)
+is "$(ledger explain "$job" --json | python3 -c 'import json, sys
+print(*(f["produced"] for s in json.load(sys.stdin)["segments"][0]["steps"] if s["step"] == "units"
+        for f in [s["facts"]] if f["unit"] == "output-tokens"))')" \
+    4312001 "explain has the tokens of the job"
+ledger explain "$job" --json | grep -q "\"unit_cost\": \"$price\""
+ok $? "and what a million of them cost"
+like "$(user games mine --month "$month" 2>&1)" \
+    "output-tokens *4312001 output-tokens of 1 job: $posting USD, $price per million output-tokens" "mine has them, from another host"
+like "$(user news mine --month "$month" 2>&1 | grep -c 'output-tokens')" "^0$" "and not those of others"
+
 # ------------------------------------------------------- what people report, by collector
 
 like "$(user news units "$other" images=7 2>&1)" \

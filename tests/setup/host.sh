@@ -3,20 +3,10 @@
 # nothing to the first usage report, again, and back.
 # shellcheck source=tests/setup/lib.sh
 . "${abs_top_srcdir:?}/tests/setup/lib.sh" || exit 1
-# shellcheck source=tests/support/slurmdb.sh
-. "$abs_top_srcdir/tests/support/slurmdb.sh" || exit 1
-slurmdb_or_skip setpriv useradd jq
-setup_host "$0" "$@" || exit 1
-on_thrown_away_host || exit 1
-dir=$work/db
-mkdir "$dir"
-trap 'slurmdb_stop' EXIT
-trap 'exit 1' HUP INT TERM
-setup_slurmdb
+setup_needs jq
+setup_host_with_slurmdb "$0" "$@"
 
 # Slurm's files, with what sites write: defaults, an include, two lines in one
-mkdir /etc/slurm
-cp "$dir/slurmdbd.conf" /etc/slurm
 cat >/etc/slurm/slurm.conf <<'END'
 # of the site
 clustername=lab
@@ -31,7 +21,6 @@ NodeName=g[001-002],g1 Gres=gpu:h100:8 \
 NodeName=m1 Gres="gpu:1g.10gb:4,gpu:3g.40gb:1,gpu:h100:2" # one GPU is cut
 NodeName=c[1-4]
 END
-conf=/etc/gpuledger/gpuledger.yaml
 answers=(--yes --timezone Europe/Oslo --currency EUR)
 
 # --- nothing is changed by a dry run

@@ -3,7 +3,8 @@
 # with copies of /etc and an empty /var/lib, so that setup changes a host that is thrown
 # away.
 #
-#     . "$abs_top_srcdir/tests/setup/lib.sh"
+#     . "${abs_top_srcdir:?}/tests/setup/lib.sh" || exit 1
+#     setup_needs useradd       # or the test is skipped
 #     setup_host "$0" "$@"      # runs the test again on that host
 #     gl setup --yes            # output in $work/out, messages in $work/err
 #     setup_end
@@ -51,6 +52,15 @@ host_state ()
     find /etc /var/lib -xdev -type f -not -name 'facts.db*' -not -name '*-' -exec cksum {} + | sort -k 3
 }
 
+# setup_needs TOOL...
+setup_needs ()
+{
+    local tool
+    for tool; do
+        command -v "$tool" >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
+    done
+}
+
 # setup_host SCRIPT [ARGUMENT]...: returns on the host
 setup_host ()
 {
@@ -58,7 +68,12 @@ setup_host ()
         work=$SETUP_WORK
         program=$work/gpuledger # where the user gpuledger may run it, too
         cp "$abs_top_builddir/sacct-ext/gpuledger" "$program"
-        return 0
+        on_thrown_away_host || exit 1
+        trap 'exit 1' HUP INT TERM
+        unset SLURM_CONF GPULEDGER_CONF
+        mkdir /etc/slurm
+        conf=/etc/gpuledger/gpuledger.yaml
+        return
     fi
     [ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because only root can change a host'; exit 0; }
     unshare --mount true 2>/dev/null ||
@@ -84,18 +99,24 @@ on_thrown_away_host ()
         { echo 'Bail out! this is not a host that is thrown away'; return 1; }
 }
 
-# setup_slurmdb: a real slurmdbd with a job of the last hour, in $dir; the administrator
-# of its server logs in by the socket
-setup_slurmdb ()
+# setup_host_with_slurmdb SCRIPT [ARGUMENT]...: the same next to a real slurmdbd with a job of
+# the last hour; the administrator of its server logs in by the socket
+setup_host_with_slurmdb ()
 {
-    HOME=$work
+    # shellcheck source=tests/support/slurmdb.sh
+    . "$abs_top_srcdir/tests/support/slurmdb.sh" || exit 1
+    slurmdb_or_skip setpriv useradd
+    setup_host "$@"
+    HOME=$work dir=$work/db
     export HOME
-    unset SLURM_CONF GPULEDGER_CONF
+    mkdir "$dir"
+    trap slurmdb_stop EXIT
     slurmdb_start_db "$dir" && slurmdb_start_dbd || { echo 'Bail out! no slurmdbd'; exit 1; }
     printf '[client]\nsocket=%s\nuser=root\n' "$slurmdb_socket" >"$work/.my.cnf"
     slurmdb_sacctmgr add cluster lab >/dev/null
     slurmdb_sql slurm_acct_db <"$abs_top_srcdir/tests/sync/rows.sql"
     slurmdb_sql slurm_acct_db <"$abs_top_srcdir/tests/sync/last_hour.sql"
+    cp "$dir/slurmdbd.conf" /etc/slurm
 }
 
 setup_end () { echo "1..$tests"; exit $failed; }

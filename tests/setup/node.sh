@@ -3,15 +3,11 @@
 # find the plugin; what others wrote in plugstack.conf stays; and back.
 # shellcheck source=tests/setup/lib.sh
 . "${abs_top_srcdir:?}/tests/setup/lib.sh" || exit 1
-command -v srun >/dev/null || { echo '1..0 # SKIP because srun is not installed'; exit 0; }
-setup_host "$0" "$@" || exit 1
-on_thrown_away_host || exit 1
-trap 'exit 1' HUP INT TERM
-unset SLURM_CONF GPULEDGER_CONF
-mkdir /etc/slurm
+setup_needs srun
+setup_host "$0" "$@"
 printf '%s\n' ClusterName=lab SlurmctldHost=localhost NodeName=g001 \
     'PartitionName=gpu Nodes=g001' >/etc/slurm/slurm.conf
-conf=/etc/gpuledger/gpuledger.yaml stack=/etc/slurm/plugstack.conf
+stack=/etc/slurm/plugstack.conf
 mount -t tmpfs tmpfs /run || exit 1
 mount -t tmpfs tmpfs /var/spool || exit 1
 

@@ -3,18 +3,7 @@
 # docs/decisions/least-power.md, and no more.
 # shellcheck source=tests/setup/lib.sh
 . "${abs_top_srcdir:?}/tests/setup/lib.sh" || exit 1
-# shellcheck source=tests/support/slurmdb.sh
-. "$abs_top_srcdir/tests/support/slurmdb.sh" || exit 1
-slurmdb_or_skip setpriv useradd
-setup_host "$0" "$@" || exit 1
-on_thrown_away_host || exit 1
-dir=$work/db
-mkdir "$dir"
-trap 'slurmdb_stop' EXIT
-trap 'exit 1' HUP INT TERM
-setup_slurmdb
-mkdir /etc/slurm
-cp "$dir/slurmdbd.conf" /etc/slurm
+setup_host_with_slurmdb "$0" "$@"
 printf '%s\n' ClusterName=lab AccountingStorageTRES=gres/gpu,gres/gpu:h100 \
     'NodeName=g[1-2] Gres=gpu:h100:8' >/etc/slurm/slurm.conf
 answers=(--yes --timezone UTC --currency USD)

@@ -2,12 +2,10 @@
 # What gpuledger setup reads of slurm.conf is what slurmctld reads of it: defaults in several
 # lines, an include, quotes, comments, continued lines. Slurm's own answer is the oracle:
 # each node's GPUs, CPUs and memory.
-set -u
-: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
-for tool in slurmctld scontrol; do
-    PATH=$PATH:/usr/sbin
-    command -v $tool >/dev/null || { echo "1..0 # SKIP because $tool is not installed"; exit 0; }
-done
+# shellcheck source=tests/setup/lib.sh
+. "${abs_top_srcdir:?}/tests/setup/lib.sh" || exit 1
+PATH=$PATH:/usr/sbin
+setup_needs slurmctld scontrol
 [ "$(id -u)" -eq 0 ] || { echo '1..0 # SKIP because slurmctld runs as root here'; exit 0; }
 # shellcheck source=tests/support/slurmdb.sh
 . "$abs_top_srcdir/tests/support/slurmdb.sh" || exit 1
@@ -16,12 +14,6 @@ controller=
 finish () { [ -z "$controller" ] || { kill "$controller"; wait "$controller"; } 2>/dev/null; rm -rf "$work"; }
 trap finish EXIT
 trap 'exit 1' HUP INT TERM
-tests=0 failed=0
-result ()
-{
-    tests=$((tests + 1))
-    if [ "$1" -eq 0 ]; then echo "ok $tests - $2"; else echo "not ok $tests - $2"; failed=1; fi
-}
 
 mkdir "$work/state"
 cat >"$work/slurm.conf" <<END
@@ -143,5 +135,4 @@ for says in 'gpu: 2 of 3 nodes, AllowAccounts=alpha,beta' 'fast: all nodes, TRES
     result $? "partition $says"
 done
 [ $failed -eq 0 ] || sed 's/^/# /' "$work/wanted" "$work/out"
-echo "1..$tests"
-exit $failed
+setup_end

@@ -588,19 +588,31 @@ schedule >"$scratch/schedule"
 touch "$scratch/sbatch.err" "$scratch/reasons" "$scratch/refused"
 began=$(date +%s)
 note "$minutes minutes by seed $seed, from $(date -u -d "@$began" +%FT%TZ)"
+# Each has a process group, so that an interrupted soak ends all that they have begun.
+workers=() watcher='' administrator=''
+end_workers ()
+{
+    local pid
+    for pid in "${workers[@]}" $watcher $administrator; do
+        kill -KILL -- "-$pid"
+    done 2>/dev/null
+}
+trap 'end_workers; cleanup' EXIT
+set -m
 watch &
 watcher=$!
 administer &
 administrator=$!
-workers=()
-trap 'kill "${workers[@]}" $watcher $administrator 2>/dev/null; cleanup' EXIT
 for worker in users operator disk accountant; do
     work "$worker" &
     workers+=($!)
 done
+set +m
 wait "${workers[@]}"
+workers=()
 touch "$scratch/settles"
 wait $administrator
+administrator=''
 settle
 period=(-S "@$((began - 60))" -E "@$(($(date +%s) + 60))")
 highest=$(sql 'SELECT max(id_job) FROM sandbox_job_table')
@@ -615,6 +627,7 @@ judge_site
 judge_daemons
 touch "$scratch/over"
 wait $watcher
+watcher=''
 count_events
 note "$(sort -n "$scratch"/{users,operator,disk,accountant}.log)"
 note "$(cat "$cluster"/log/{collector,collector-b,agent-*}.out | cut -c 1-200 | sort | uniq -c | sort -rn | head -n 40)"

@@ -331,6 +331,11 @@ static const mistake_t wholes_mistakes[] = {
           "per_kwh: 1, from: 2026-01-03}\npower: [{pool: p, watts_per_gpu: "
           "500, pue: 1.2, tariff: t}]",
      {"t.yaml:5", "from 2026-01-01T00:00:00Z on"}},
+    /* projects */
+    {"projects:\n  - {name: vision}\n  - {name: Umwelt & Klima}",
+     {"t.yaml:3: 'Umwelt & Klima' in `projects` is not a project tag",
+      "1-64 characters"}},
+    {"projects: [{name: -x}]", {"t.yaml:1: '-x' in `projects`"}},
     /* budgets */
     {"teams: [{name: t, accounts: [a]}]\nbudgets: [{name: b, team: t}]",
      {"t.yaml:2", "budget 'b' has no amount"}},

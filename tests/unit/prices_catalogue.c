@@ -285,4 +285,80 @@ TEST_CASE (fill__entries_of_clouds__get_the_price_of_their_plan_and_day)
     }
 }
 
+/* --- traffic ------------------------------------------------------------------ */
+
+#define EGRESS_HEAD CATALOGUE_EGRESS_HEADER "\n"
+
+TEST_CASE (egress__tiers__are_of_one_day_and_in_order)
+{
+    static const char tiers[] = EGRESS_HEAD
+        "a,r,10240,GB,0.08,USD,2026-06-01,new,\n"
+        "a,r,0,GB,0.09,USD,2026-06-01,new,\n"
+        "a,r,0,GB,0.10,USD,2025-06-01,old,\n"
+        "a,r,5000,GB,0.07,USD,2025-06-01,old,\n"
+        "a,r,153600,GB,0.05,USD,2026-06-01,new,\n"
+        "a,q,0,GiB,0.11,USD,2026-06-01,other,\n"
+        "a,e,0,GB,0.11,EUR,2026-06-01,euro,\n";
+    static const struct {
+        const char *offer, *day;
+        const char *as_of; /* NULL: none */
+        size_t tiers;
+        const char *last; /* the highest tier */
+        bool binary;
+    } cases[] = {
+        {"a/x/r", "2026-11-26", "2026-06-01", 3, "153600", false},
+        {"a/x/r", "2026-05-31", "2025-06-01", 2, "5000", false},
+        {"a/x/r", "2025-05-31", NULL, 0, NULL, false},
+        {"a/x/q", "2026-11-26", "2026-06-01", 1, "0", true},
+        {"a/x/e", "2026-11-26", NULL, 0, NULL, false}, /* another currency */
+        {"a/x", "2026-11-26", NULL, 0, NULL, false},
+        {"a/r", "2026-11-26", NULL, 0, NULL, false},
+        {"b/x/r", "2026-11-26", NULL, 0, NULL, false},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        site_t *site = site_with (cases[i].offer, "T4", NULL, NULL);
+        const site_egress_t *egress = &site->clouds[0].egress;
+        catalogue_t c = {.kind = CATALOGUE_EGRESS};
+        assert_int_equal (read_text (&c, tiers, NULL, NULL), 0);
+        for (int again = 0; again < 2; again++)
+            catalogue_fill_egress (&c, site, day (cases[i].day));
+        assert_int_equal (egress->tiers.count, 2 * cases[i].tiers);
+        assert_int_equal (egress->binary, cases[i].binary);
+        if (cases[i].as_of) {
+            assert_string_equal (egress->as_of, cases[i].as_of);
+            assert_string_equal (egress->tiers.item[0], "0");
+            assert_string_equal (
+                egress->tiers.item[egress->tiers.count - 2], cases[i].last);
+        } else
+            assert_null (egress->as_of);
+        catalogue_clear (&c);
+        site_free (site);
+    }
+}
+
+TEST_CASE (egress__wrong_cells__are_errors)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {HEAD, "must be " CATALOGUE_EGRESS_HEADER},
+        {EGRESS_HEAD "a,,0,GB,1,USD,2026,s,\n", "'region' is empty"},
+        {EGRESS_HEAD "a,r,-1,GB,1,USD,2026,s,\n", "'above' is '-1'"},
+        {EGRESS_HEAD "a,r,0,TB,1,USD,2026,s,\n", "'unit' is 'TB'"},
+        {EGRESS_HEAD "a,r,0,GB,0,USD,2026,s,\n", "a price above 0"},
+        {EGRESS_HEAD "a,r,0,GB,1,USD,,s,\n", "'as_of' is empty"},
+        {EGRESS_HEAD "a,r,0,GB,1,USD,2026,,\n", "'source' is empty"},
+        {EGRESS_HEAD "a,r,0,GB,1,USD,2026,s\n", "it has 8 cells"},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (cases); i++) {
+        catalogue_t c = {.kind = CATALOGUE_EGRESS};
+        gl_error_t error;
+        assert_int_equal (read_text (&c, cases[i].text, NULL, &error), -1);
+        assert_non_null (strstr (error.text, cases[i].error));
+        catalogue_clear (&c);
+    }
+}
+
 TEST_MAIN (NULL, NULL)
