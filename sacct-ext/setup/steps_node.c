@@ -201,15 +201,32 @@ static setup_state_t look_slurmd (setup_t *setup, buffer_t *finding)
                              "it started before the plugin was installed");
 }
 
+/* Within 5 seconds of its start. */
+static bool loads_plugin (const setup_t *setup)
+{
+    for (int tries = 0; tries < 50; tries++) {
+        pid_t pid = services_process (&setup->changes, SLURMD);
+        if (pid > 0 && has_plugin (pid))
+            return true;
+        usleep (100000);
+    }
+    return false;
+}
+
 static setup_result_t make_slurmd (setup_t *setup, buffer_t *finding,
                                    gl_error_t *error)
 {
     static const char *const argv[] = {"systemctl", "restart", SLURMD, NULL};
 
-    buffer_add_text (finding, "running jobs go on");
-    return change_run (&setup->changes, argv, NULL, NULL, error) < 0
-               ? SETUP_FAILED
-               : SETUP_MADE;
+    if (change_run (&setup->changes, argv, NULL, NULL, error) < 0)
+        return SETUP_FAILED;
+    if (setup->options.dry_run || loads_plugin (setup))
+        return buffer_say (finding, SETUP_MADE, "running jobs go on");
+    return buffer_say (finding, SETUP_YOURS,
+                       "slurmd started again and did not load it: its log says "
+                       "why; if slurmctld sends the\nconfiguration of this "
+                       "node (configless), list the plugin in slurmctld's "
+                       "plugstack.conf");
 }
 
 /* --- agent --------------------------------------------------------------- */

@@ -26,6 +26,7 @@ for unit; do
     is-enabled:*) [ -e "$work/units/\$unit" ] && echo enabled && exit 0; echo disabled; exit 1 ;;
     show:slurmd.service) cat "$work/slurmd" 2>/dev/null || echo 0 ;;
     restart:slurmd.service)
+        [ ! -e "$work/broken" ] || { sleep 600 >/dev/null 2>&1 </dev/null & echo \$! >"$work/slurmd"; exit 0; }
         python3 -c 'import mmap, sys, time
 with open (sys.argv[1], "rb") as file:
     plugin = mmap.mmap (file.fileno (), 0, prot=mmap.PROT_READ)
@@ -119,7 +120,13 @@ cp "$so" "$so.new" && mv "$so.new" "$so"
 ends 0 "a plugin that was replaced" gl setup node --dry-run
 says "is not the one in slurmd" 'would run systemctl restart slurmd.service'
 kill "$(cat "$work/slurmd")"
-rm "$work/slurmd"
+touch "$work/broken"
+sleep 600 &
+echo $! >"$work/slurmd"
+ends 3 "a slurmd that does not load it" gl setup node
+says "is left to the administrator" "list the plugin in slurmctld's plugstack.conf"
+kill %% "$(cat "$work/slurmd")"
+rm "$work/slurmd" "$work/broken"
 
 # --- back, with records in the spool that no collector has
 touch /var/spool/gpuledger/00000001.records

@@ -145,6 +145,39 @@ TEST_CASE (sort__mixed_rows__by_month_pool_kind_team)
     bill_free (bill);
 }
 
+/* Rows that share texts, and rows with texts of their own, in one bill. */
+TEST_CASE (append_values__sorted_and_forgotten__as_rows_of_their_own)
+{
+    static const char *const credit[]
+        = {"credit", "2026-10", "b", "vision", NULL, NULL, "lab"};
+    static const char *const charge[]
+        = {"charge", "2026-10", "a", "vision", NULL, NULL, "lab"};
+    static const char *const wrong[] = {"gift", "2026-10"};
+    const fields_t *fields = &bill_fields[BILL_POSTINGS];
+    bill_t *bill = bill_new ();
+    const posting_t *rows;
+    size_t count;
+
+    bill_reserve (bill, BILL_POSTINGS, 2);
+    assert_true (bill_append_values (bill, BILL_POSTINGS, fields, credit, 7));
+    bill_add (bill)->team = xstrdup ("atlas");
+    assert_true (bill_append_values (bill, BILL_POSTINGS, fields, charge, 7));
+    assert_true (bill_append_values (bill, BILL_POSTINGS, fields, charge, 7));
+    rows = postings (bill, &count);
+    assert_int_equal (count, 4);
+    assert_ptr_equal (rows[0].team, rows[2].team);
+    bill_sort (bill);
+    rows = postings (bill, &count);
+    assert_string_equal (rows[0].team, "atlas"); /* of no month */
+    assert_string_equal (rows[3].pool, "b");
+    bill_forget_charges (bill);
+    rows = postings (bill, &count);
+    assert_int_equal (count, 1);
+    assert_string_equal (rows[0].key[0], "lab");
+    assert_false (bill_append_values (bill, BILL_POSTINGS, fields, wrong, 2));
+    bill_free (bill);
+}
+
 /* What nobody was charged has no team, but is not what "no team" has to pay. */
 TEST_CASE (row_of__corrected_remainder__nobodys)
 {
