@@ -164,7 +164,7 @@ static void note_factors (report_t *report, const bill_carbon_t *rows,
     for (size_t i = 0; i < cube_count (grids); i++) {
         const bill_carbon_t *g = cube_row (grids, i);
         if (g->grid)
-            report_note (report, NOTE_INFORMATION,
+            report_note (report, NOTE_SOURCE,
                          "%s: %s g CO2e per kWh%s. Source: %s. Location-based.",
                          g->grid, g->factor,
                          g->series ? " where the series has no value" : "",
@@ -184,14 +184,14 @@ static void note_series (report_t *report, const bill_carbon_t *rows,
     for (size_t i = 0; i < cube_count (grids); i++) {
         const bill_carbon_t *g = cube_row (grids, i);
         if (g->series)
-            report_note (report, NOTE_INFORMATION,
+            report_note (report, NOTE_SOURCE,
                          "%s: the series %s has values for %s hours of %s; "
                          "%s hours are gaps.",
                          g->grid, g->series, g->series_hours, g->month,
                          g->gap_hours);
     }
     if (mpq_sgn (all->series_kwh) > 0)
-        report_note (report, NOTE_INFORMATION,
+        report_note (report, NOTE_SOURCE,
                      "The series of the grid has the intensity of %s %% of "
                      "the energy.",
                      share);
@@ -214,11 +214,11 @@ static void note_embodied (report_t *report, const bill_carbon_t *rows,
         const bill_carbon_t *p = cube_row (pools, i);
         const char *pool = p->pool ? p->pool : key_info (KEY_POOL)->absent;
         if (p->embodied)
-            report_note (report, NOTE_INFORMATION,
+            report_note (report, NOTE_SOURCE,
                          "Embodied, pool %s: %s for each GPU. Source: %s.",
                          pool, p->embodied, p->embodied_source);
         else if (is_gpu_time (p))
-            report_note_pool (report, NOTE_INFORMATION, pool,
+            report_note_pool (report, NOTE_SOURCE, pool,
                               "not in the embodied CO2e, for lack of an entry "
                               "of `embodied`.");
     }
@@ -261,11 +261,11 @@ static void note_pue (report_t *report, const bill_carbon_t *rows, size_t count)
             continue;
         mpq_div (q, p->facility_kwh, q);
         GL_AUTOFREE char *pue = exact_text (q, 2);
-        report_note_pool (report, NOTE_INFORMATION,
+        report_note_pool (report, NOTE_SOURCE,
                           p->pool ? p->pool : key_info (KEY_POOL)->absent,
                           "the power usage effectiveness (PUE) is %s.", pue);
     }
-    report_note (report, NOTE_INFORMATION,
+    report_note (report, NOTE_SOURCE,
                  "The energy is that of jobs: what GPUs draw while no job has "
                  "them is in no figure.");
     mpq_clear (q);
@@ -288,7 +288,7 @@ void carbon_notes (report_t *report, const bill_carbon_t *rows, size_t count,
                    carbon_form_t form)
 {
     note_level_t level
-        = form == CARBON_REPORT ? NOTE_WARNING : NOTE_INFORMATION;
+        = form == CARBON_REPORT ? NOTE_WARNING : NOTE_SOURCE;
     bill_carbon_t all;
 
     fields_init (fields, &all);

@@ -248,11 +248,23 @@ static void add_figures (buffer_t *out, const report_t *report)
 }
 
 /* Where a page has its notes. */
-typedef enum { NOTES_FIRST, NOTES_OTHERS, NOTES_COMMANDS } notes_t;
+typedef enum {
+    NOTES_FIRST,
+    NOTES_OTHERS,
+    NOTES_SOURCES,
+    NOTES_COMMANDS,
+} notes_t;
+
+/* A section of their own, with this title. */
+static const char *const note_sections[] = {
+    [NOTES_SOURCES] = "Sources and methods",
+    [NOTES_COMMANDS] = "For administrators",
+};
 
 static notes_t place_of (const report_note_t *note)
 {
     return note->level == NOTE_LEAD      ? NOTES_FIRST
+           : note->level == NOTE_SOURCE  ? NOTES_SOURCES
            : note->level == NOTE_COMMAND ? NOTES_COMMANDS
                                          : NOTES_OTHERS;
 }
@@ -265,8 +277,8 @@ static void add_notes (buffer_t *out, const report_t *report, notes_t which)
         count += place_of (&report->note[i]) == which;
     if (count == 0)
         return;
-    if (which == NOTES_COMMANDS)
-        buffer_add_text (out, "<section>\n<h2>For administrators</h2>\n");
+    if (note_sections[which])
+        buffer_printf (out, "<section>\n<h2>%s</h2>\n", note_sections[which]);
     buffer_add_text (out, "<ul class=\"notes\">\n");
     for (size_t i = 0; i < report->note_count; i++) {
         bool warning = note_is_warning (report->note[i].level);
@@ -279,7 +291,7 @@ static void add_notes (buffer_t *out, const report_t *report, notes_t which)
         buffer_add_text (out, "</li>\n");
     }
     buffer_add_text (out, "</ul>\n");
-    if (which == NOTES_COMMANDS)
+    if (note_sections[which])
         buffer_add_text (out, "</section>\n");
 }
 
@@ -600,6 +612,7 @@ void render_html (const report_t *report, const render_options_t *options,
     if (report->notes_last)
         add_notes (out, report, NOTES_OTHERS);
     add_proofs (out, report);
+    add_notes (out, report, NOTES_SOURCES);
     add_definitions (out, report, frame);
     add_lists (out, report, false);
     add_notes (out, report, NOTES_COMMANDS);

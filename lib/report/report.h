@@ -74,6 +74,7 @@ typedef enum {
     NOTE_INFORMATION,
     NOTE_WARNING, /* a figure is affected; says which and what to do */
     NOTE_LEAD,    /* likewise most figures: pages begin with it */
+    NOTE_SOURCE,  /* where figures come from: pages have it after them */
     NOTE_COMMAND, /* options, commands and keys: pages end with them, for
                      administrators */
 } note_level_t;

@@ -40,7 +40,6 @@ SAYS = {
     "Margin %": ["margin over cost"],
     "Measured %": ["coverage"],
     "Measured kWh": ["energy"],
-    "Most GPUs in use at a time": ["in use"],
     "Opening": ["opening balance"],
     "Out of service": ["down", "planned down"],
     "Paid back": ["payback"],
@@ -71,7 +70,7 @@ PLAIN = {
                        "Wed", "Thu", "Fri", "Sat", "Sun", "Month", "Months", "Last month", "This month", "Time",
                        "Days ahead", "Age, days", "Reached"],
     "a count of things that have terms": ["GPUs", "GPUs needed", "Nodes", "Quantity", "Per", "%", "Both",
-                                          "Work, GPU hours", "Measured"],
+                                          "Work of the period, GPU hours", "Measured"],
     "an amount or its change": ["Amount", "Change", "Change %", "Saving", "Price of", "Left"],
     "what the row is": ["Item", "Line", "Name", "Refers to", "Project of the job", "Team of the job"],
     "why, where from, and what then": ["Cause", "Reason", "Source", "What would have prevented it", "What was found",
@@ -86,6 +85,7 @@ NAMED = [
     rf"(Due|Cost) in {MONTH}( so far)?",
     rf"(Due, s|S)ince {MONTH}",
     r"Paid by .*",
+    r"Most in use at a time, .*",
     r"h100|slices|old",  # pools
 ]
 
