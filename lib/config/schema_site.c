@@ -66,9 +66,11 @@ static const schema_key_t policy_keys[] = {
      "charged likewise, and consumed from their team's entitlement first "
      "(entitlement). Default stated."},
     {"book", VALUE_WORD, 0, offsetof (site_t, policy.book), book_words, NULL,
-     "full", "full",
+     NULL, "recoverable",
      "Cost on which charges are based: all of it (full), or only the shares "
-     "that rates may recover (recoverable). Reports show both. Default full."},
+     "that rates may recover (recoverable). Reports show both. Default full; "
+     "closing asks where some of the cost is not recoverable and this is not "
+     "set."},
     {"disposal", VALUE_WORD, 0, offsetof (site_t, policy.disposal),
      disposal_words, NULL, "apart", "apart",
      "Gain or loss of an asset that is retired: shown next to the cost "

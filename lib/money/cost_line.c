@@ -247,7 +247,7 @@ void cost_add_part (const site_t *site, cost_t *cost, const struct item *item,
     mpq_sub (booked_rest, part->booked, part->booked_recoverable);
     mpq_add (cost->full, cost->full, part->booked);
     mpq_add (cost->recoverable, cost->recoverable, part->booked_recoverable);
-    if (site->policy.book == BOOK_FULL) {
+    if (site->policy.book != BOOK_RECOVERABLE) {
         append (&cost->line, &cost->count, entry, item, part, how,
                 part->amount, part->booked);
         mpq_set (cost->total, cost->full);
@@ -260,8 +260,9 @@ void cost_add_part (const site_t *site, cost_t *cost, const struct item *item,
     }
     if (item->by_use) {
         mpq_mul (rest, item->by_use,
-                 site->policy.book == BOOK_FULL ? part->booked
-                                                : part->booked_recoverable);
+                 site->policy.book != BOOK_RECOVERABLE
+                     ? part->booked
+                     : part->booked_recoverable);
         mpq_add (cost->by_use, cost->by_use, rest);
     }
     mpq_clears (rest, booked_rest, NULL);

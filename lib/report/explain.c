@@ -309,7 +309,11 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
         explain_exact (step, COLUMN_MONEY, name, title, cost->apart[i].amount,
                        site->currency_digits);
     }
-    explain_exact (step, COLUMN_MONEY, "pool_cost", "cost of the pool's month",
+    explain_exact (step, COLUMN_MONEY, "pool_cost",
+                   mpq_cmp (cost->total, cost->recoverable) > 0
+                       ? "cost of the pool's month, full by policy.book: with "
+                         "what others paid for"
+                       : "cost of the pool's month",
                    cost->total, site->currency_digits);
     explain_line (step, COLUMN_HOURS, "pool_hours",
                   "GPU hours of the pool in the month",

@@ -704,6 +704,7 @@ typedef enum {
 
 /* Which cost charges are made of. */
 typedef enum {
+    BOOK_UNSTATED, /* as full; closing asks where some of it is not recoverable */
     BOOK_FULL,
     BOOK_RECOVERABLE, /* without what others have paid for */
 } book_t;

@@ -370,6 +370,33 @@ static bool whole_pools (const struct chargeback *c)
     return by_team && c->query->filter_count == 0;
 }
 
+/* Cost that is charged though rates may not recover it. */
+static void note_book (struct chargeback *c, const chargeback_bill_t *bills,
+                       size_t count)
+{
+    mpz_t charged;
+
+    mpz_init (charged);
+    for (size_t i = 0; i < count; i++) {
+        size_t pools;
+        const bill_pool_t *pool = bill_pools (bills[i].bill, &pools);
+        for (size_t k = 0; k < pools; k++)
+            if (mpz_cmp (pool[k].cost_units, pool[k].recoverable_units) > 0) {
+                mpz_add (charged, charged, pool[k].cost_units);
+                mpz_sub (charged, charged, pool[k].recoverable_units);
+            }
+    }
+    GL_AUTOFREE char *amount = exact_units_text (charged, c->digits);
+    if (mpz_sgn (charged) > 0)
+        report_note (c->report, NOTE_INFORMATION,
+                     "The cost of the pools is the full cost: %s %s of it is "
+                     "not recoverable, because others paid for it. Charges at "
+                     "full cost have their share of it, by policy.book; "
+                     "published rates do not follow it.",
+                     amount, c->query->site->currency);
+    mpz_clear (charged);
+}
+
 static void note_months (struct chargeback *c, const chargeback_bill_t *bills,
                          size_t count)
 {
@@ -396,6 +423,8 @@ static void fill (struct chargeback *c, const chargeback_bill_t *bills,
     chargeback_prove (c, &columns);
     if (whole_pools (c))
         chargeback_other (c, bills, count);
+    if (c->query->filter_count == 0)
+        note_book (c, bills, count);
     chargeback_row_chart (c, &columns);
     adjustments_put (c->services, c->report, columns.service, columns.currency);
     adjustments_put (c->adjustments, c->report, columns.correction, columns.currency);

@@ -182,7 +182,7 @@ static void check_book (struct checking *k)
 
     for (size_t i = 0; (a = recharge_account (k->recharge, i)); i++) {
         if (a->year == (uint64_t)k->recharge->year
-            && k->site->policy.book == BOOK_FULL
+            && k->site->policy.book != BOOK_RECOVERABLE
             && mpq_cmp (a->full, a->recoverable) > 0)
             look (k, a->pool,
                   ": charged at full cost where no rate is published "

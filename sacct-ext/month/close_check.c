@@ -376,6 +376,35 @@ static void check_costs (struct checking *c, const bill_t *bill)
                     : xasprintf ("each of %zu pools has its costs", count));
 }
 
+/* What an award paid for is not to be paid again without a decision. */
+static void check_book (struct checking *c, const bill_t *bill)
+{
+    bool unstated = c->site->policy.book == BOOK_UNSTATED;
+    size_t count;
+    const bill_pool_t *pools = bill_pools (bill, &count);
+    mpz_t excluded;
+
+    mpz_init (excluded);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp (pools[i].month, c->month)) {
+            mpz_add (excluded, excluded, pools[i].full_units);
+            mpz_sub (excluded, excluded, pools[i].recoverable_units);
+        }
+    GL_AUTOFREE char *amount
+        = exact_units_text (excluded, c->site->currency_digits);
+    if (mpz_sgn (excluded) != 0)
+        found (c->checks, unstated ? CHECK_LOOK : CHECK_OK, "book",
+               xasprintf ("%s %s of the cost is not recoverable, and is %s%s",
+                          amount, c->site->currency,
+                          c->site->policy.book == BOOK_RECOVERABLE
+                              ? "in no charge"
+                              : "in charges at full cost",
+                          unstated ? ": policy.book does not say whether it "
+                                     "should be"
+                                   : " (policy.book)"));
+    mpz_clear (excluded);
+}
+
 /* A `to` that was meant to be the last day leaves a day at full cost. What ended
  * before the month and has no successor is meant so. */
 static void check_rates (struct checking *c)
@@ -440,6 +469,7 @@ static int check_bill (struct checking *c, gl_error_t *error)
     check_tags (c, m->bill);
     check_capacity (c, m->bill);
     check_costs (c, m->bill);
+    check_book (c, m->bill);
     check_rates (c);
     check_accounts (c, m->bill);
     rc = check_credits (c, m, error);
@@ -724,6 +754,8 @@ static const struct {
                  "JOB PROJECT'. No amount due changes."},
     {"capacity", "An administrator runs 'gpuledger sync'. Amounts due change "
                  "only where policy.idle shares idle time."},
+    {"book", "Whoever answers for the rates decides; an administrator sets "
+             "policy.book. With recoverable, amounts due fall."},
     {"costs", "An administrator enters the costs. Amounts due may change."},
     {"rates", "An administrator adds the rate. Amounts due change."},
     {"accounts", "An administrator gives the account to a team."},
