@@ -102,13 +102,16 @@ void carbon_emissions_figure (report_t *report, const bill_carbon_t *now,
     GL_AUTOFREE char *kg = kg_text (now, 6);
     GL_AUTOFREE char *kwh = exact_text (now->facility_kwh, 1);
     GL_AUTOFREE char *last = before ? kg_text (before, 1) : NULL;
+    GL_AUTOFREE char *measured
+        = report_coverage_text (now->known_seconds, now->gpu_seconds);
     BUFFER_AUTO hint = BUFFER_INIT;
 
     if (before && mpq_equal (now->facility_kwh, now->unknown_kwh))
         return;
     buffer_add_text (&hint, "kg CO2e of the energy");
     if (before && !carbon_energy_is_unknown (now))
-        buffer_printf (&hint, ", %s kWh", kwh);
+        buffer_printf (&hint, ", %s kWh, measured for %s %% of the GPU time",
+                       kwh, measured ? measured : "0.00");
     if (last && mpq_sgn (before->gpu_seconds) > 0)
         buffer_printf (&hint, "; %s in %s", last, month);
     report_figure (report, "Emissions", kg, buffer_text (&hint), COLUMN_MASS);

@@ -57,7 +57,8 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_MARGIN_PCT]
     = {"margin_over_cost_pct", "Margin %", COLUMN_PERCENT, false, false,
        "Margin over cost as a percentage of the charge: it includes idle time "
-       "in the rate, surcharges and the margin of a published rate."},
+       "in the rate, surcharges, the margin of a published rate, and slices "
+       "that weigh more in the price than in GPU hours."},
     [AT_BUDGET]
     = {"budget", "Budget", COLUMN_MONEY, false, false,
        "The budget of the period with its rollover, in money or GPU "
