@@ -164,7 +164,8 @@ submit ()
 {
     local user=$1 name=$2 lasts=$3 status=$4
     shift 4
-    (as "$user" timeout 60 sbatch -Q -J "$name" "$@" job.sh "$lasts" "$status" \
+    # --foreground: it stays in the worker's process group, which an interrupt ends
+    (as "$user" timeout --foreground 60 sbatch -Q -J "$name" "$@" job.sh "$lasts" "$status" \
         >/dev/null 2>"$scratch/said.$name" || echo "$name" >>"$scratch/refused"
     cat "$scratch/said.$name" >>"$scratch/sbatch.err"
     rm "$scratch/said.$name") &
@@ -336,7 +337,7 @@ watch ()
                 "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)"
         done >>"$scratch/samples"
         keep_spools
-        timeout 5 sinfo -hR -o '%E' >>"$scratch/reasons"
+        timeout --foreground 5 sinfo -hR -o '%E' >>"$scratch/reasons"
     done 2>/dev/null
 }
 keep_spools ()
