@@ -351,8 +351,11 @@ static void check_capacity (struct checking *c, const bill_t *bill)
                ? xstrdup ("the state of all capacity is known")
                : xasprintf ("%s %% of the cost, %s %s, is for capacity without "
                             "jobs whose state is unknown: gpuledger sync reads "
-                            "it from slurmdbd",
-                            percent, amount, c->site->currency));
+                            "it from slurmdbd%s",
+                            percent, amount, c->site->currency,
+                            c->site->policy.idle == IDLE_EXPLICIT
+                                ? "; no charge depends on it"
+                                : ""));
     mpq_clears (part, whole, NULL);
 }
 
@@ -752,8 +755,7 @@ static const struct {
     {"shards", "An administrator mends shards_per_gpu. Amounts due change."},
     {"untagged", "The owners name the projects of these jobs: 'gpuledger tag "
                  "JOB PROJECT'. No amount due changes."},
-    {"capacity", "An administrator runs 'gpuledger sync'. Amounts due change "
-                 "only where policy.idle shares idle time."},
+    {"capacity", "An administrator runs 'gpuledger sync'."},
     {"book", "Whoever answers for the rates decides; an administrator sets "
              "policy.book. With recoverable, amounts due fall."},
     {"costs", "An administrator enters the costs. Amounts due may change."},

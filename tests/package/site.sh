@@ -2,6 +2,7 @@
 # A site from packages: an Ansible role and `gpuledger setup --root` make the image of a node and
 # set up an accounting host with a real slurmdbd; both boot with systemd, and every unit of gpuledger
 # starts as it is installed.
+exec </dev/null # ansible requires a standard input with blocking reads
 # shellcheck source=tests/package/tree.sh
 . "${abs_top_srcdir:?}/tests/package/tree.sh"
 begin debootstrap dh unshare nsenter pgrep
