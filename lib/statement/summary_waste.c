@@ -324,8 +324,10 @@ void summary_actions (page_t *page)
     offer_shortfall (page, action);
     report_section (page->report, "What to do first",
                     page->s->linked
-                        ? "What could save or recover most: at most so much, "
-                          "and where each amount comes from."
+                        ? "What could save or recover most in this month: at "
+                          "most so much, and where each amount comes from. "
+                          "Decisions has what to buy, rent or move, with the "
+                          "amounts of a year."
                         : "What could save or recover most: at most so much, "
                           "and the command that shows where each amount comes "
                           "from.");
