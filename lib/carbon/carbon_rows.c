@@ -26,7 +26,7 @@ static const size_t key_offsets[] = {
     offsetof (bill_carbon_t, pool),
 };
 
-/* The fields of bill_carbon_t by which its rows are told apart, in their order. */
+/* The fields of bill_carbon_t that are its key: rows with the same key are one row. */
 static const char row_keys[]
     = "month,team,project,account,user,cluster,pool,partition_name,qos,grid,"
       "factor,source,series,series_hours,gap_hours,embodied,embodied_source";

@@ -599,8 +599,9 @@ void statement_carbon_lines (page_t *page)
     carbon_figure (page);
     report_section (page->report, "Energy and carbon",
                     "The energy of your jobs and the CO2e that it caused "
-                    "(location-based). The making of the GPUs is apart, and in "
-                    "no sum. It changes nothing of what is due.");
+                    "(location-based). Embodied emissions, from making the "
+                    "GPUs, are not added to it. Neither changes the amount "
+                    "due.");
     next = put_carbons (page, page->s->bill, 1);
     if (page->s->before)
         put_carbons (page, page->s->before, next);

@@ -140,8 +140,8 @@ void summary_carbon (page_t *page)
     if (count > 0)
         report_section (page->report, "Energy and carbon",
                         "The energy of jobs and the CO2e that it caused "
-                        "(location-based). The making of the GPUs is apart, "
-                        "and in no sum.");
+                        "(location-based). Embodied emissions, from making the "
+                        "GPUs, are not added to it.");
     for (size_t i = 0; i < cube_count (teams); i++) {
         const bill_carbon_t *row = cube_row (teams, i);
         const char *team = row->team ? row->team : key_info (KEY_TEAM)->absent;

@@ -389,10 +389,12 @@ static int run_word (cli_t *cli, const char *word, struct request *r)
         int rc;
         if (strcmp (words[i].word, word) != 0)
             continue;
-        if ((words[i].operand != NULL) != (r->operand != NULL))
-            return cli_usage (cli, "write: prices %s%s%s", word,
-                              words[i].operand ? " " : "",
-                              words[i].operand ? words[i].operand : "");
+        if (!words[i].operand && r->operand)
+            return cli_usage (cli, "prices %s takes no argument: '%s'", word,
+                              r->operand);
+        if (words[i].operand && !r->operand)
+            return cli_usage (cli, "prices %s needs one: prices %s %s", word,
+                              word, words[i].operand);
         if (r->egress && words[i].run == import)
             return cli_usage (cli, "import is for prices of GPUs: enter your "
                                    "price of traffic as per_gb_above of "
