@@ -1,7 +1,8 @@
 /*
  * changes.h: by how much something changes at instants of a period: GPUs in use, and
  * GPUs waited for. Four bytes for each change: changes by the same amount are one list
- * of instants. Add all of them, then read them in order of time.
+ * of instants. Add all of them, then read them in order of time. Pure. An object
+ * belongs to one thread.
  */
 #ifndef GL_DEMAND_CHANGES_H
 #define GL_DEMAND_CHANGES_H
@@ -15,7 +16,8 @@
 
 typedef struct changes changes_t;
 
-/* From `start` on; up to 136 years. */
+/* From `start` on, up to 136 years: times of periods are between 1970 and 2099. Yours:
+ * changes_free(). */
 changes_t *changes_new (int64_t start);
 /* Accepts NULL. */
 void changes_free (changes_t *changes);
