@@ -594,7 +594,8 @@ static void to_hours (mpq_t rate)
 
 static int by_line (const void *a, const void *b, void *arg)
 {
-    const charge_line_t *x = a, *y = b;
+    const charge_line_t *x = *(const charge_line_t *const *)a;
+    const charge_line_t *y = *(const charge_line_t *const *)b;
     int order = 0;
 
     for (size_t i = 0; i < *(size_t *)arg && order == 0; i++)
@@ -607,19 +608,23 @@ static int by_line (const void *a, const void *b, void *arg)
     return order ? order : charge_compare_texts (x->reference, y->reference);
 }
 
+/* Lines are large: their order is found by pointers. */
 static void hand_out (charge_t *charge)
 {
-    size_t length = charge_path_length (charge);
+    size_t length = charge_path_length (charge), count = 0;
+    GL_AUTOFREE const charge_line_t **order = xcalloc (
+        charge->count + charge->credit_count + 1, sizeof (*order));
 
-    charge->lines = xcalloc (charge->count + charge->credit_count + 1,
-                             sizeof (*charge->lines));
     for (size_t i = 0; i < charge->count; i++)
-        charge->lines[charge->line_count++] = charge->entries[i].line;
+        order[count++] = &charge->entries[i].line;
     for (size_t i = 0; i < charge->credit_count; i++)
         if (mpq_sgn (charge->credits[i].line.charge) != 0)
-            charge->lines[charge->line_count++] = charge->credits[i].line;
-    sort (charge->lines, charge->line_count, sizeof (*charge->lines), by_line,
-          &length);
+            order[count++] = &charge->credits[i].line;
+    sort (order, count, sizeof (*order), by_line, &length);
+    charge->lines = xcalloc (count + 1, sizeof (*charge->lines));
+    for (size_t i = 0; i < count; i++)
+        charge->lines[i] = *order[i];
+    charge->line_count = count;
 }
 
 void charge_prepare (charge_t *charge)
