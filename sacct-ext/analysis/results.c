@@ -193,7 +193,8 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
     if (month_is_uncharged (month))
         return 0;
     m->jobs = statement_jobs_all (month->paper->zone);
-    rc = begin_units (m, month, error) < 0 || read_facts (m, error) < 0 ? -1 : 0;
+    rc = begin_units (m, month, error) < 0 || read_facts (m, error) < 0 ? -1
+                                                                        : 0;
     if (rc == 0 && !is_without (m))
         rc = add_month (m, month, error);
     statement_jobs_free (m->jobs);

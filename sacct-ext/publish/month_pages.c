@@ -33,7 +33,7 @@ struct writing {
     report_query_t closing; /* with the configuration of the month's closing */
     produced_units_t *units;
     report_t *waste;
-    bool produced; /* there is a page of what jobs produced, */
+    bool produced;           /* there is a page of what jobs produced, */
     text_list_t produced_by; /* and one of each of these teams */
     size_t done;
 };
@@ -75,8 +75,8 @@ static int read_facts (struct writing *w, gl_error_t *error)
                    || results_units (w->of->store, &w->closing, w->month,
                                      &w->units, error)
                           < 0
-                   || wastes_make (w->of->store, &w->closing, w->month, w->units,
-                                   &w->waste, error)
+                   || wastes_make (w->of->store, &w->closing, w->month,
+                                   w->units, &w->waste, error)
                           < 0
                ? -1
                : 0;
@@ -238,9 +238,9 @@ static int write_result (struct writing *w, const char *team,
     GL_AUTOFREE char *above = team ? page_path_team (team, w->of->month)
                                    : page_path_month (w->of->month);
     GL_AUTOFREE char *history = team ? page_path_team (team, NULL) : NULL;
-    const render_link_t up[2] = {{team ? team : w->of->month,
-                                  team ? history : above},
-                                 {w->of->month, above}};
+    const render_link_t up[2]
+        = {{team ? team : w->of->month, team ? history : above},
+           {w->of->month, above}};
     const page_t page = {.path = path,
                          .title = "Cost per result",
                          .month = w->of->month,
@@ -375,12 +375,11 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *decisions = page_path_decisions (of->month);
     GL_AUTOFREE char *results = page_path_results (NULL, of->month);
     render_link_t near[7];
-    page_t page
-        = {.path = path,
-           .title = of->month,
-           .month = of->month,
-           .near = near,
-           .printed = true};
+    page_t page = {.path = path,
+                   .title = of->month,
+                   .month = of->month,
+                   .near = near,
+                   .printed = true};
     summaries_how_t how = {.now = w->month,
                            .before = statements_before (w->statements),
                            .earlier = of->earlier,
