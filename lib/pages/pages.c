@@ -17,7 +17,8 @@ struct pages {
     char **state;
     char **hash; /* NULL: it is not closed */
     size_t count;
-    cube_t *rows;       /* what is due: by billed month, team and pool; of months before
+    cube_t
+        *rows; /* what is due: by billed month, team and pool; of months before
                            the last one that is over nobody asks */
     cube_t *statements; /* the same by billed month and team */
     cube_t *of_pools;   /* by billed month and pool */
@@ -576,8 +577,12 @@ static void figure_of (page_t *page, size_t index)
                      is_complete (pages, index) ? "" : " so far");
     GL_AUTOFREE char *text
         = exact_units_text (page->sums[index].charge_units, pages->digits);
-    GL_AUTOFREE char *hint = xasprintf ("%s, %s", pages->query->site->currency,
-                                        pages->state[index]);
+    GL_AUTOFREE char *taxes
+        = page->whose.is_team || page->whose.is_pool
+              ? xstrdup ("")
+              : summary_taxes_text (&pages->month[index], pages->digits);
+    GL_AUTOFREE char *hint = xasprintf (
+        "%s%s; %s", pages->query->site->currency, taxes, pages->state[index]);
 
     report_figure (page->report, title, pages->month[index].known ? text : NULL,
                    hint, COLUMN_MONEY);
@@ -589,17 +594,18 @@ static void figure_uncovered (page_t *page, size_t index)
     const pages_t *pages = page->pages;
     const summary_month_t *month = &pages->month[index],
                           *before = index > 0 ? month - 1 : NULL;
-    GL_AUTOFREE char *title = xasprintf ("Paid by the site in %s", month->name);
+    GL_AUTOFREE char *title = xasprintf (
+        "Paid by %s in %s", summary_payer (pages->query->site), month->name);
     GL_AUTOFREE char *text = exact_units_text (month->uncovered, pages->digits);
     GL_AUTOFREE char *earlier
         = before && before->known
               ? exact_units_text (before->uncovered, pages->digits)
               : NULL;
-    GL_AUTOFREE char *hint = xasprintf (
-        "%s, the cost less charges and credits%s%s%s%s",
-        pages->query->site->currency, earlier ? "; " : "",
-        earlier ? earlier : "", earlier ? " in " : "",
-        earlier ? before->name : "");
+    GL_AUTOFREE char *hint
+        = xasprintf ("%s, the cost less charges and credits%s%s%s%s",
+                     pages->query->site->currency, earlier ? "; " : "",
+                     earlier ? earlier : "", earlier ? " in " : "",
+                     earlier ? before->name : "");
 
     report_figure (page->report, title, text, hint, COLUMN_MONEY);
 }
@@ -608,10 +614,10 @@ static void figure_cost (page_t *page, size_t index)
 {
     const summary_month_t *month = &page->pages->month[index];
     GL_AUTOFREE char *title = xasprintf ("Cost in %s", month->name);
-    GL_AUTOFREE char *text = exact_units_text (month->cost, page->pages->digits);
-    GL_AUTOFREE char *hint
-        = xasprintf ("%s of the pools, used or not",
-                     page->pages->query->site->currency);
+    GL_AUTOFREE char *text
+        = exact_units_text (month->cost, page->pages->digits);
+    GL_AUTOFREE char *hint = xasprintf ("%s of the pools, used or not",
+                                        page->pages->query->site->currency);
 
     if (mpz_sgn (month->cost) == 0 || page->whose.is_team
         || page->whose.is_pool)

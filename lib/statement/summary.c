@@ -39,7 +39,7 @@ void summary_costs (const page_t *page, mpz_t ret)
 
 static const column_info_t columns[AT_PART] = {
     {"section", "Section", COLUMN_TEXT, true, true,
-     "Part of the page: change, waste, unknown or action."},
+     "Part of the page: cost, change, waste, unknown or action."},
     {"team", "Team", COLUMN_TEXT, true, true,
      "The team that the row is about."},
     {"pool", "Pool", COLUMN_TEXT, true, true,
@@ -172,30 +172,30 @@ static void figure_waste (page_t *page)
     more = summary_money (page, unknown);
     mpz_add (jobs, jobs, capacity);
     together = summary_money (page, jobs);
-    hint = xasprintf (
-        "%s: %s in jobs, %s of capacity without jobs%s%s%s", page->currency,
-        in_jobs, unallocated, mpz_sgn (unknown) ? "; not counted: " : "",
-        mpz_sgn (unknown) ? more : "",
-        mpz_sgn (unknown) ? " of capacity of unknown state" : "");
+    hint = xasprintf ("%s: %s in jobs, %s of capacity without jobs%s%s%s",
+                      page->currency, in_jobs, unallocated,
+                      mpz_sgn (unknown) ? "; not counted: " : "",
+                      mpz_sgn (unknown) ? more : "",
+                      mpz_sgn (unknown) ? " of capacity of unknown state" : "");
     report_figure (page->report, "Wasted", together, hint, COLUMN_MONEY);
     mpz_clears (capacity, jobs, unknown, NULL);
 }
 
-/* Who pays for the part of the cost that teams do not pay; not yours. */
-static const char *owner_of (const page_t *page)
+const char *summary_payer (const site_t *paper)
 {
-    const site_issuer_t *issuer = &page->s->paper->issuer;
+    const site_issuer_t *issuer = &paper->issuer;
 
-    return issuer->owner      ? issuer->owner
-           : issuer->operator ? issuer->operator
-                              : "the site";
+    return issuer->owner ? issuer->owner
+                         : issuer->operator
+               ? issuer->operator: "the site";
 }
 
 /* Above 0: what the owner pays. */
 static char *uncovered_title (const page_t *page, const mpz_t units)
 {
-    return mpz_sgn (units) < 0 ? xstrdup ("Surplus over cost")
-                               : xasprintf ("Paid by %s", owner_of (page));
+    return mpz_sgn (units) < 0
+               ? xstrdup ("Surplus over cost")
+               : xasprintf ("Paid by %s", summary_payer (page->s->paper));
 }
 
 /* "; 2567.32 in September 2026", where that is of the same kind. */
@@ -231,11 +231,10 @@ static void figure_uncovered (page_t *page, const mpz_t costs)
     mpz_abs (units, month->uncovered);
     text = summary_money (page, units);
     percent = report_units_percent_text (units, costs);
-    hint = xasprintf ("%s, %s %% of the cost, which charges less credits %s%s",
-                      page->currency, percent,
-                      mpz_sgn (month->uncovered) < 0 ? "exceed"
-                                                     : "do not cover",
-                      before);
+    hint = xasprintf (
+        "%s, %s %% of the cost, which charges less credits %s%s",
+        page->currency, percent,
+        mpz_sgn (month->uncovered) < 0 ? "exceed" : "do not cover", before);
     report_figure (page->report, title, text, hint, COLUMN_MONEY);
     mpz_clear (units);
 }
@@ -299,9 +298,11 @@ static void prove_payers (page_t *page)
 static void add_figures (page_t *page)
 {
     GL_AUTOFREE char *due = summary_money (page, page->all.after);
+    GL_AUTOFREE char *taxes = summary_taxes_text (
+        &page->s->trend[page->s->trend_count - 1], page->digits);
     GL_AUTOFREE char *hint = xasprintf (
-        "%s to be paid by %zu team%s; %s", page->currency, page->teams.count,
-        page->teams.count == 1 ? "" : "s", page->s->state);
+        "%s to be paid by %zu team%s%s; %s", page->currency, page->teams.count,
+        page->teams.count == 1 ? "" : "s", taxes, page->s->state);
     GL_AUTOFREE char *cost = NULL, *of_cost = NULL;
     mpz_t costs;
 
@@ -373,12 +374,13 @@ static void note_unknown (page_t *page)
     summary_costs (page, cost);
     text = summary_money (page, unknown);
     percent = report_units_percent_text (unknown, cost);
-    report_note (page->report, NOTE_LEAD,
-                 "%s %% of the cost of the pools, %s %s, is for capacity without "
-                 "jobs of which no source says whether it was up: it may have "
-                 "been idle or down. Before a month is closed, 'gpuledger sync' "
-                 "can read that from slurmdbd.",
-                 percent, text, page->currency);
+    report_note (
+        page->report, NOTE_LEAD,
+        "%s %% of the cost of the pools, %s %s, is for capacity without "
+        "jobs of which no source says whether it was up: it may have "
+        "been idle or down. Before a month is closed, 'gpuledger sync' "
+        "can read that from slurmdbd.",
+        percent, text, page->currency);
     mpz_clears (unknown, cost, NULL);
 }
 
@@ -456,21 +458,27 @@ static void note_quality (page_t *page)
 void summary_month_init (summary_month_t *month)
 {
     *month = (summary_month_t){.name = NULL};
-    mpz_inits (month->due, month->cost, month->uncovered, NULL);
+    mpz_inits (month->due, month->taxes, month->cost, month->uncovered, NULL);
 }
 
 void summary_month_clear (summary_month_t *month)
 {
     free (month->name);
-    mpz_clears (month->due, month->cost, month->uncovered, NULL);
+    mpz_clears (month->due, month->taxes, month->cost, month->uncovered, NULL);
 }
 
-/* A class of unallocated cost, of shortfall, or what is recovered above cost, whose sum
- * is the cost less charges and credits (money/charge.h). */
-static bool is_uncovered (const summary_month_t *month, const posting_t *row)
+bool summary_is_uncovered (const char *month, const posting_t *row)
 {
-    return row->kind == BILL_REMAINDER && !strcmp (row->month, month->name)
+    return row->kind == BILL_REMAINDER && !strcmp (row->month, month)
            && strcmp (row->what, BILL_DISPOSAL) != 0;
+}
+
+char *summary_taxes_text (const summary_month_t *month, int digits)
+{
+    GL_AUTOFREE char *amount = exact_units_text (month->taxes, digits);
+
+    return mpz_sgn (month->taxes) ? xasprintf (", %s of it taxes", amount)
+                                  : xstrdup ("");
 }
 
 void summary_month_take (summary_month_t *month, const bill_t *bill)
@@ -480,9 +488,11 @@ void summary_month_take (summary_month_t *month, const bill_t *bill)
     const bill_pool_t *pools;
 
     for (size_t i = 0; i < count; i++)
-        if (posting_is_due (&rows[i]))
+        if (posting_is_due (&rows[i])) {
             mpz_add (month->due, month->due, rows[i].charge_units);
-        else if (is_uncovered (month, &rows[i]))
+            if (rows[i].kind == BILL_TAX)
+                mpz_add (month->taxes, month->taxes, rows[i].charge_units);
+        } else if (summary_is_uncovered (month->name, &rows[i]))
             mpz_add (month->uncovered, month->uncovered, rows[i].charge_units);
     month->known = count > 0;
     pools = bill_pools (bill, &count);
@@ -502,6 +512,7 @@ static void fill (page_t *page)
     note_budgets (page);
     note_quality (page);
     summary_charts (page);
+    summary_list_costs (page);
     if (page->s->before)
         summary_changes (page);
     else if (page->s->goes_on)

@@ -27,6 +27,7 @@ typedef struct {
     char *name; /* "2026-10" */
     bool known; /* false: nothing is billed in it */
     mpz_t due;  /* of all teams, in smallest units */
+    mpz_t taxes; /* part of it */
     mpz_t cost; /* of the pools; 0: none has one */
     mpz_t uncovered; /* the cost less charges and credits: the site pays it; below 0:
                         a surplus */
@@ -63,8 +64,14 @@ typedef struct {
     const usage_cell_t *whole; /* of all of it; NULL: no usage */
 } summary_t;
 
+/* Who pays for the part of the cost that teams do not pay: the owner of the hardware, or who runs
+ * the cluster. Borrowed. */
+const char *summary_payer (const site_t *paper);
+
 /* The sums of a month of the trend. */
 void summary_month_take (summary_month_t *month, const bill_t *bill);
+/* ", 314.10 of it taxes", behind what is due; "": there are none. Yours to free. */
+char *summary_taxes_text (const summary_month_t *month, int digits);
 
 /* NULL with an error is a defect of the calculation. Yours: report_free(). */
 report_t *summary_make (const summary_t *summary, gl_error_t *error);

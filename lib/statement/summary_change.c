@@ -103,8 +103,8 @@ static int by_change (const void *a, const void *b, void *arg)
 
 void summary_changes (page_t *page)
 {
-    GL_AUTOFREE char *title
-        = xasprintf ("Why it changed since %s", page->s->before_month);
+    GL_AUTOFREE char *title = xasprintf ("Why the amount due changed since %s",
+                                         page->s->before_month);
     size_t *order = xcalloc (page->teams.count + 1, sizeof (*order));
 
     for (size_t i = 0; i < page->teams.count; i++)
@@ -142,7 +142,7 @@ static void chart_changes (page_t *page)
     }
     report_plot (page->report,
                  &(plot_t){.kind = CHART_CHANGES,
-                           .title = "Parts of the change",
+                           .title = "Parts of the change of the amount due",
                            .description
                            = "All teams together. Bars to the right are more "
                              "than last month, bars to the left less.",
@@ -197,25 +197,29 @@ static void note_change (page_t *page, size_t largest)
 
 /* --- the cost of the pools --------------------------------------------------- */
 
-/* What the pools of a month cost, by kind, and their capacity. */
+/* What the pools of a month cost, by kind, and their capacity; what charges do not cover. */
 struct costs {
     mpz_t all;
     mpz_t kind[COST_KIND_COUNT];
     mpq_t capacity; /* GPU-seconds */
+    mpz_t uncovered;
+    cube_t *uncovered_by; /* pool; `charge` is what is not covered */
 };
 
 static void costs_init (struct costs *costs)
 {
-    mpz_init (costs->all);
+    mpz_inits (costs->all, costs->uncovered, NULL);
     mpq_init (costs->capacity);
+    costs->uncovered_by = cube_new (&bill_fields[BILL_POSTINGS], "pool");
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_init (costs->kind[i]);
 }
 
 static void costs_clear (struct costs *costs)
 {
-    mpz_clear (costs->all);
+    mpz_clears (costs->all, costs->uncovered, NULL);
     mpq_clear (costs->capacity);
+    cube_free (costs->uncovered_by);
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_clear (costs->kind[i]);
 }
@@ -228,6 +232,7 @@ static void costs_of (const page_t *page, const bill_t *bill, const char *month,
     size_t count;
     const bill_pool_t *pools = bill_pools (bill, &count);
     const bill_cost_t *lines;
+    const posting_t *rows;
 
     for (size_t i = 0; i < count; i++) {
         if (strcmp (pools[i].month, month) != 0)
@@ -248,6 +253,12 @@ static void costs_of (const page_t *page, const bill_t *bill, const char *month,
         mpz_sub (ret->kind[COST_DISPOSAL], ret->kind[COST_DISPOSAL],
                  lines[i].units);
     }
+    rows = postings (bill, &count);
+    for (size_t i = 0; i < count; i++)
+        if (summary_is_uncovered (month, &rows[i])) {
+            mpz_add (ret->uncovered, ret->uncovered, rows[i].charge_units);
+            cube_add (ret->uncovered_by, &rows[i]);
+        }
 }
 
 /* later - before, as text; NULL: there is no difference. */
@@ -319,15 +330,92 @@ static char *capacity_text (const page_t *page, const struct costs *later,
     to = report_hours_text (later->capacity);
     text = mpq_sgn (change) == 0
                ? xasprintf ("the same capacity, %s GPU hours", to)
-               : xasprintf ("%s GPU hours %s capacity%s, %s GPU hours in all",
-                            *by == '-' ? by + 1 : by,
-                            *by == '-' ? "less" : "more",
-                            !same_gpus (page, later, before) ? ""
-                            : *by == '-' ? " by the same GPUs in a shorter month"
-                                         : " by the same GPUs in a longer month",
-                            to);
+               : xasprintf (
+                   "%s GPU hours %s capacity%s, %s GPU hours in all",
+                   *by == '-' ? by + 1 : by, *by == '-' ? "less" : "more",
+                   !same_gpus (page, later, before) ? ""
+                   : *by == '-' ? " by the same GPUs in a shorter month"
+                                : " by the same GPUs in a longer month",
+                   to);
     mpq_clear (change);
     return text;
+}
+
+/* " (pool h100: +3743.90)": where most of the change of what is not covered comes from. */
+static char *uncovered_pool (const page_t *page, const struct costs *later,
+                             const struct costs *before)
+{
+    cube_t *pools
+        = cube_difference (later->uncovered_by, before->uncovered_by, false);
+    const posting_t *largest = NULL;
+    char *text = NULL;
+
+    for (size_t i = 0; i < cube_count (pools); i++) {
+        const posting_t *row = cube_row (pools, i);
+        if (!largest
+            || mpz_cmpabs (row->charge_units, largest->charge_units) > 0)
+            largest = row;
+    }
+    if (largest && largest->pool) {
+        GL_AUTOFREE char *amount
+            = report_signed_text (summary_money (page, largest->charge_units));
+        text = xasprintf (" (pool %s: %s)", largest->pool, amount);
+    }
+    cube_free (pools);
+    return text ? text : xstrdup ("");
+}
+
+/* "rose by 687.65 USD", "2661.14 USD less": the size of the change between two texts, of which
+ * it has one for each sign; `same`: there is no change. */
+static char *change_text (const page_t *page, const mpz_t change,
+                          const char *const more[2], const char *const less[2],
+                          const char *same)
+{
+    const char *const *around = mpz_sgn (change) > 0 ? more : less;
+    GL_AUTOFREE char *amount = NULL;
+    mpz_t size;
+
+    if (mpz_sgn (change) == 0)
+        return xstrdup (same);
+    mpz_init (size);
+    mpz_abs (size, change);
+    amount = summary_money (page, size);
+    mpz_clear (size);
+    return xasprintf ("%s%s %s%s", around[0], amount, page->currency,
+                      around[1]);
+}
+
+/* Teams pay the cost less what is not covered. A surplus is in the tables alone. */
+static void note_payers (page_t *page, const struct costs *later,
+                         const struct costs *before)
+{
+    GL_AUTOFREE char *pool = uncovered_pool (page, later, before);
+    GL_AUTOFREE char *owner = NULL, *cost = NULL, *teams = NULL;
+    mpz_t change, of_cost;
+
+    if (mpz_sgn (later->uncovered) < 0 || mpz_sgn (before->uncovered) < 0)
+        return;
+    mpz_init (change);
+    mpz_init (of_cost);
+    mpz_sub (change, later->uncovered, before->uncovered);
+    mpz_sub (of_cost, later->all, before->all);
+    owner
+        = change_text (page, change, (const char *const[2]){"", " more than"},
+                       (const char *const[2]){"", " less than"}, "as much as");
+    cost = change_text (page, of_cost, (const char *const[2]){"rose by ", ""},
+                        (const char *const[2]){"fell by ", ""},
+                        "did not change");
+    mpz_sub (change, of_cost, change);
+    teams = change_text (
+        page, change, (const char *const[2]){"", " more of it"},
+        (const char *const[2]){"", " less of it"}, "as much of it as then");
+    report_note (page->report, NOTE_INFORMATION,
+                 "Paid by %s: %s in %s%s. The cost of the pools %s, and teams "
+                 "pay %s.",
+                 summary_payer (page->s->paper), owner, page->s->before_month,
+                 pool, cost, teams);
+    mpz_clear (change);
+    mpz_clear (of_cost);
 }
 
 static void note_costs (page_t *page, const struct costs *later,
@@ -346,8 +434,7 @@ static void note_costs (page_t *page, const struct costs *later,
     if (change)
         report_note (page->report, NOTE_INFORMATION,
                      "The cost of the pools changed by %s %s (%s %%) since %s: "
-                     "%s; %s. The amount due does not follow this cost, but "
-                     "the use of the teams and the rates.",
+                     "%s; %s.",
                      change, page->currency, percent, page->s->before_month,
                      parts, capacity);
     else
@@ -377,8 +464,93 @@ void summary_notes (page_t *page)
     costs_init (&before);
     costs_of (page, page->s->bill, page->s->month, &later);
     costs_of (page, page->s->before, page->s->before_month, &before);
-    if (mpz_sgn (later.all) && mpz_sgn (before.all))
+    if (mpz_sgn (later.all) && mpz_sgn (before.all)) {
         note_costs (page, &later, &before);
+        note_payers (page, &later, &before);
+    }
+    costs_clear (&later);
+    costs_clear (&before);
+}
+
+/* `before` NULL: no month is compared. */
+static void put_cost (page_t *page, const char *name, const mpz_t later,
+                      const mpz_t before)
+{
+    mpz_t change;
+
+    summary_put_money (page, AT_AFTER, later);
+    if (name) {
+        report_put_text (page->report, AT_SECTION, "cost");
+        report_put_text (page->report, AT_NAME, name);
+    }
+    if (!before)
+        return;
+    mpz_init (change);
+    mpz_sub (change, later, before);
+    summary_put_money (page, AT_BEFORE, before);
+    summary_put_money (page, AT_CHANGE, change);
+    summary_put_made (page, AT_CHANGE_PCT,
+                      report_units_percent_text (change, before));
+    mpz_clear (change);
+}
+
+static void list_kinds (page_t *page, const struct costs *later,
+                        const struct costs *before)
+{
+    report_section (page->report, "What the pools cost", "");
+    for (size_t i = 0; i < COST_KIND_COUNT; i++) {
+        if (mpz_sgn (later->kind[i]) == 0
+            && (!before || mpz_sgn (before->kind[i]) == 0))
+            continue;
+        report_row (page->report);
+        put_cost (page, cost_kind_name ((cost_kind_t)i), later->kind[i],
+                  before ? before->kind[i] : NULL);
+    }
+    report_section_totals (page->report);
+    put_cost (page, NULL, later->all, before ? before->all : NULL);
+}
+
+static void list_payers (page_t *page, const struct costs *later,
+                         const struct costs *before)
+{
+    GL_AUTOFREE char *owner
+        = xasprintf ("The rest, paid by %s", summary_payer (page->s->paper));
+    mpz_t now, then;
+
+    mpz_init (now);
+    mpz_init (then);
+    mpz_sub (now, later->all, later->uncovered);
+    if (before)
+        mpz_sub (then, before->all, before->uncovered);
+    report_section (page->report, "Who pays this cost",
+                    "Below 0: charges are more than the cost.");
+    report_row (page->report);
+    put_cost (page, "Teams, by charges less credits, without taxes", now,
+              before ? then : NULL);
+    report_row (page->report);
+    put_cost (page, owner, later->uncovered, before ? before->uncovered : NULL);
+    report_section_totals (page->report);
+    put_cost (page, NULL, later->all, before ? before->all : NULL);
+    mpz_clear (now);
+    mpz_clear (then);
+}
+
+void summary_list_costs (page_t *page)
+{
+    struct costs later, before;
+    const struct costs *compared = NULL;
+
+    costs_init (&later);
+    costs_init (&before);
+    costs_of (page, page->s->bill, page->s->month, &later);
+    if (page->s->before) {
+        costs_of (page, page->s->before, page->s->before_month, &before);
+        compared = mpz_sgn (before.all) ? &before : NULL;
+    }
+    if (mpz_sgn (later.all)) {
+        list_kinds (page, &later, compared);
+        list_payers (page, &later, compared);
+    }
     costs_clear (&later);
     costs_clear (&before);
 }

@@ -49,13 +49,20 @@ void summary_put_made (page_t *page, size_t column, char *text);
 /* Of the pools in the month. */
 void summary_costs (const page_t *page, mpz_t ret);
 
+/* A class of unallocated cost, of shortfall, or what is recovered above cost, whose sum
+ * is the cost less charges and credits (money/charge.h). */
+bool summary_is_uncovered (const char *month, const posting_t *row);
+
 /* summary_change.c */
 int summary_split (page_t *page, gl_error_t *error);
 void summary_changes (page_t *page);
 void summary_charts (page_t *page);
-/* Why the amount due and the cost of the pools differ from those of the month before, in a
- * sentence each. */
+/* Why the amount due, the cost of the pools and what their owner pays differ from those of the
+ * month before, in a sentence each. */
 void summary_notes (page_t *page);
+/* What the pools cost, by kind, and who pays it: with those of the month before where there is
+ * one. */
+void summary_list_costs (page_t *page);
 
 /* summary_waste.c */
 void summary_take_waste (page_t *page);

@@ -49,7 +49,7 @@ struct waste_report {
     struct top *top;
     size_t top_count;
     struct top largest; /* by all causes; `what` of a job is its largest one */
-    uint64_t id_job; /* the current one; 0: none */
+    uint64_t id_job;    /* the current one; 0: none */
     char *cluster;
     uint64_t devices;
 };
@@ -561,9 +561,13 @@ static void put_jobs (struct page *page, cube_t *causes, waste_group_t group)
         const waste_info_t *info = waste_info (row->what);
         struct top *top = top_of (page->w, row->what);
         GL_AUTOFREE char *title = xasprintf ("%s: the largest", info->title);
+        GL_AUTOFREE char *help = xasprintf (
+            "%s Amounts are at the average price of the pool: the charge of "
+            "the job may differ.",
+            info->remedy);
         if (info->group != group || top->count == 0)
             continue;
-        report_section (page->report, title, info->remedy);
+        report_section (page->report, title, help);
         report_section_fold (page->report);
         for (size_t k = 0; k < top->count; k++)
             put_job (page, &top->job[k]);
@@ -794,8 +798,7 @@ static bool line_of_all (const waste_report_t *w, cube_t *causes,
             fields_add (&waste_rows, &sum, cube_row (causes, i), 1);
     any = mpq_sgn (sum.seconds) > 0;
     if (any) {
-        GL_AUTOFREE char *wasted
-            = hours_and_money (w, sum.seconds, sum.units);
+        GL_AUTOFREE char *wasted = hours_and_money (w, sum.seconds, sum.units);
         GL_AUTOFREE char *share
             = report_percent_text (sum.seconds, all.seconds);
         GL_AUTOFREE char *hours = hours_text (all.seconds);
@@ -838,8 +841,7 @@ void waste_report_lines (waste_report_t *w, size_t jobs, waste_line_f callback,
                 continue;
             GL_AUTOFREE char *wasted
                 = hours_and_money (w, row->seconds, row->units);
-            GL_AUTOFREE char *text
-                = xasprintf ("%s. %s", wasted, info->remedy);
+            GL_AUTOFREE char *text = xasprintf ("%s. %s", wasted, info->remedy);
             callback (info->title, text, arg);
         }
         for (size_t i = 0; i < w->largest.count && i < jobs; i++)

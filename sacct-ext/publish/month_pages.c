@@ -430,8 +430,9 @@ static int write_statement (struct writing *w, const char *team,
     GL_AUTOFREE char *before = statement_in (w, team, w->of->before);
     GL_AUTOFREE char *after = statement_in (w, team, w->of->after);
     GL_AUTOFREE char *results = page_path_results (team, w->of->month);
+    GL_AUTOFREE char *waste = page_path_waste (w->of->month);
     const render_link_t up = {team, all};
-    render_link_t near[3];
+    render_link_t near[4];
     page_t page = {.path = path,
                    .title = w->of->month,
                    .month = w->of->month,
@@ -445,6 +446,8 @@ static int write_statement (struct writing *w, const char *team,
 
     if (texts_have (&w->produced_by, team))
         near[page.near_count++] = (render_link_t){"Cost per result", results};
+    if (!w->of->site->restricted) /* it is of all teams */
+        near[page.near_count++] = (render_link_t){"Waste", waste};
 
     return w->of->owner (w->of->arg, team, error) < 0
                    || statements_team (w->statements, none ? NULL : team, false,

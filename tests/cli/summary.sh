@@ -64,6 +64,30 @@ assert set(parts) >= {"hardware", "power"} and "staff" not in parts, parts # of 
 assert said[5] == "more", said[0]  # October has a day more
 END
 result $? "the change of the cost is that of its parts"
+# The kinds of cost add up to it, and so do those who pay it: the cost books, and the amounts due
+# less taxes, credits of other months and corrections, of which the example has none.
+python3 - "$(cost 2026-09)" "$(cost 2026-10)" <<'END'
+import csv, re, sys
+from decimal import Decimal
+before, after = map(Decimal, sys.argv[1:3])
+rows = [r for r in csv.DictReader(open("summary.csv"), delimiter="|") if r["section"] == "cost"]
+payers = [r for r in rows if r["name"].startswith("Teams") or r["name"].startswith("The rest")]
+kinds = [r for r in rows if r not in payers]
+assert len(payers) == 2 and {r["name"] for r in kinds} >= {"hardware", "power", "staff"}, rows
+for some in kinds, payers:
+    assert sum(Decimal(r["before"]) for r in some) == before and sum(Decimal(r["after"]) for r in some) == after, some
+    assert all(Decimal(r["after"]) - Decimal(r["before"]) == Decimal(r["change"]) for r in some), some
+page = open("page.html").read()
+proof = dict(re.findall(r"(due by all teams|less taxes|Paid by Example University)</th><td[^>]*>([0-9.-]+)", page))
+assert len(proof) == 3, proof
+assert Decimal(payers[0]["after"]) == Decimal(proof["due by all teams"]) + Decimal(proof["less taxes"]), proof
+assert payers[1]["after"] == proof["Paid by Example University"], proof
+said = re.search(r"Paid by Example University: ([0-9.]+) USD more than in September.2026 \(pool h100: ([+-][0-9.]+)\)[.] The cost of the pools "
+                 r"rose by ([0-9.]+) USD, and teams pay ([0-9.]+) USD less of it", page)
+assert Decimal(said[1]) == Decimal(payers[1]["change"]) == Decimal(said[3]) + Decimal(said[4]), said[0]
+assert Decimal(said[3]) == after - before and -Decimal(said[4]) == Decimal(payers[0]["change"]), said[0]
+END
+result $? "the kinds of cost, and who pays it, add up to the cost of both months"
 python3 - summary.csv <<'END'
 import csv, re, sys
 from decimal import Decimal
@@ -100,7 +124,7 @@ filled report summary --month 2026-10 --html | plain >closed.html
 budgets=$(grep -o '<dt>Budgets</dt>.*' page.html)
 is "$(grep -o '<dt>Budgets</dt>.*' closed.html)" "${budgets:-none}" "a closed month has its budgets"
 grep -q '<h2>Month by month</h2>' page.html && grep -q '<h2>How the cost was recovered</h2>' page.html &&
-    grep -q '<h2>Parts of the change</h2>' page.html && grep -q '<h2>Share by team</h2>' page.html
+    grep -q '<h2>Parts of the change of the amount due</h2>' page.html && grep -q '<h2>Share by team</h2>' page.html
 result $? "the page has its four charts"
 lab report summary -S 2026-10-05 -E 2026-10-08 >out 2>err
 is "$?:$(head -1 err)" "2:gpuledger: report summary covers a full calendar month: give --month YYYY-MM, and no filters" \
