@@ -68,9 +68,14 @@ static int make_shared (file_draft_t *draft, char *suffix)
 
 static int make_alone (file_draft_t *draft, char *suffix)
 {
+    int fd;
+
     strcpy (suffix, ".new");
-    unlinkat (draft->target.at, draft->beside, 0);
-    return make (draft);
+    fd = make (draft);
+    if (fd < 0 && errno == EEXIST
+        && unlinkat (draft->target.at, draft->beside, 0) == 0)
+        fd = make (draft);
+    return fd;
 }
 
 /* The first failure is the one that is reported. */

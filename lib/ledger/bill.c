@@ -391,11 +391,50 @@ struct taking {
     bill_t *bill;
     const site_t *site;
     key_list_t by;
+    bool days_apart; /* lines of a day each, which follow one another */
+    size_t first;    /* of the rows that have the keys of the last one */
 };
+
+static int by_keys (const void *a, const void *b)
+{
+    const posting_t *x = a, *y = b;
+    int order = posting_compare (x, y);
+
+    return order ? order : (int)x->outside - (int)y->outside;
+}
+
+static bool is_of_keys (const posting_t *a, const posting_t *b)
+{
+    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
+        if (!text_same (a->key[i], b->key[i]))
+            return false;
+    return text_same (a->month, b->month) && text_same (a->pool, b->pool)
+           && text_same (a->team, b->team) && text_same (a->gpu, b->gpu)
+           && text_same (a->profile, b->profile);
+}
+
+/* The last row is added to the one that it is another day of, so that no more rows are there
+ * than the bill has. */
+static void join_last (struct taking *t)
+{
+    struct list *rows = &t->bill->list[BILL_POSTINGS];
+    posting_t *row = (posting_t *)rows->item;
+    posting_t *last = &row[rows->count - 1];
+
+    if (t->first < rows->count - 1 && !is_of_keys (&row[t->first], last))
+        t->first = rows->count - 1;
+    for (size_t i = t->first; i < rows->count - 1; i++)
+        if (by_keys (&row[i], last) == 0) {
+            posting_add (&row[i], last, 1);
+            row_clear (t->bill, BILL_POSTINGS, last);
+            rows->count--;
+            return;
+        }
+}
 
 static void take_line (const billing_line_t *from, void *arg)
 {
-    const struct taking *t = arg;
+    struct taking *t = arg;
     posting_t *row = bill_add (t->bill);
     const charge_line_t *line = from->line;
 
@@ -416,6 +455,8 @@ static void take_line (const billing_line_t *from, void *arg)
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         mpz_set (row->adjustment_units[i], line->adjustment_units[i]);
     mpq_set (row->consumed_seconds, line->drawn);
+    if (t->days_apart)
+        join_last (t);
 }
 
 static void take_remainders (bill_t *bill, const site_t *site,
@@ -727,15 +768,8 @@ posting_t *bill_add_service (bill_t *bill, const service_t *from,
 
 /* --- all of it --------------------------------------------------------- */
 
-static int by_keys (const void *a, const void *b)
-{
-    const posting_t *x = a, *y = b;
-    int order = posting_compare (x, y);
-
-    return order ? order : (int)x->outside - (int)y->outside;
-}
-
-/* Rows from here on that are parts of a line, by day, become the line. */
+/* Rows from here on that are parts of a line, by day, become the line: what join_last() left
+ * apart, since others came between. */
 static void join_days (bill_t *bill, size_t from)
 {
     struct list *rows = &bill->list[BILL_POSTINGS];
@@ -758,14 +792,18 @@ static void take_lines (const billing_t *billing, const pool_month_t *pm,
                         bill_t *bill)
 {
     const report_query_t *query = billing_query (billing);
-    struct taking t = {bill, query->site, query->by};
     size_t from = bill->list[BILL_POSTINGS].count;
+    struct taking t = {.bill = bill,
+                       .site = query->site,
+                       .by = query->by,
+                       .days_apart = billing_has_days_apart (billing),
+                       .first = from};
 
-    for (size_t i = 0; i < t.by.count && billing_has_days_apart (billing); i++)
+    for (size_t i = 0; i < t.by.count && t.days_apart; i++)
         if (t.by.id[i] == KEY_DAY)
             t.by.id[i] = KEY_COUNT;
     billing_each_of (billing, pm, take_line, &t);
-    if (billing_has_days_apart (billing))
+    if (t.days_apart)
         join_days (bill, from);
 }
 

@@ -14,9 +14,9 @@ const key_id_t CHARGE_PATH[CHARGE_PATH_COUNT] = {
 
 /* ---- the object ---- */
 
-charge_t *charge_new_with (const site_t *site, const char *pool,
-                           period_t month, const capacity_sum_t *capacity,
-                           const size_t *levels, size_t level_count)
+charge_t *charge_new_with (const site_t *site, const char *pool, period_t month,
+                           const capacity_sum_t *capacity, const size_t *levels,
+                           size_t level_count)
 {
     charge_t *charge = xcalloc (1, sizeof (*charge));
 
@@ -49,8 +49,8 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
                       const cost_inputs_t *inputs, const size_t *levels,
                       size_t level_count, gl_error_t *error)
 {
-    charge_t *charge = charge_new_with (site, pool, month, capacity, levels,
-                                        level_count);
+    charge_t *charge
+        = charge_new_with (site, pool, month, capacity, levels, level_count);
     cost_inputs_t own = {.count = 0};
     int rc;
 
@@ -244,8 +244,7 @@ void charge_add (charge_t *charge, const char *const *path,
                  mpq_srcptr gpu_seconds, mpq_srcptr price_seconds,
                  const rate_card_price_t *price)
 {
-    struct entry *entry
-        = charge_new_entry (charge, CHARGE_USED, path, NULL);
+    struct entry *entry = charge_new_entry (charge, CHARGE_USED, path, NULL);
 
     entry->price = *price;
     mpq_set (entry->line.gpu_seconds, gpu_seconds);
@@ -361,8 +360,7 @@ int charge_part_measure (const site_t *site, rate_subject_t of,
     price = rate_card_price (site, of);
     if (kind->weight_known) {
         quantity = kind->weight;
-        if (rate_card_weight (site, kind, price.mig_price, &priced, error)
-            < 0)
+        if (rate_card_weight (site, kind, price.mig_price, &priced, error) < 0)
             return gl_error_prefix (error, "price in pool '%s'",
                                     kind->pool->name);
     }
@@ -594,7 +592,8 @@ static void to_hours (mpq_t rate)
 
 static int by_line (const void *a, const void *b, void *arg)
 {
-    const charge_line_t *x = a, *y = b;
+    const charge_line_t *x = *(const charge_line_t *const *)a;
+    const charge_line_t *y = *(const charge_line_t *const *)b;
     int order = 0;
 
     for (size_t i = 0; i < *(size_t *)arg && order == 0; i++)
@@ -607,19 +606,23 @@ static int by_line (const void *a, const void *b, void *arg)
     return order ? order : charge_compare_texts (x->reference, y->reference);
 }
 
+/* Lines are large: their order is found by pointers. */
 static void hand_out (charge_t *charge)
 {
-    size_t length = charge_path_length (charge);
+    size_t length = charge_path_length (charge), count = 0;
+    GL_AUTOFREE const charge_line_t **order
+        = xcalloc (charge->count + charge->credit_count + 1, sizeof (*order));
 
-    charge->lines = xcalloc (charge->count + charge->credit_count + 1,
-                             sizeof (*charge->lines));
     for (size_t i = 0; i < charge->count; i++)
-        charge->lines[charge->line_count++] = charge->entries[i].line;
+        order[count++] = &charge->entries[i].line;
     for (size_t i = 0; i < charge->credit_count; i++)
         if (mpq_sgn (charge->credits[i].line.charge) != 0)
-            charge->lines[charge->line_count++] = charge->credits[i].line;
-    sort (charge->lines, charge->line_count, sizeof (*charge->lines), by_line,
-          &length);
+            order[count++] = &charge->credits[i].line;
+    sort (order, count, sizeof (*order), by_line, &length);
+    charge->lines = xcalloc (count + 1, sizeof (*charge->lines));
+    for (size_t i = 0; i < count; i++)
+        charge->lines[i] = *order[i];
+    charge->line_count = count;
 }
 
 void charge_prepare (charge_t *charge)

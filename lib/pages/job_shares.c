@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "base/array.h"
 #include "base/exact.h"
@@ -18,20 +19,82 @@ struct job_shares {
     size_t count;
 };
 
-/* What a share is sorted by, in one place. */
-struct place {
-    const char *team;
-    const char *text;
-    const job_share_t *share;
+/* --- groups -------------------------------------------------------------------- */
+
+/* Jobs with the same texts: these are the same pointers, as statement_jobs_t keeps each text
+ * once. */
+struct group {
+    const char *key[JOB_TEXTS + 1];
+    size_t first,
+        last; /* of its members; `next` of groups leads from one to the next */
+    size_t count;
+    mpz_t units; /* charged */
+    UT_hash_handle hh;
 };
+
+struct groups {
+    struct group *list; /* in the order of their first members */
+    size_t *next;
+};
+
+static void groups_new (struct groups *groups, size_t members)
+{
+    groups->list = NULL;
+    groups->next = xcalloc (members + 1, sizeof (*groups->next));
+}
+
+static void groups_free (struct groups *groups)
+{
+    struct group *group, *next;
+
+    HASH_ITER (hh, groups->list, group, next)
+    {
+        HASH_DEL (groups->list, group);
+        mpz_clear (group->units);
+        free (group);
+    }
+    free (groups->next);
+}
+
+static struct group *find_group (const struct groups *groups,
+                                 const char *const key[JOB_TEXTS + 1])
+{
+    struct group *group;
+
+    HASH_FIND (hh, groups->list, key, sizeof (group->key), group);
+    return group;
+}
+
+static void add_member (struct groups *groups,
+                        const char *const key[JOB_TEXTS + 1], size_t member)
+{
+    struct group *group = find_group (groups, key);
+
+    if (group)
+        groups->next[group->last] = member;
+    else {
+        group = xcalloc (1, sizeof (*group));
+        memcpy (group->key, key, sizeof (group->key));
+        mpz_init (group->units);
+        group->first = member;
+        HASH_ADD (hh, groups->list, key, sizeof (group->key), group);
+    }
+    group->last = member;
+    group->count++;
+}
 
 /* --- shares -------------------------------------------------------------------- */
 
 /* What the jobs of a group have in common. */
-static int by_group (const void *a, const void *b)
+static void group_key (const statement_job_t *job,
+                       const char *key[JOB_TEXTS + 1])
 {
-    const statement_job_t *x = ((const job_share_t *)a)->job;
-    const statement_job_t *y = ((const job_share_t *)b)->job;
+    memcpy (key, job->text, sizeof (job->text));
+    key[JOB_TEXTS] = job->cluster;
+}
+
+static int by_group (const statement_job_t *x, const statement_job_t *y)
+{
     int order = text_compare (x->cluster, y->cluster);
 
     for (size_t i = 0; i < JOB_TEXTS && order == 0; i++)
@@ -39,78 +102,87 @@ static int by_group (const void *a, const void *b)
     return order;
 }
 
-static const char group_keys[]
-    = "cluster,team,account,user,project,pool,qos,profile";
-
-/* The charges of the group of the job; NULL: there are none. */
-static const posting_t *group_of (const cube_t *charges,
-                                  const statement_job_t *job)
+/* The group of the jobs that are charged so; NULL: there are none. */
+static struct group *group_of (const struct groups *groups,
+                               const statement_jobs_t *jobs,
+                               const posting_t *row)
 {
-    posting_t key = {.kind = BILL_CHARGE};
+    const char *text[JOB_TEXTS + 1] = {
+        [JOB_POOL] = row->pool,
+        [JOB_QOS] = posting_key (row, KEY_QOS),
+        [JOB_PROFILE] = row->profile,
+        [JOB_ACCOUNT] = posting_key (row, KEY_ACCOUNT),
+        [JOB_PROJECT] = posting_key (row, KEY_PROJECT),
+        [JOB_USER] = posting_key (row, KEY_USER),
+        [JOB_TEAM] = row->team,
+        [JOB_TEXTS] = posting_key (row, KEY_CLUSTER),
+    };
 
-    key.team = (char *)job->text[JOB_TEAM];
-    key.pool = (char *)job->text[JOB_POOL];
-    key.profile = (char *)job->text[JOB_PROFILE];
-    *posting_key_at (&key, KEY_CLUSTER) = (char *)job->cluster;
-    *posting_key_at (&key, KEY_ACCOUNT) = (char *)job->text[JOB_ACCOUNT];
-    *posting_key_at (&key, KEY_USER) = (char *)job->text[JOB_USER];
-    *posting_key_at (&key, KEY_PROJECT) = (char *)job->text[JOB_PROJECT];
-    *posting_key_at (&key, KEY_QOS) = (char *)job->text[JOB_QOS];
-    return cube_find (charges, &key);
+    for (size_t i = 0; i <= JOB_TEXTS; i++) {
+        const char *kept = text[i] ? statement_jobs_text (jobs, text[i]) : NULL;
+        if (text[i] && !kept)
+            return NULL;
+        text[i] = kept;
+    }
+    return find_group (groups, text);
 }
 
-static bool is_charge (const void *row, void *arg)
+static void add_charges (struct groups *groups, const statement_jobs_t *jobs,
+                         const bill_t *bill)
 {
-    (void)arg;
-    return ((const posting_t *)row)->kind == BILL_CHARGE;
-}
-
-static cube_t *charges_of (const bill_t *bill)
-{
-    cube_t *cube = cube_new (&bill_fields[BILL_POSTINGS], group_keys);
     size_t count;
     const posting_t *rows = postings (bill, &count);
 
-    cube_where_wanted (cube, is_charge, NULL);
-    cube_add_list (cube, rows, count);
-    return cube;
+    for (size_t i = 0; i < count; i++) {
+        struct group *group = rows[i].kind == BILL_CHARGE
+                                  ? group_of (groups, jobs, &rows[i])
+                                  : NULL;
+        if (group)
+            mpz_add (group->units, group->units, rows[i].charge_units);
+    }
 }
 
-/* The jobs [first, end) are a group. */
-static int share_group (job_shares_t *s, size_t first, size_t end,
-                        const posting_t *charges, gl_error_t *error)
+static int share_group (job_shares_t *s, const struct groups *groups,
+                        const struct group *group, gl_error_t *error)
 {
-    const statement_job_t **jobs = xcalloc (end - first, sizeof (*jobs));
-    mpz_t *units = xcalloc (end - first, sizeof (*units));
+    const statement_job_t **jobs = xcalloc (group->count, sizeof (*jobs));
+    mpz_t *units = xcalloc (group->count, sizeof (*units));
+    size_t at = group->first;
     int rc;
 
-    for (size_t i = first; i < end; i++) {
-        jobs[i - first] = s->share[i].job;
-        mpz_init (units[i - first]);
+    for (size_t i = 0; i < group->count; i++, at = groups->next[at]) {
+        jobs[i] = s->share[at].job;
+        mpz_init (units[i]);
     }
-    rc = statement_jobs_share (charges->charge_units, jobs, end - first, units,
-                               error);
-    for (size_t i = first; i < end; i++) {
-        mpz_swap (s->share[i].units, units[i - first]);
-        mpz_clear (units[i - first]);
+    rc = statement_jobs_share (group->units, jobs, group->count, units, error);
+    at = group->first;
+    for (size_t i = 0; i < group->count; i++, at = groups->next[at]) {
+        mpz_swap (s->share[at].units, units[i]);
+        mpz_clear (units[i]);
     }
     free (jobs);
     free (units);
     return rc;
 }
 
-static int share_all (job_shares_t *s, const cube_t *charges, gl_error_t *error)
+static int share_all (job_shares_t *s, const bill_t *bill,
+                      const statement_jobs_t *jobs, gl_error_t *error)
 {
-    for (size_t first = 0, end; first < s->count; first = end) {
-        const posting_t *group = group_of (charges, s->share[first].job);
-        for (end = first + 1;
-             end < s->count && !by_group (&s->share[first], &s->share[end]);
-             end++)
-            ;
-        if (group && share_group (s, first, end, group, error) < 0)
-            return -1;
+    struct groups groups;
+    int rc = 0;
+
+    groups_new (&groups, s->count);
+    for (size_t i = 0; i < s->count; i++) {
+        const char *key[JOB_TEXTS + 1];
+        group_key (s->share[i].job, key);
+        add_member (&groups, key, i);
     }
-    return 0;
+    add_charges (&groups, jobs, bill);
+    for (struct group *g = groups.list; g && rc == 0; g = g->hh.next)
+        if (mpz_sgn (g->units) != 0)
+            rc = share_group (s, &groups, g, error);
+    groups_free (&groups);
+    return rc;
 }
 
 static int by_amount (const void *a, const void *b)
@@ -126,7 +198,7 @@ static int by_amount (const void *a, const void *b)
     if (order == 0)
         order = (x->job->id_job > y->job->id_job)
                 - (x->job->id_job < y->job->id_job);
-    return order ? order : by_group (x, y);
+    return order ? order : by_group (x->job, y->job);
 }
 
 static void rank_all (job_shares_t *s)
@@ -144,7 +216,6 @@ job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
 {
     job_shares_t *s = xcalloc (1, sizeof (*s));
     const statement_job_t *const *list = statement_jobs_list (jobs, &s->count);
-    cube_t *charges = charges_of (bill);
     int rc;
 
     s->share = xcalloc (s->count + 1, sizeof (*s->share));
@@ -154,11 +225,8 @@ job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
         s->share[i].job = list[i];
         mpz_init (s->share[i].units);
     }
-    if (s->count > 1)
-        qsort (s->share, s->count, sizeof (*s->share), by_group);
-    rc = share_all (s, charges, error);
+    rc = share_all (s, bill, jobs, error);
     rank_all (s);
-    cube_free (charges);
     if (rc < 0) {
         job_shares_free (s);
         return NULL;
@@ -180,33 +248,37 @@ void job_shares_free (job_shares_t *s)
 
 /* --- orders -------------------------------------------------------------------- */
 
+enum { PLACE_TEAM, PLACE_TEXT };
+
 static int by_place (const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
-    int order = text_compare (x->team, y->team);
+    const struct group *x = a, *y = b;
+    int order = text_compare (x->key[PLACE_TEAM], y->key[PLACE_TEAM]);
 
-    if (order == 0)
-        order = text_compare (x->text, y->text);
     return order ? order
-                 : (x->share->rank > y->share->rank)
-                       - (x->share->rank < y->share->rank);
+                 : text_compare (x->key[PLACE_TEXT], y->key[PLACE_TEXT]);
 }
 
+/* The largest first within each of them. */
 const job_share_t *const *
 job_shares_by (job_shares_t *s, statement_job_text_t by, size_t *ret_count)
 {
-    struct place *place = xcalloc (s->count + 1, sizeof (*place));
+    struct groups groups;
+    size_t count = 0;
 
+    groups_new (&groups, s->count);
     for (size_t i = 0; i < s->count; i++) {
-        const statement_job_t *job = s->largest[i]->job;
-        place[i]
-            = (struct place){job->text[JOB_TEAM], job->text[by], s->largest[i]};
+        const char *key[JOB_TEXTS + 1] = {NULL};
+        key[PLACE_TEAM] = s->largest[i]->job->text[JOB_TEAM];
+        key[PLACE_TEXT] = s->largest[i]->job->text[by];
+        add_member (&groups, key, i);
     }
-    if (s->count > 1)
-        qsort (place, s->count, sizeof (*place), by_place);
-    for (size_t i = 0; i < s->count; i++)
-        s->order[i] = place[i].share;
-    free (place);
+    HASH_SORT (groups.list, by_place);
+    for (struct group *g = groups.list; g; g = g->hh.next)
+        for (size_t i = 0, at = g->first; i < g->count;
+             i++, at = groups.next[at])
+            s->order[count++] = s->largest[at];
+    groups_free (&groups);
     *ret_count = s->count;
     return s->order;
 }

@@ -17,7 +17,8 @@ struct pages {
     char **state;
     char **hash; /* NULL: it is not closed */
     size_t count;
-    cube_t *rows;       /* what is due: by billed month, team and pool */
+    cube_t *rows;       /* what is due: by billed month, team and pool; of months before
+                           the last one that is over nobody asks */
     cube_t *statements; /* the same by billed month and team */
     cube_t *of_pools;   /* by billed month and pool */
     cube_t *sums;       /* by billed month */
@@ -53,13 +54,18 @@ static const char *unnamed (const char *text, key_id_t key)
 
 /* --- months in ---------------------------------------------------------------- */
 
+static cube_t *new_rows (void)
+{
+    return cube_new (&bill_fields[BILL_POSTINGS], "month,team,pool");
+}
+
 pages_t *pages_new (const report_query_t *query)
 {
     pages_t *pages = xcalloc (1, sizeof (*pages));
 
     pages->query = query;
     pages->digits = query->site->currency_digits;
-    pages->rows = cube_new (&bill_fields[BILL_POSTINGS], "month,team,pool");
+    pages->rows = new_rows ();
     pages->statements = cube_new (&bill_fields[BILL_POSTINGS], "month,team");
     pages->of_pools = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
     pages->sums = cube_new (&bill_fields[BILL_POSTINGS], "month");
@@ -170,6 +176,18 @@ static void add_costs (pages_t *pages, const char *month, const bill_t *bill)
     posting_clear (&zero);
 }
 
+/* The facts go beyond its end: else less time than a month's is compared. */
+static bool is_complete (const pages_t *pages, size_t index)
+{
+    period_t period;
+    gl_error_t ignored;
+
+    return report_month_parse (pages->query->site->zone,
+                               pages->month[index].name, &period, &ignored)
+               == 0
+           && period.end <= report_as_of (pages->query);
+}
+
 void pages_add (pages_t *pages, const pages_month_t *month)
 {
     size_t states = pages->count, hashes = pages->count;
@@ -181,6 +199,10 @@ void pages_add (pages_t *pages, const pages_month_t *month)
     *GL_APPEND (pages->state, states) = xstrdup (month->state);
     *GL_APPEND (pages->hash, hashes)
         = month->hash ? xstrdup (month->hash) : NULL;
+    if (sum->known && is_complete (pages, pages->count - 1)) {
+        cube_free (pages->rows);
+        pages->rows = new_rows ();
+    }
     add_rows (pages, month->name, month->bill);
     add_balances (pages, month->name, month->bill);
     add_costs (pages, month->name, month->bill);
@@ -402,18 +424,6 @@ static void put_cost (page_t *page, size_t index)
         put_money (page, AT_COST, month->cost);
         put_money (page, AT_UNCOVERED, month->uncovered);
     }
-}
-
-/* The facts go beyond its end: else less time than a month's is compared. */
-static bool is_complete (const pages_t *pages, size_t index)
-{
-    period_t period;
-    gl_error_t ignored;
-
-    return report_month_parse (pages->query->site->zone,
-                               pages->month[index].name, &period, &ignored)
-               == 0
-           && period.end <= report_as_of (pages->query);
 }
 
 static void put_month (page_t *page, size_t index)

@@ -52,7 +52,8 @@ static const char *intern_name (kinds_t *k, const char *name)
     if (!entry) {
         entry = xcalloc (1, sizeof (*entry));
         entry->name = xstrdup (name);
-        HASH_ADD_KEYPTR (hh, k->names, entry->name, strlen (entry->name), entry);
+        HASH_ADD_KEYPTR (hh, k->names, entry->name, strlen (entry->name),
+                         entry);
     }
     return entry->name;
 }
@@ -154,7 +155,8 @@ static void split_share (struct split *sp, const char *node, const char *type,
     GL_AUTOFREE char *seen = seen_shards (sp, node, type, pool);
 
     if (share)
-        build_add (sp->kinds, kind_get (sp->kinds, pool, type, unsure, seen, NULL),
+        build_add (sp->kinds,
+                   kind_get (sp->kinds, pool, type, unsure, seen, NULL),
                    sp->by_node ? intern_name (sp->kinds, node) : NULL, share);
 }
 
@@ -167,7 +169,8 @@ static void split_devices (struct split *sp, const char *type, uint64_t count)
     if (!sp->nodes || nodelist_count (sp->nodes) == 0) {
         const site_pool_t *pool
             = pool_of_device (sp->kinds, sp->segment, NULL, type, sp->instant);
-        build_add (sp->kinds, kind_get (sp->kinds, pool, type, false, NULL, NULL), NULL,
+        build_add (sp->kinds,
+                   kind_get (sp->kinds, pool, type, false, NULL, NULL), NULL,
                    count);
         return;
     }
@@ -292,6 +295,15 @@ static void key_text (buffer_t *key, const char *text)
     buffer_add (key, text ? text : "", (text ? strlen (text) : 0) + 1);
 }
 
+static size_t epoch_of (const kinds_t *k, int64_t instant)
+{
+    size_t epoch = 0;
+
+    while (epoch < k->change_count && k->changes[epoch] <= instant)
+        epoch++;
+    return epoch;
+}
+
 /* The instant matters only by which pools are in force. Asked for each segment
  * of a month, and nearly all of them hold what some other one held: no
  * formatting. */
@@ -299,10 +311,8 @@ static void cache_key (kinds_t *k, const segment_t *s, int64_t instant,
                        bool by_node)
 {
     buffer_t *key = &k->key;
-    size_t epoch = 0;
+    size_t epoch = epoch_of (k, instant);
 
-    while (epoch < k->change_count && k->changes[epoch] <= instant)
-        epoch++;
     buffer_clear (key);
     key_text (key, s->cluster);
     key_text (key, s->gres);
@@ -349,8 +359,8 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
     cache_key (k, s, instant, by_node);
     HASH_FIND (hh, k->cache, k->key.data, k->key.length, entry);
     if (!entry) {
-        struct split sp = {k, s, nodelist_open (s->nodelist, NULL), instant,
-                           by_node};
+        struct split sp
+            = {k, s, nodelist_open (s->nodelist, NULL), instant, by_node};
         if (HASH_COUNT (k->cache) >= CACHE_MAX)
             cache_clear (k);
         k->build_count = 0;
@@ -372,6 +382,13 @@ const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
     }
     *ret_count = entry->count;
     return entry->holding;
+}
+
+int64_t kinds_until (const kinds_t *k, int64_t instant)
+{
+    size_t epoch = epoch_of (k, instant);
+
+    return epoch < k->change_count ? k->changes[epoch] : INT64_MAX;
 }
 
 /* The only kind among the holdings on that node (NULL: on all nodes). */
@@ -466,8 +483,8 @@ void kinds_free (kinds_t *k)
 
 int64_t *site_changes (const site_t *site, period_t period, size_t *ret_count)
 {
-    int64_t *at = xcalloc (2 * (site->pool_count + site->team_count + 1),
-                           sizeof (*at));
+    int64_t *at
+        = xcalloc (2 * (site->pool_count + site->team_count + 1), sizeof (*at));
     size_t count = 0, inside = 0;
 
     for (size_t i = 0; i < site->pool_count; i++) {

@@ -74,6 +74,10 @@ const holding_t *kinds_of_segment (kinds_t *kinds, const segment_t *segment,
                                    int64_t instant, bool by_node,
                                    size_t *ret_count);
 
+/* What a segment holds at `instant` it holds up to here: where pools change next, or
+ * INT64_MAX. */
+int64_t kinds_until (const kinds_t *kinds, int64_t instant);
+
 /* It may hold something: it names or asked for GPUs, or the site counts CPUs. */
 bool kinds_count (const kinds_t *kinds, const segment_t *segment);
 

@@ -112,6 +112,14 @@ static const char *keep (statement_jobs_t *s, const char *text)
     return word->text;
 }
 
+const char *statement_jobs_text (const statement_jobs_t *s, const char *text)
+{
+    struct word *word;
+
+    HASH_FIND_STR (s->words, text, word);
+    return word ? word->text : NULL;
+}
+
 /* Most texts are those of the row before. */
 static const char *keep_next (statement_jobs_t *s, const char *last,
                               const char *text)

@@ -83,6 +83,11 @@ void statement_jobs_add (statement_jobs_t *jobs, const line_item_t *row);
 const statement_job_t *const *statement_jobs_list (const statement_jobs_t *jobs,
                                                    size_t *ret_count);
 
+/* The copy of the text that jobs have: each text is kept once, so that equal texts of jobs
+ * are the same pointer. NULL: no job has it. */
+const char *statement_jobs_text (const statement_jobs_t *jobs,
+                                 const char *text);
+
 /* Of a total each job's part, initialised, in smallest units: in proportion to what was
  * billed of it, or where that is nothing to its time. The parts add up to the total; -1
  * is a defect. */

@@ -56,14 +56,10 @@ int64_t usage_interval_end (const usage_interval_cuts_t *c, int64_t start,
     return end;
 }
 
-static void hand_over (const usage_interval_cuts_t *c,
-                       const usage_interval_sink_t *sink,
-                       const usage_interval_t *p)
+static void hand_over (const usage_interval_sink_t *sink,
+                       const usage_interval_t *p, const holding_t *h,
+                       size_t count)
 {
-    size_t count;
-    const holding_t *h = kinds_of_segment (c->kinds, p->segment,
-                                           p->period.start, c->by_node, &count);
-
     if (sink->all) {
         sink->all (p, h, count, sink->arg);
         return;
@@ -84,6 +80,9 @@ void usage_interval_each (const usage_interval_cuts_t *c,
                           .suspensions = suspensions,
                           .suspension_count = count,
                           .project = project};
+    const holding_t *held = NULL;
+    int64_t until = INT64_MIN; /* the segment holds the same */
+    size_t held_count = 0;
 
     if (s->time_start == 0 || !kinds_count (c->kinds, s))
         return;
@@ -93,7 +92,12 @@ void usage_interval_each (const usage_interval_cuts_t *c,
             = (period_t){in.start, usage_interval_end (c, in.start, in.end)};
         p.begins = p.period.start == whole.start;
         p.ends = p.period.end == whole.end && s->time_end != 0;
-        hand_over (c, sink, &p);
+        if (in.start >= until) {
+            held = kinds_of_segment (c->kinds, s, in.start, c->by_node,
+                                     &held_count);
+            until = kinds_until (c->kinds, in.start);
+        }
+        hand_over (sink, &p, held, held_count);
         in.start = p.period.end;
     }
 }
@@ -159,7 +163,7 @@ static fraction_t devices_of (const usage_interval_cuts_t *c,
         if (h[i].kind == at->kind && h[i].node && !strcmp (h[i].node, at->node))
             allocated += h[i].devices;
     return allocated && there ? fraction ((int64_t)allocated, (int64_t)there)
-                         : fraction (1, 1);
+                              : fraction (1, 1);
 }
 
 static void place (const usage_interval_cuts_t *c,

@@ -57,12 +57,13 @@ bool usage_key_unit (key_id_t key, calendar_unit_t *ret_unit)
     return key == KEY_HOUR || key == KEY_DAY || key == KEY_MONTH;
 }
 
-/* The name of the unit that the last instant of about that day lay in, as long as it is the
- * same. */
+/* The name of the unit that the last instant of about that hour or day lay in, as long as it
+ * is the same. */
 static uint32_t unit_id (usage_t *u, calendar_unit_t unit, int64_t instant)
 {
+    uint64_t length = unit == CALENDAR_HOUR ? 3600 : 86400;
     struct named_unit *last
-        = &u->named[unit][(uint64_t)instant / 86400 % NAMED_UNITS];
+        = &u->named[unit][(uint64_t)instant / length % NAMED_UNITS];
     char name[ZONE_STAMP_SIZE];
 
     if (last->id == 0 || instant < last->period.start

@@ -27,9 +27,9 @@ struct recent_text {
     uint32_t id;
 };
 
+/* So many hours or days in a row are found again: the hours of a month. */
+#define NAMED_UNITS 1024
 /* The last one of its kind, and its name interned; 0: none yet. */
-/* So many days in a row are found again. */
-#define NAMED_UNITS 32
 struct named_unit {
     period_t period;
     uint32_t id;

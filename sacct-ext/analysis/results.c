@@ -85,13 +85,19 @@ static int64_t as_of (const report_query_t *query, const char *cluster)
     return 0;
 }
 
+void results_fact (produced_units_t *units, const report_query_t *query,
+                   const fact_t *fact)
+{
+    produced_units_segment (units, fact->segment, fact->project->labels,
+                            as_of (query, fact->segment->cluster));
+}
+
 static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
 {
     struct making *m = arg;
 
     (void)error;
-    produced_units_segment (m->units, fact->segment, fact->project->labels,
-                            as_of (m->query, fact->segment->cluster));
+    results_fact (m->units, m->query, fact);
     return 0;
 }
 
@@ -103,7 +109,7 @@ static bool is_wanted (const segment_t *s, void *arg)
     return report_passes_user (m->query, s->user);
 }
 
-static int read_units (struct making *m, gl_error_t *error)
+static int read_facts (struct making *m, gl_error_t *error)
 {
     const store_query_t segments
         = {.cluster = m->cluster,
@@ -112,8 +118,6 @@ static int read_units (struct making *m, gl_error_t *error)
            .end = m->period.end,
            .gpu_only = !site_counts_cpus (m->query->site)};
 
-    if (read_reports (m, error) < 0 || read_counts (m, error) < 0)
-        return -1;
     return GL_ANY (m->query->filters, m->query->filter_count, it,
                    it->key == KEY_USER)
                ? facts_each_wanted (m->store, m->query->site, &segments,
@@ -152,7 +156,7 @@ static int begin_units (struct making *m, const month_t *month,
     m->period = month->period;
     m->units
         = produced_units_new (m->query->site, month->period, month->closed);
-    return read_units (m, error);
+    return read_reports (m, error) < 0 || read_counts (m, error) < 0 ? -1 : 0;
 }
 
 int results_units (store_t *store, const report_query_t *query,
@@ -189,7 +193,8 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
     if (month_is_uncharged (month))
         return 0;
     m->jobs = statement_jobs_all (month->paper->zone);
-    rc = begin_units (m, month, error);
+    rc = begin_units (m, month, error) < 0 || read_facts (m, error) < 0 ? -1
+                                                                        : 0;
     if (rc == 0 && !is_without (m))
         rc = add_month (m, month, error);
     statement_jobs_free (m->jobs);

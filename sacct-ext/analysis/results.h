@@ -5,6 +5,7 @@
 #ifndef GL_ANALYSIS_RESULTS_H
 #define GL_ANALYSIS_RESULTS_H
 
+#include "facts/facts.h"
 #include "month/month.h"
 #include "report/explain.h"
 #include "report/report.h"
@@ -20,11 +21,14 @@ int results_make (store_t *store, const report_query_t *query,
 int results_lines (store_t *store, const report_query_t *query,
                    results_line_f callback, void *arg, gl_error_t *error);
 
-/* The units of the jobs of a month, for who has their shares of its charges already;
+/* The units of the jobs of a month, for who has their shares of its charges already: what
+ * was reported and counted, which each fact of the month adds to jobs with results_fact().
  * produced_units_free() them. The query's site must outlive them. */
 int results_units (store_t *store, const report_query_t *query,
                    const month_t *month, produced_units_t **ret_units,
                    gl_error_t *error);
+void results_fact (produced_units_t *units, const report_query_t *query,
+                   const fact_t *fact);
 
 /* Adds what the job of each segment produced in each month, and what a unit cost, as
  * the report has it; nothing where it has no units. */

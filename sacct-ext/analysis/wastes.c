@@ -13,6 +13,7 @@ struct making {
     month_t *had;     /* read before */
     bool some_closed; /* of its months */
     waste_report_t *waste;
+    produced_units_t *units; /* NULL: not asked for */
     rightsize_t *rightsize;
     tags_report_t *tags;
 };
@@ -26,6 +27,8 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     if (m->rightsize)
         return rightsize_add (m->rightsize, fact->segment, fact->project,
                               fact->evidence, error);
+    if (m->units)
+        results_fact (m->units, m->query, fact);
     return waste_report_add (m->waste, fact->segment, fact->suspensions,
                              fact->suspension_count, fact->project,
                              fact->evidence, error);
@@ -97,9 +100,11 @@ static int each_month (struct making *m, gl_error_t *error)
 }
 
 int wastes_make (store_t *store, const report_query_t *query, month_t *had,
-                 report_t **ret_report, gl_error_t *error)
+                 produced_units_t *units, report_t **ret_report,
+                 gl_error_t *error)
 {
-    struct making m = {.store = store, .query = query, .had = had};
+    struct making m
+        = {.store = store, .query = query, .had = had, .units = units};
     int rc = waste_report_check (query, error);
 
     if (rc < 0)

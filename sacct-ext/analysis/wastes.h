@@ -6,6 +6,7 @@
 #ifndef GL_ANALYSIS_WASTES_H
 #define GL_ANALYSIS_WASTES_H
 
+#include "analysis/results.h"
 #include "month/month.h"
 #include "report/report.h"
 #include "store/store.h"
@@ -13,9 +14,11 @@
 #include "waste/waste_report.h"
 
 /* The query is of full calendar months, of which the last may go on. `had`: one of them
- * that was read before; NULL: none. Yours: report_free(). */
+ * that was read before; NULL: none. `units` (results_units(); NULL: none) take the facts, too,
+ * so that these are read once. Yours: report_free(). */
 int wastes_make (store_t *store, const report_query_t *query, month_t *had,
-                 report_t **ret_report, gl_error_t *error);
+                 produced_units_t *units, report_t **ret_report,
+                 gl_error_t *error);
 
 /* What was wasted, in lines (waste_report_lines()). The query, of full months, has
  * filters. */

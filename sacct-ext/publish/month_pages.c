@@ -1,4 +1,3 @@
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +30,10 @@ struct writing {
     job_shares_t *shares;
     struct explained *job;
     size_t job_count;
-    bool produced; /* there is a page of what jobs produced, */
+    report_query_t closing; /* with the configuration of the month's closing */
+    produced_units_t *units;
+    report_t *waste;
+    bool produced;           /* there is a page of what jobs produced, */
     text_list_t produced_by; /* and one of each of these teams */
     size_t done;
 };
@@ -57,6 +59,27 @@ static int write_page (struct writing *w, const page_t *page, report_t *report,
     w->of->progress (w->of->arg, w->of->month, ++w->done);
     report_free (report);
     return rc;
+}
+
+/* --- facts ------------------------------------------------------------------------- */
+
+/* Waste and what jobs produced, in one pass; its teams and pools are those of the month's
+ * page. */
+static int read_facts (struct writing *w, gl_error_t *error)
+{
+    char *label = NULL;
+
+    w->closing = *w->of->query;
+    return report_keys_parse ("team", &w->closing.by, &label, error) < 0
+                   || month_query (w->month, &w->closing, error) < 0
+                   || results_units (w->of->store, &w->closing, w->month,
+                                     &w->units, error)
+                          < 0
+                   || wastes_make (w->of->store, &w->closing, w->month,
+                                   w->units, &w->waste, error)
+                          < 0
+               ? -1
+               : 0;
 }
 
 /* --- jobs of users and projects --------------------------------------------------- */
@@ -215,9 +238,9 @@ static int write_result (struct writing *w, const char *team,
     GL_AUTOFREE char *above = team ? page_path_team (team, w->of->month)
                                    : page_path_month (w->of->month);
     GL_AUTOFREE char *history = team ? page_path_team (team, NULL) : NULL;
-    const render_link_t up[2] = {{team ? team : w->of->month,
-                                  team ? history : above},
-                                 {w->of->month, above}};
+    const render_link_t up[2]
+        = {{team ? team : w->of->month, team ? history : above},
+           {w->of->month, above}};
     const page_t page = {.path = path,
                          .title = "Cost per result",
                          .month = w->of->month,
@@ -235,14 +258,12 @@ static int write_result (struct writing *w, const char *team,
     return write_page (w, &page, report, error);
 }
 
-/* Where there are any; with the configuration of the month's closing. */
-static int write_results_of (struct writing *w, const char *team,
-                             const report_query_t *month,
-                             const produced_units_t *units, bool *ret_any,
+/* Where there are any. */
+static int write_results_of (struct writing *w, const char *team, bool *ret_any,
                              gl_error_t *error)
 {
     usage_filter_t filter = {.key = KEY_TEAM};
-    report_query_t query = *month;
+    report_query_t query = w->closing;
     results_report_t *results;
     int rc = 0;
 
@@ -254,7 +275,7 @@ static int write_results_of (struct writing *w, const char *team,
     }
     results = results_report_new (&query);
     results_report_month (results, w->month->name, w->month->bill, w->shares,
-                          units);
+                          w->units);
     *ret_any = !results_report_empty (results);
     if (*ret_any)
         rc = write_result (w, team, results, error);
@@ -263,8 +284,7 @@ static int write_results_of (struct writing *w, const char *team,
     return rc;
 }
 
-static int write_team_results (struct writing *w, const report_query_t *query,
-                               const produced_units_t *units, gl_error_t *error)
+static int write_team_results (struct writing *w, gl_error_t *error)
 {
     text_list_t teams = {.count = 0};
     int rc = 0;
@@ -272,7 +292,7 @@ static int write_team_results (struct writing *w, const report_query_t *query,
     statements_teams (w->statements, &teams);
     for (size_t i = 0; i < teams.count && rc == 0; i++) {
         bool any;
-        rc = write_results_of (w, teams.item[i], query, units, &any, error);
+        rc = write_results_of (w, teams.item[i], &any, error);
         if (rc == 0 && any)
             texts_add (&w->produced_by, teams.item[i]);
     }
@@ -282,21 +302,11 @@ static int write_team_results (struct writing *w, const report_query_t *query,
 
 static int write_results (struct writing *w, gl_error_t *error)
 {
-    report_query_t query = *w->of->query;
-    produced_units_t *units = NULL;
-    int rc = 0;
-
-    if (month_is_uncharged (w->month))
+    if (month_is_uncharged (w->month) || !produced_units_any (w->units))
         return 0;
-    if (month_query (w->month, &query, error) < 0
-        || results_units (w->of->store, &query, w->month, &units, error) < 0)
+    if (write_results_of (w, NULL, &w->produced, error) < 0)
         return -1;
-    if (produced_units_any (units))
-        rc = write_results_of (w, NULL, &query, units, &w->produced, error);
-    if (rc == 0 && w->produced)
-        rc = write_team_results (w, &query, units, error);
-    produced_units_free (units);
-    return rc;
+    return w->produced ? write_team_results (w, error) : 0;
 }
 
 /* --- the summary and the chargeback -------------------------------------------------- */
@@ -333,8 +343,6 @@ static int write_chargeback (struct writing *w, const page_t *month,
     return page_write (w->of->site, &page, *ret_report, error);
 }
 
-/* With the configuration of the month's closing: its teams and pools are those of the
- * month's page. */
 static int write_waste (struct writing *w, const char *path, gl_error_t *error)
 {
     const month_pages_t *of = w->of;
@@ -350,16 +358,10 @@ static int write_waste (struct writing *w, const char *path, gl_error_t *error)
                          .up_count = 1,
                          .near = near,
                          .near_count = near_months (w, before, after, near)};
-    report_query_t query = *of->query;
-    report_t *report = NULL;
-    char *label = NULL;
+    report_t *report = w->waste;
 
-    return report_keys_parse ("team", &query.by, &label, error) < 0
-                   || month_query (w->month, &query, error) < 0
-                   || wastes_make (of->store, &query, w->month, &report, error)
-                          < 0
-               ? -1
-               : write_page (w, &page, report, error);
+    w->waste = NULL;
+    return write_page (w, &page, report, error);
 }
 
 static int write_summary (struct writing *w, gl_error_t *error)
@@ -373,12 +375,11 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *decisions = page_path_decisions (of->month);
     GL_AUTOFREE char *results = page_path_results (NULL, of->month);
     render_link_t near[7];
-    page_t page
-        = {.path = path,
-           .title = of->month,
-           .month = of->month,
-           .near = near,
-           .printed = true};
+    page_t page = {.path = path,
+                   .title = of->month,
+                   .month = of->month,
+                   .near = near,
+                   .printed = true};
     summaries_how_t how = {.now = w->month,
                            .before = statements_before (w->statements),
                            .earlier = of->earlier,
@@ -617,14 +618,16 @@ static void free_shares (struct writing *w)
 {
     job_shares_free (w->shares);
     statement_jobs_free (w->jobs);
+    produced_units_free (w->units);
     w->shares = NULL;
     w->jobs = NULL;
+    w->units = NULL;
 }
 
 /* First what needs each job of the month, and much memory: the links, and pages of jobs. */
 static int write_lists (struct writing *w, gl_error_t *error)
 {
-    int rc = read_jobs (w, error);
+    int rc = read_facts (w, error) < 0 || read_jobs (w, error) < 0 ? -1 : 0;
 
     if (rc == 0) {
         choose_explained (w);
@@ -636,7 +639,6 @@ static int write_lists (struct writing *w, gl_error_t *error)
     if (rc == 0)
         rc = write_results (w, error);
     free_shares (w);
-    malloc_trim (0); /* what follows needs blocks of other sizes */
     return rc;
 }
 
@@ -656,14 +658,13 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
                  ? -1
                  : 0;
         statements_keep_month (w.statements, of->last);
-        malloc_trim (0);
     }
     if (rc == 0)
         rc = write_jobs (&w, error);
-    malloc_trim (0);
     page_forget (of->site);
     GL_FREE_EACH (w.job, w.job_count, it,
                   (free (it->cluster), free (it->team), free (it->user)));
+    report_free (w.waste);
     texts_clear (&w.produced_by);
     free (w.state);
     return rc;

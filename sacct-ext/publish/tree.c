@@ -45,6 +45,8 @@ struct tree {
     struct entry *entries;
     uid_t owner; /* of what root writes; -1: who writes it */
     gid_t group;
+    char *
+        made; /* the last directory that was made, with its group; NULL: none */
     tree_counts_t counts;
 };
 
@@ -274,6 +276,7 @@ static void tree_free (tree_t *tree)
         close (tree->log);
     if (tree->fd >= 0)
         close (tree->fd);
+    free (tree->made);
     free (tree->dir);
     free (tree);
 }
@@ -328,6 +331,8 @@ bool tree_part (tree_t *tree, const char *name, const char *key, bool fresh)
 
 void tree_group (tree_t *tree, gid_t group)
 {
+    if (tree->group != group)
+        free (GL_TAKE (tree->made));
     tree->group = group;
 }
 
@@ -347,25 +352,39 @@ static int give (const tree_t *tree, const char *path, mode_t mode,
                : 0;
 }
 
-static int make_dirs (const tree_t *tree, const char *path, gl_error_t *error)
+static int make_dir (const tree_t *tree, const char *dir, gl_error_t *error)
 {
-    GL_AUTOFREE char *dir = xstrdup (path);
+    bool made
+        = mkdirat (tree->fd, dir, tree->group == (gid_t)-1 ? 0777 : 0750) == 0;
 
+    if (!made && errno != EEXIST)
+        return fail (tree, "make the directory", dir, error);
+    if (made && own (tree, dir, error) < 0)
+        return -1;
+    /* the directory of the team, and what is below it */
+    return strchr (dir, '/') ? give (tree, dir, 0750, error) : 0;
+}
+
+/* Files of a directory mostly follow one another. */
+static int make_dirs (tree_t *tree, const char *path, gl_error_t *error)
+{
+    const char *last = strrchr (path, '/');
+    GL_AUTOFREE char *dir
+        = last ? xstrndup (path, (size_t)(last - path)) : NULL;
+
+    if (!dir || text_same (tree->made, dir))
+        return 0;
     for (char *slash = strchr (dir, '/'); slash;
          slash = strchr (slash + 1, '/')) {
-        bool made;
         *slash = '\0';
-        made = mkdirat (tree->fd, dir, tree->group == (gid_t)-1 ? 0777 : 0750)
-               == 0;
-        if (!made && errno != EEXIST)
-            return fail (tree, "make the directory", dir, error);
-        if (made && own (tree, dir, error) < 0)
-            return -1;
-        /* the directory of the team, and what is below it */
-        if (strchr (dir, '/') && give (tree, dir, 0750, error) < 0)
+        if (make_dir (tree, dir, error) < 0)
             return -1;
         *slash = '/';
     }
+    if (make_dir (tree, dir, error) < 0)
+        return -1;
+    free (tree->made);
+    tree->made = GL_TAKE (dir);
     return 0;
 }
 
