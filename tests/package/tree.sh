@@ -69,14 +69,29 @@ within ()
     ' bash "$tree" "$@"
 }
 
-# make_tree RELEASE TREE
-make_tree ()
+# new_tree RELEASE TREE
+new_tree ()
 {
     debootstrap --variant=minbase "$1" "$2" "$(mirror)" || return
     printf '#!/bin/sh\nexit 101\n' >"$2/usr/sbin/policy-rc.d"
     chmod 755 "$2/usr/sbin/policy-rc.d"
     echo force-unsafe-io >"$2/etc/dpkg/dpkg.cfg.d/test"
     within "$2" apt-get -q update
+}
+
+# make_tree RELEASE TREE: debootstrap runs once for all tests, and each tree is a copy of
+# what it made; after three hours the lists of apt may be too old
+make_tree ()
+{
+    local clean=$abs_top_builddir/tests/package-trees/$1
+    mkdir -p "${clean%/*}" || return
+    (
+        flock 9
+        [ -n "$(find "$clean" -maxdepth 0 -mmin -180 2>/dev/null)" ] || {
+            rm -rf --one-file-system "$clean" "$clean-new" &&
+                new_tree "$1" "$clean-new" && touch "$clean-new" && mv "$clean-new" "$clean"
+        }
+    ) 9>"$clean.lock" && cp -a "$clean" "$2"
 }
 
 # install_debs TREE DIR [PACKAGE...]: those of DIR, or all, with what they need

@@ -59,6 +59,11 @@ wait_until () {
     done
 }
 
+# handles_term PID: it catches or blocks SIGTERM, and can end as it should
+handles_term () {
+    grep -Eq '^Sig(Cgt|Blk):.*[4-7c-f][0-9a-f]{3}$' "/proc/$1/status"
+}
+
 # start_munged NAME KEY ORIGIN: its socket is $dir/NAME/socket, and credentials
 # that it makes come from ORIGIN
 start_munged () {

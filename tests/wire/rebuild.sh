@@ -44,7 +44,8 @@ agent_ends () {
 }
 ship () {
     start_agent
-    wait_until 20 test -e "$spool/state/agent" && sleep 0.3 && agent_ends
+    wait_until 20 handles_term "$agent_pid" &&
+        wait_until 20 test -e "$spool/state/agent" && sleep 0.3 && agent_ends
 }
 stored () {
     sqlite3 -readonly "$host/ledger.db" "SELECT count(DISTINCT id_job) FROM node_record

@@ -56,7 +56,8 @@ ship () {
         --replay "$dir/no-devices.replay" >>"$dir/out" 2>&1 &
     agent_pid=$!
     pids="$pids $agent_pid"
-    wait_until 20 test -e "$spool/state/agent" && sleep 0.3 && kill "$agent_pid" && wait "$agent_pid"
+    wait_until 20 handles_term "$agent_pid" &&
+        wait_until 20 test -e "$spool/state/agent" && sleep 0.3 && kill "$agent_pid" && wait "$agent_pid"
 }
 
 "$gpuledger" --quiet --store "sqlite:$dir/ledger.db" init || exit 1
