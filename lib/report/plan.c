@@ -13,6 +13,8 @@ struct plan {
     const plan_query_t *asked;
     kinds_t *kinds;
     capacity_t *capacity;
+    usage_filter_t
+        *filters; /* the query's without pools, which may take work */
     usage_query_t usage_query;
     usage_t *usage;
     int64_t *cuts; /* ends of months within the period */
@@ -55,20 +57,33 @@ static plan_pool_t *find_pool (plan_t *plan, const char *name)
                 : NULL;
 }
 
+/* A pool of every cluster has work of those that the query leaves out. */
+static bool has_all (const plan_t *plan, const site_pool_t *pool)
+{
+    return pool->cluster
+               ? passes (plan, KEY_CLUSTER, pool->cluster)
+               : !GL_ANY (plan->query.filters, plan->query.filter_count, it,
+                          it->key == KEY_CLUSTER);
+}
+
 static void add_pools (plan_t *plan)
 {
     const site_t *site = plan->query.site;
 
     for (size_t i = 0; i < site->pool_count; i++) {
         plan_pool_t *pool;
-        if (site->pools[i].resource == RESOURCE_CPU
-            || !passes (plan, KEY_POOL, site->pools[i].name)
-            || find_pool (plan, site->pools[i].name))
+        const site_pool_t *of = &site->pools[i];
+        if (of->resource == RESOURCE_CPU || find_pool (plan, of->name))
             continue;
         pool = GL_APPEND (plan->pools, plan->count);
-        *pool = (plan_pool_t){.pool = &site->pools[i], .weights_known = true};
+        *pool = (plan_pool_t){.pool = of,
+                              .asked = passes (plan, KEY_POOL, of->name),
+                              .complete = has_all (plan, of),
+                              .slices = of->layout != NULL,
+                              .weights_known = true};
         capacity_sum_init (&pool->capacity);
-        mpq_inits (pool->allocated, pool->active, pool->known, NULL);
+        mpq_inits (pool->allocated, pool->active, pool->known, pool->planned,
+                   NULL);
     }
 }
 
@@ -111,6 +126,7 @@ plan_t *plan_new (const report_query_t *query, const plan_query_t *asked)
 {
     static const key_list_t by = {.id = {KEY_POOL, KEY_HOUR}, .count = 2};
     plan_t *plan = xcalloc (1, sizeof (*plan));
+    size_t filters = 0;
 
     plan->query = *query;
     plan->query.period = report_full_hours (query);
@@ -123,11 +139,15 @@ plan_t *plan_new (const report_query_t *query, const plan_query_t *asked)
         capacity_set_as_of (plan->capacity, query->clusters[i].name,
                             query->clusters[i].as_of);
     cut_months (plan);
+    plan->filters = xcalloc (query->filter_count + 1, sizeof (*plan->filters));
+    for (size_t i = 0; i < query->filter_count; i++)
+        if (query->filters[i].key != KEY_POOL)
+            plan->filters[filters++] = query->filters[i];
     plan->usage_query = (usage_query_t){.site = query->site,
                                         .period = plan->query.period,
                                         .by = by,
-                                        .filters = query->filters,
-                                        .filter_count = query->filter_count,
+                                        .filters = plan->filters,
+                                        .filter_count = filters,
                                         .cuts = plan->cuts,
                                         .cut_count = plan->cut_count,
                                         .accounts = query->accounts,
@@ -149,13 +169,16 @@ void plan_free (plan_t *plan)
     for (size_t i = 0; i < plan->count; i++) {
         plan_pool_t *pool = &plan->pools[i];
         capacity_sum_clear (&pool->capacity);
-        mpq_clears (pool->allocated, pool->active, pool->known, NULL);
+        mpq_clears (pool->allocated, pool->active, pool->known, pool->planned,
+                    NULL);
         clear_numbers (pool->demand, pool->hours);
         clear_numbers (pool->month, pool->months);
+        plan_verdict_clear (&pool->verdict);
         breakeven_clear (&pool->cost);
     }
     free (plan->pools);
     free (plan->cuts);
+    free (plan->filters);
     usage_free (plan->usage);
     capacity_free (plan->capacity);
     kinds_free (plan->kinds);
@@ -202,20 +225,21 @@ static mpq_t *numbers (size_t count)
     return values;
 }
 
-/* Hours come in no order that matters: the i-th cell of the pool is a sample,
- * and hours without a cell are 0, as numbers() made them. */
-static void take_cell (plan_pool_t *pool, const usage_cell_t *cell,
-                       size_t *used)
+/* Hours without a cell are 0, as numbers() made them. */
+static void take_cell (plan_pool_t *pool, const usage_cell_t *cell, size_t hour)
 {
     mpq_t q;
 
     mpq_init (q);
+    pool->slices = pool->slices
+                   || GL_ANY (cell->part, cell->part_count, it,
+                              it->kind->profile || it->kind->part);
     pool->weights_known
         = usage_cell_gpu_seconds (cell, q) && pool->weights_known;
     mpq_add (pool->allocated, pool->allocated, q);
     mpq_add (pool->month[cell->cut], pool->month[cell->cut], q);
-    if (*used < pool->hours)
-        exact_add_scaled (pool->demand[(*used)++], q, 1, HOUR);
+    if (hour < pool->hours)
+        exact_add_scaled (pool->demand[hour], q, 1, HOUR);
     if (usage_cell_active_seconds (cell, q)) {
         mpq_add (pool->active, pool->active, q);
         usage_cell_known_seconds (cell, q);
@@ -253,7 +277,6 @@ static void measure (plan_t *plan)
 
     for (size_t i = 0; i < plan->count; i++) {
         plan_pool_t *pool = &plan->pools[i];
-        size_t used = 0;
         pool->hours = (size_t)(period_seconds (plan->query.period) / HOUR);
         pool->demand = numbers (pool->hours);
         pool->months = plan->cut_count;
@@ -261,7 +284,9 @@ static void measure (plan_t *plan)
         for (size_t k = 0; k < count; k++)
             if (cells[k].key[0]
                 && strcmp (cells[k].key[0], pool->pool->name) == 0)
-                take_cell (pool, &cells[k], &used);
+                take_cell (pool, &cells[k],
+                           (size_t)((cells[k].first - plan->query.period.start)
+                                    / HOUR));
         finish_months (plan, pool);
     }
     capacity_each (plan->capacity, NULL, 0, take_slice, plan);
@@ -279,26 +304,48 @@ static int add_cost (const plan_t *plan, plan_pool_t *pool, int64_t at,
     pool->has_cost = pool->cost.part_count > 0;
     breakeven_leave_old (report, &pool->cost, plan->query.site, at,
                          plan->asked->max_age);
+    pool->verdict.kept = pool->cost.gpus;
     return breakeven_against (&pool->cost, plan->asked->against, &pool->cloud,
                               error);
+}
+
+/* What is said of pools that are not asked for is dropped with `aside`; without a cost they
+ * are known to have no GPUs that could take work. */
+static int add_costs (plan_t *plan, int64_t at, report_t *report,
+                      report_t *aside, gl_error_t *error)
+{
+    gl_error_t ignored;
+
+    for (size_t i = 0; i < plan->count; i++) {
+        plan_pool_t *pool = &plan->pools[i];
+        if (pool->asked) {
+            if (add_cost (plan, pool, at, report, error) < 0)
+                return -1;
+        } else if (add_cost (plan, pool, at, aside, &ignored) < 0)
+            pool->cloud = NULL;
+    }
+    return 0;
 }
 
 int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
 {
     int64_t at = report_as_of (&plan->query);
-    report_t *report;
+    report_t *report, *aside;
+    int rc;
 
-    if (plan->count == 0)
-        return breakeven_no_pools (
-            GL_ANY (plan->query.filters, plan->query.filter_count, it,
-                    it->key == KEY_POOL),
-            error);
+    if (!GL_ANY (plan->pools, plan->count, it, it->asked))
+        return breakeven_no_pools (GL_ANY (plan->query.filters,
+                                           plan->query.filter_count, it,
+                                           it->key == KEY_POOL),
+                                   error);
     report = report_begin (&plan->query, "plan", "Decisions");
-    for (size_t i = 0; i < plan->count; i++)
-        if (add_cost (plan, &plan->pools[i], at, report, error) < 0) {
-            report_free (report);
-            return -1;
-        }
+    aside = report_new ("plan", "");
+    rc = add_costs (plan, at, report, aside, error);
+    report_free (aside);
+    if (rc < 0) {
+        report_free (report);
+        return -1;
+    }
     measure (plan);
     plan_fill (report, &plan->query, plan->asked, plan->pools, plan->count);
     *ret_report = report;

@@ -259,7 +259,9 @@ static void put_costs (const choice_t *c, const mix_t *mix)
     plan_put (c->v, PLAN_RATE, q);
     per_year (c, mix->cost[MIX_OWNED], q);
     plan_put (c->v, PLAN_OWN, q);
-    if (!has_offers (&c->side[c->best])) { /* nothing to compare with is no saving of 0 */
+    if (!has_offers (
+            &c->side
+                 [c->best])) { /* nothing to compare with is no saving of 0 */
         mpq_clear (q);
         return;
     }
@@ -384,8 +386,7 @@ static bool add_rows (const choice_t *c)
                  mix_all_owned (&c->demand, &best->prices), false);
     for (size_t i = 0; i < c->count; i++) {
         GL_AUTOFREE char *name = with_provider ("all rented", &c->side[i]);
-        take_row (&rows, HAS_ALL_RENTED, name, &c->side[i],
-                  &c->side[i].rented);
+        take_row (&rows, HAS_ALL_RENTED, name, &c->side[i], &c->side[i].rented);
     }
     compared = rows.count > 1; /* one row has nothing to be compared with */
     if (compared)
@@ -397,11 +398,13 @@ static bool add_rows (const choice_t *c)
     return compared;
 }
 
-/* "a, b and c" */
-static void add_listed (buffer_t *out, const char *const *words, size_t count)
+void plan_listed (buffer_t *out, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        buffer_printf (out, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ",
+        buffer_printf (out, "%s%s",
+                       i == 0          ? ""
+                       : i + 1 < count ? ", "
+                                       : " and ",
                        words[i]);
 }
 
@@ -410,12 +413,10 @@ void plan_mix_help (buffer_t *out, unsigned has)
     static const struct {
         unsigned has;
         const char *words;
-    } rows[] = {{HAS_LESS, "one node less"},
-                {HAS_MORE, "one node more"},
-                {HAS_OTHERS, "other providers"},
-                {HAS_TODAY, "today's GPUs"},
-                {HAS_ALL_OWNED, "all owned"},
-                {HAS_ALL_RENTED, "all rented"}};
+    } rows[]
+        = {{HAS_LESS, "one node less"},     {HAS_MORE, "one node more"},
+           {HAS_OTHERS, "other providers"}, {HAS_TODAY, "today's GPUs"},
+           {HAS_ALL_OWNED, "all owned"},    {HAS_ALL_RENTED, "all rented"}};
     const char *words[GL_ARRAY_SIZE (rows)];
     size_t count = 0;
 
@@ -429,7 +430,7 @@ void plan_mix_help (buffer_t *out, unsigned has)
                        has & HAS_RESERVED ? ", reserved" : "");
     else
         buffer_add_text (out, "What the measured demand of each hour costs: ");
-    add_listed (out, words, count);
+    plan_listed (out, words, count);
     buffer_printf (out,
                    ". Every row does the same work (GPU hours). %s. Per GPU "
                    "hour is the full cost of an hour of a GPU at work, its "
@@ -466,9 +467,10 @@ static char *against_today (const choice_t *c, const mix_t *mix)
     GL_AUTOFREE char *year = exact_text (q, c->v->site->currency_digits);
     text = mpq_sgn (q) == 0
                ? xstrdup (", as much as today")
-               : xasprintf (", %s %% less than today's %s (own %llu): %s %s a year",
-                            percent, today, (unsigned long long)c->today.owned,
-                            year, c->v->site->currency);
+               : xasprintf (
+                   ", %s %% less than today's %s (own %llu): %s %s a year",
+                   percent, today, (unsigned long long)c->today.owned, year,
+                   c->v->site->currency);
     mpq_clear (q);
     return text;
 }
@@ -587,10 +589,9 @@ static char *action_words (const choice_t *c, const side_t *side,
         return xstrdup ("Buy nothing.");
     if (now->owned == 0)
         return xasprintf ("Give the pool up: %s.", words);
-    return xasprintf ("Keep %llu of %llu GPUs%s.",
-                      (unsigned long long)now->owned,
-                      (unsigned long long)c->v->pool->cost.gpus,
-                      others ? others : "");
+    return xasprintf (
+        "Keep %llu of %llu GPUs%s.", (unsigned long long)now->owned,
+        (unsigned long long)c->v->pool->cost.gpus, others ? others : "");
 }
 
 /* What the action saves in a year of what can still be saved. */
@@ -645,8 +646,7 @@ static char *purchase_sentence (const choice_t *c, const side_t *side,
 static void say_verdict (const choice_t *c, const side_t *side,
                          const mix_t *mix)
 {
-    const char *name = c->v->pool->pool->name;
-    GL_AUTOFREE char *certain = plan_certainty (c->v);
+    uint64_t gpus = c->v->pool->cost.gpus;
     GL_AUTOFREE char *next = purchase_sentence (c, side, mix);
     const side_t *now_side;
     mix_t now;
@@ -656,13 +656,11 @@ static void say_verdict (const choice_t *c, const side_t *side,
     if (now_side) {
         GL_AUTOFREE char *action = action_words (c, now_side, &now);
         GL_AUTOFREE char *saving = saving_sentence (c, &now);
-        GL_AUTOFREE char *hint = xasprintf ("%s %s %s", saving, next, certain);
-        report_figure (c->v->report, name, action, hint, COLUMN_WORDS);
-    } else {
-        GL_AUTOFREE char *hint = xasprintf ("%s %s", next, certain);
-        report_figure (c->v->report, name, "Buy nothing yet.", hint,
-                       COLUMN_WORDS);
-    }
+        GL_AUTOFREE char *why = xasprintf ("%s %s", saving, next);
+        plan_verdict_say (c->v, action, why,
+                          keeps_all (c, &now) ? gpus : now.owned);
+    } else
+        plan_verdict_say (c->v, "Buy nothing yet.", next, gpus);
     mix_clear (&now);
 }
 

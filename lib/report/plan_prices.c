@@ -99,7 +99,8 @@ static void add_own (const plan_view_t *v)
     mpq_t sunk, rest;
 
     mpq_inits (sunk, rest, NULL);
-    add_owned (v, "owned: full cost of an hour that jobs used, idle time included",
+    add_owned (v,
+               "owned: full cost of an hour that jobs used, idle time included",
                cost->per_gpu_year);
     *v->has |= HAS_OWNED;
     plan_sunk (cost, sunk);
@@ -169,13 +170,16 @@ void plan_prices_help (buffer_t *out, unsigned has)
         {HAS_OWNED, 0,
          " Full cost: the cost of a year over the hours that jobs would use in "
          "it at the load of the period, so that they pay for idle hours, too. "
-         "With more work, an hour costs less. An hour in service is the cost of "
+         "With more work, an hour costs less. An hour in service is the cost "
+         "of "
          "the year over all its hours: a statement compares its rate with that "
          "one. Pages of a month divide the cost of that month, which differs a "
          "little."},
         {HAS_SUNK, 0,
-         " The sunk cost is the part that is spent already: giving up the GPUs does "
-         "not bring it back. Avoidable are staff, power and other costs, which end "
+         " The sunk cost is the part that is spent already: giving up the GPUs "
+         "does "
+         "not bring it back. Avoidable are staff, power and other costs, which "
+         "end "
          "with the GPUs."},
         {HAS_SUNK, HAS_RENT | HAS_TERM,
          " Compare the rented price with the avoidable cost while the GPUs "

@@ -8,16 +8,33 @@
 #include "report/breakeven_report.h"
 #include "report/plan.h"
 
+/* What to do with a pool. */
+typedef struct {
+    char *action;  /* NULL: nothing is said of it */
+    char *why;
+    uint64_t kept; /* GPUs that the pool then has */
+    /* The pool is given up if others have room for its work (plan_move.c). */
+    bool moves;
+    char *load;   /* what jobs used of it */
+    char *saving; /* a sentence: what giving it up saves */
+    char *saved;  /* the amount of a year in it */
+} plan_verdict_t;
+
 typedef struct {
     const site_pool_t *pool; /* its first entry; borrowed */
+    bool asked;    /* rows and figures are of it; else it is one that may take work */
+    bool complete; /* the query has all of its work */
+    bool slices;   /* it is cut into slices, or jobs had parts of its GPUs */
+    plan_verdict_t verdict;
     capacity_sum_t capacity;
     mpq_t allocated; /* GPU-seconds */
     mpq_t active;    /* of these: the devices' activity x time */
     mpq_t known;     /* and for how long it is known */
-    mpq_t *demand;   /* GPUs allocated, of each hour of the period */
+    mpq_t *demand;   /* GPUs allocated, of each hour of the period, in their order */
     size_t hours;
     mpq_t *month; /* GPU-hours a day, of each whole month of the period */
     size_t months;
+    mpq_t planned;      /* GPUs for a GPU hour a day, with target and spares */
     bool weights_known; /* of all devices that were allocated */
     bool has_cost;
     breakeven_t cost;               /* where it has */
@@ -79,7 +96,7 @@ typedef struct {
     const site_t *site;
     period_t period;
     const plan_query_t *asked;
-    const plan_pool_t *pool;
+    plan_pool_t *pool;
     const char *analysis;
     values_t values; /* of the pool: what was measured, and formulas of it */
     const step_t *made[FORMULA_STEPS]; /* of the formula of use */
@@ -92,8 +109,7 @@ typedef struct {
 
 /* plan_report.c: the columns and sections of all pools. */
 void plan_fill (report_t *report, const report_query_t *query,
-                const plan_query_t *asked, const plan_pool_t *pools,
-                size_t count);
+                const plan_query_t *asked, plan_pool_t *pools, size_t count);
 
 /* The words above a section, of what its rows have. */
 void plan_mix_help (buffer_t *out, unsigned has);
@@ -124,17 +140,34 @@ bool plan_little_used (const plan_view_t *view);
 bool plan_reserves (const plan_view_t *view);
 /* GPU hours a day of the period. */
 void plan_per_day (const plan_view_t *view, mpq_t ret_per_day);
+/* GPUs planned for the work of the pool and, unless it is NULL, that of another, with the
+ * pool's target and spares. */
+uint64_t plan_planned (const plan_pool_t *pool, const plan_pool_t *more);
 /* What the formula of capacity has for that demand, and its inputs; clear it. */
 void plan_need (const plan_view_t *view, mpq_srcptr per_day,
                 values_t *ret_need);
 
+/* plan_move.c: the verdicts of all pools as figures, once it is known which pools have room for
+ * the work of others: what a pool gives up is no room, nor is what another pool's work takes. */
+void plan_say_verdicts (const plan_view_t *view, plan_pool_t *pools,
+                        size_t count);
+void plan_verdict_clear (plan_verdict_t *verdict);
+
 /* plan_verdict.c: what to do with the pool, and what a year of it costs or saves. */
+void plan_verdict_say (const plan_view_t *view, const char *action,
+                       const char *why, uint64_t kept);
 void plan_verdict_unused (const plan_view_t *view);
 /* Of a pool whose work was done by today's GPUs, or was not, with so many in use at most; there
  * is no price to compare with. */
 void plan_verdict_alone (const plan_view_t *view, bool done, uint64_t peak_gpus);
 /* A sentence: what is measured, and for how long; yours to free. */
 char *plan_certainty (const plan_view_t *view);
+/* Part of a GPU counts as one. */
+uint64_t plan_whole_gpus (mpq_srcptr gpus);
+/* Whole GPUs of the busiest hour. */
+uint64_t plan_busiest (const plan_pool_t *pool);
+/* "a, b and c" */
+void plan_listed (buffer_t *out, const char *const *words, size_t count);
 
 /* plan_mix.c: how many to own and to reserve, and how to rent the rest. */
 void plan_mix (plan_view_t *view);

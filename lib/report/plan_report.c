@@ -36,8 +36,10 @@ static const column_info_t columns[] = {
      "Demand / (24 x target x (1 - downtime)), before spares and rounding."},
     {"gpus_with_spares", "With spares", COLUMN_RATE, false, false,
      "The same x (1 + spares)."},
-    {"gpus", "GPUs", COLUMN_COUNT, false, false, "Owned GPUs."},
-    {"nodes", "Nodes", COLUMN_COUNT, false, false, "Full nodes of them."},
+    {"gpus", "GPUs", COLUMN_COUNT, false, false,
+     "GPUs that are owned, in use or planned, as the row says."},
+    {"nodes", "Nodes", COLUMN_COUNT, false, false,
+     "Full nodes that have so many GPUs."},
     {"reserved_gpus", "Reserved", COLUMN_COUNT, false, false,
      "GPUs that are rented for a term, and paid at all hours."},
     {"gpu_hours_per_day", "GPU hours a day", COLUMN_HOURS, false, false, ""},
@@ -188,7 +190,8 @@ static void note_unknown (const plan_view_t *v)
                       "--downtime sets the downtime where no source knows it.");
 }
 
-static void add_share_of (const plan_view_t *v, const char *item, mpq_srcptr seconds)
+static void add_share_of (const plan_view_t *v, const char *item,
+                          mpq_srcptr seconds)
 {
     mpq_t q;
 
@@ -350,8 +353,9 @@ static void add_cash (plan_view_t *v)
 
 /* ---- capacity ---- */
 
-void plan_shares (const plan_query_t *asked, const site_t *site, mpq_srcptr down,
-                  mpq_t ret_down, mpq_t ret_spares, mpq_t ret_target)
+void plan_shares (const plan_query_t *asked, const site_t *site,
+                  mpq_srcptr down, mpq_t ret_down, mpq_t ret_spares,
+                  mpq_t ret_target)
 {
     mpq_set (ret_down, down);
     if (asked->downtime)
@@ -388,14 +392,15 @@ static void note_need (const plan_view_t *v, const values_t *need)
         = breakeven_percent_text (values_get (need, "utilization"));
     GL_AUTOFREE char *spare
         = breakeven_percent_text (values_get (need, "spares"));
-    GL_AUTOFREE char *down = breakeven_percent_text (values_get (need, "downtime"));
-    report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
-                      "%llu GPUs did this work. Planned with %s %% utilization, "
-                      "%s %% spares and %s %% downtime, it takes %s: the pool "
-                      "has less reserve than planned. The report of demand says "
-                      "whether jobs waited.",
-                      (unsigned long long)v->pool->cost.gpus, target, spare,
-                      down, needed);
+    GL_AUTOFREE char *down
+        = breakeven_percent_text (values_get (need, "downtime"));
+    report_note_pool (
+        v->report, NOTE_INFORMATION, v->pool->pool->name,
+        "%llu GPUs did this work. Planned with %s %% utilization, "
+        "%s %% spares and %s %% downtime, it takes %s: the pool "
+        "has less reserve than planned. The report of demand says "
+        "whether jobs waited.",
+        (unsigned long long)v->pool->cost.gpus, target, spare, down, needed);
 }
 
 void plan_need (const plan_view_t *v, mpq_srcptr per_day, values_t *ret_need)
@@ -412,6 +417,39 @@ void plan_per_day (const plan_view_t *v, mpq_t ret_per_day)
     mpq_set_ui (ret_per_day, 0, 1);
     exact_add_scaled (ret_per_day, v->pool->allocated, 24,
                       (int64_t)v->pool->hours * 3600);
+}
+
+/* By the formula, which is a multiple of the demand. */
+static void take_planned (const plan_view_t *v)
+{
+    mpq_t one;
+    values_t need;
+
+    mpq_init (one);
+    mpq_set_ui (one, 1, 1);
+    plan_need (v, one, &need);
+    mpq_srcptr gpus = values_get (&need, "exact_spare");
+    if (gpus)
+        mpq_set (v->pool->planned, gpus);
+    values_clear (&need);
+    mpq_clear (one);
+}
+
+uint64_t plan_planned (const plan_pool_t *pool, const plan_pool_t *more)
+{
+    uint64_t gpus;
+    mpq_t day;
+
+    mpq_init (day);
+    if (more)
+        mpq_set (day, more->allocated);
+    mpq_add (day, day, pool->allocated);
+    mpq_mul (day, day, pool->planned);
+    exact_add_scaled (day, day, 24 - (int64_t)pool->hours * 3600,
+                      (int64_t)pool->hours * 3600);
+    gpus = plan_whole_gpus (day);
+    mpq_clear (day);
+    return gpus;
 }
 
 bool plan_reserves (const plan_view_t *v)
@@ -478,9 +516,8 @@ static void add_growth (plan_view_t *v, mpq_srcptr per_day)
     GL_AUTOFREE char *percent = breakeven_percent_text (rate);
     mpq_set (demand, per_day);
     for (int year = 1; year <= GROWTH_YEARS; year++) {
-        GL_AUTOFREE char *item
-            = xasprintf ("in %d months, with %s %% growth a year", 12 * year,
-                         percent);
+        GL_AUTOFREE char *item = xasprintf (
+            "in %d months, with %s %% growth a year", 12 * year, percent);
         mpq_t more;
         mpq_init (more);
         mpq_mul (more, demand, rate);
@@ -491,6 +528,42 @@ static void add_growth (plan_view_t *v, mpq_srcptr per_day)
     mpq_clears (rate, demand, NULL);
 }
 
+static void add_gpus (const plan_view_t *v, const char *item, uint64_t gpus)
+{
+    uint64_t step = (uint64_t)v->pool->pool->gpus_per_node;
+
+    plan_row (v, item);
+    report_put_count (v->report, PLAN_GPUS, gpus);
+    report_put_count (v->report, PLAN_NODES, (gpus + step - 1) / step);
+}
+
+/* The GPUs of the rows and what the verdict makes of them, in a sentence each. */
+static void answer_capacity (const plan_view_t *v, const plan_pool_t *pools,
+                             size_t count)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    for (size_t i = 0; i < count; i++) {
+        const plan_pool_t *p = &pools[i];
+        if (!p->asked || !p->verdict.action || p->hours == 0)
+            continue;
+        unsigned long long used = plan_busiest (p), gpus = p->cost.gpus,
+                           planned = plan_planned (p, NULL);
+        buffer_printf (
+            &out,
+            "%s%s: the busiest hour took %llu of the %llu GPUs, and "
+            "target and spares ask for %llu%s. %s",
+            out.length ? " " : "", p->pool->name, used, gpus, planned,
+            used > gpus      ? ": there were more GPUs than today"
+            : planned > gpus ? ": the reserve is smaller than planned, "
+                               "but no GPU was lacking"
+                             : "",
+            p->verdict.action);
+    }
+    if (out.length)
+        report_section_answer (v->report, buffer_text (&out));
+}
+
 static void add_capacity (plan_view_t *v)
 {
     const plan_pool_t *p = v->pool;
@@ -498,13 +571,11 @@ static void add_capacity (plan_view_t *v)
 
     if (p->hours == 0)
         return;
-    plan_row (v, "there are");
-    report_put_count (v->report, PLAN_GPUS, p->cost.gpus);
-    report_put_count (v->report, PLAN_NODES,
-                      p->cost.gpus / (uint64_t)p->pool->gpus_per_node);
+    add_gpus (v, "there are", p->cost.gpus);
+    add_gpus (v, "in use at the busiest hour", plan_busiest (p));
     mpq_init (day);
     plan_per_day (v, day);
-    add_need (v, "for the demand of the period", day, true);
+    add_need (v, "planned for the demand of the period", day, true);
     add_trend (v);
     add_growth (v, day);
     mpq_clear (day);
@@ -543,7 +614,8 @@ static const struct {
      plan_tornado, next_help},
     {"egress", "Traffic out of the cloud: cost of a year",
      "The GB that leave the cloud each day, if all work is rented, by "
-     "the tiers of a month; Per GPU hour is this divided by the hours of GPUs at "
+     "the tiers of a month; Per GPU hour is this divided by the hours of GPUs "
+     "at "
      "work. It is in addition to the price of the hour, and not in the rows "
      "above.",
      plan_egress, NULL},
@@ -556,33 +628,48 @@ static const struct {
      "against ",
      add_cash, cash_help},
     {"capacity", "Capacity",
-     "GPUs and full nodes for the demand: GPU hours a day / (24 x target x (1 "
-     "- downtime)) x (1 + spares), then full nodes. The target is the planned "
-     "utilization; downtime is as measured and spares are 10 %, unless others "
-     "were chosen.",
+     "The busiest hour is what the work took, in whole GPUs. The plan adds a "
+     "reserve: GPU hours a day / (24 x target x (1 - downtime)) x (1 + "
+     "spares), "
+     "then full nodes. The target is the planned utilization; downtime is as "
+     "measured and spares are 10 %, unless others were chosen. So the plan may "
+     "ask for more GPUs than there are, which did all work.",
      add_capacity, NULL},
 };
 
-static void add_section (plan_view_t *v, size_t at, const plan_pool_t *pools,
-                         size_t count)
+/* The section of what to do is made of pools that are not asked for, too: `aside`, which
+ * is dropped. */
+static void add_section (plan_view_t *v, size_t at, plan_pool_t *pools,
+                         size_t count, report_t *aside)
 {
+    report_t *report = v->report;
     BUFFER_AUTO help = BUFFER_INIT;
-    unsigned has = 0;
+    unsigned has = 0, not_shown = 0;
 
     report_section (v->report, sections[at].title, "");
     v->analysis = sections[at].analysis;
-    v->has = &has;
     for (size_t i = 0; i < count; i++) {
+        if (!pools[i].asked && sections[at].add != plan_mix)
+            continue;
         v->pool = &pools[i];
+        v->report = pools[i].asked ? report : aside;
+        v->has = pools[i].asked ? &has : &not_shown;
         values_init (&v->values);
         take_values (v);
         v->made_count
             = formula_solve (formula_named ("use"), &v->values, v->made);
         v->used = values_get (&v->values, "used");
         v->measured = values_true (&v->values, "used");
+        if (sections[at].add == plan_mix)
+            take_planned (v);
         sections[at].add (v);
         values_clear (&v->values);
     }
+    v->report = report;
+    if (sections[at].add == plan_mix)
+        plan_say_verdicts (v, pools, count);
+    if (sections[at].add == add_capacity)
+        answer_capacity (v, pools, count);
     buffer_add_text (&help, sections[at].help);
     if (sections[at].more)
         sections[at].more (&help, has);
@@ -619,9 +706,9 @@ void plan_put_choices (report_t *report, const site_t *site,
 }
 
 void plan_fill (report_t *report, const report_query_t *query,
-                const plan_query_t *asked, const plan_pool_t *pools,
-                size_t count)
+                const plan_query_t *asked, plan_pool_t *pools, size_t count)
 {
+    report_t *aside = report_new ("plan", "");
     plan_view_t view = {.report = report,
                         .site = query->site,
                         .period = query->period,
@@ -630,23 +717,27 @@ void plan_fill (report_t *report, const report_query_t *query,
     report_parameter (report, "currency", query->site->currency);
     plan_put_choices (report, query->site, asked);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
+    report_columns (aside, columns, GL_ARRAY_SIZE (columns));
     report->notes_last = true;
     for (size_t i = 0; i < GL_ARRAY_SIZE (sections); i++)
         if (asked->egress || sections[i].add != plan_egress)
-            add_section (&view, i, pools, count);
+            add_section (&view, i, pools, count, aside);
+    report_free (aside);
     for (size_t i = 0; i < count; i++)
-        if (!pools[i].has_cost) {
+        if (pools[i].asked && !pools[i].has_cost) {
             report_note_pool (report, NOTE_WARNING, pools[i].pool->name,
                               "the cost is unknown.");
             report_note_pool (report, NOTE_COMMAND, pools[i].pool->name,
                               "enter the cost under 'assets', 'staff', 'power' "
                               "and 'costs' of the configuration.");
         }
-    report_note (report, NOTE_INFORMATION,
-                 "Not considered: demand that waited in the queue (the report of "
-                 "demand has it) or went elsewhere, %sstorage of rented "
-                 "capacity, price increases.",
-                 asked->egress ? "" : "egress and ");
+    report_note (
+        report, NOTE_INFORMATION,
+        "Not considered: demand that waited in the queue (the report of "
+        "demand has it) or went elsewhere, %sstorage of rented "
+        "capacity, price increases. No amount includes what waiting costs "
+        "the people whose jobs wait.",
+        asked->egress ? "" : "egress and ");
     report_note (report, NOTE_COMMAND,
                  "Other inputs are chosen with --target, --spares, --downtime, "
                  "--interruptible, --vary, --growth and --egress of 'gpuledger "

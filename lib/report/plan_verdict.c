@@ -1,5 +1,7 @@
 /* What to do with a pool that has no price to compare with: the action first, then what a
  * year costs or saves, then how sure that is. */
+#include <stdlib.h>
+
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
@@ -80,12 +82,24 @@ static const char *no_price (const plan_view_t *v)
                : "no price to rent a GPU is entered";
 }
 
-static void say (const plan_view_t *v, const char *action, const char *why)
+void plan_verdict_say (const plan_view_t *v, const char *action,
+                       const char *why, uint64_t kept)
 {
+    plan_verdict_t *verdict = &v->pool->verdict;
     GL_AUTOFREE char *certain = plan_certainty (v);
-    GL_AUTOFREE char *hint = xasprintf ("%s %s", why, certain);
 
-    report_figure (v->report, v->pool->pool->name, action, hint, COLUMN_WORDS);
+    verdict->action = xstrdup (action);
+    verdict->why = xasprintf ("%s %s", why, certain);
+    verdict->kept = kept;
+}
+
+void plan_verdict_clear (plan_verdict_t *verdict)
+{
+    free (verdict->action);
+    free (verdict->why);
+    free (verdict->load);
+    free (verdict->saving);
+    free (verdict->saved);
 }
 
 /* Nothing is given up for what was seen on some days. */
@@ -101,9 +115,11 @@ void plan_verdict_unused (const plan_view_t *v)
         = xasprintf ("No job used its %llu GPUs. %s",
                      (unsigned long long)v->pool->cost.gpus, saving);
 
-    say (v,
-         is_short (v) ? "Look again after a full month." : "Give the pool up.",
-         is_short (v) ? "No job used its GPUs." : why);
+    if (is_short (v))
+        plan_verdict_say (v, "Look again after a full month.",
+                          "No job used its GPUs.", v->pool->cost.gpus);
+    else
+        plan_verdict_say (v, "Give the pool up.", why, 0);
 }
 
 /* ---- the work was done ---- */
@@ -169,39 +185,49 @@ static void load_clear (load_t *l)
     free (l->limit);
 }
 
+static void say_spare (const load_t *l)
+{
+    const plan_view_t *v = l->v;
+    uint64_t gpus = l->spare_nodes * (uint64_t)v->pool->cost.gpus_per_node;
+    GL_AUTOFREE char *saving = saving_words (v, gpus);
+    GL_AUTOFREE char *action = xasprintf ("Give %llu of %llu nodes up.",
+                                          (unsigned long long)l->spare_nodes,
+                                          (unsigned long long)l->nodes);
+    GL_AUTOFREE char *why = xasprintf (
+        "%s Jobs used %s; the other nodes had room for the busiest "
+        "hour, too.",
+        saving, l->load);
+
+    plan_verdict_say (v, action, why, v->pool->cost.gpus - gpus);
+}
+
+/* What to do depends on the other pools. Until they have room for the work it stays. */
 static void say_little (const load_t *l)
 {
-    uint64_t step = (uint64_t)l->v->pool->cost.gpus_per_node;
-    bool some = l->spare_nodes > 0;
-    GL_AUTOFREE char *saving
-        = saving_words (l->v, some ? l->spare_nodes * step : l->nodes * step);
-    GL_AUTOFREE char *action
-        = some ? xasprintf ("Give %llu of %llu nodes up.",
-                            (unsigned long long)l->spare_nodes,
-                            (unsigned long long)l->nodes)
-          : l->nodes == 1
-              ? xstrdup ("Move the work and give the pool up.")
-              : xstrdup ("Buy nothing, and move peaks to quiet hours.");
-    GL_AUTOFREE char *why
-        = some ? xasprintf ("%s Jobs used %s; the other nodes had room for the "
-                            "busiest hour, too.",
-                            saving, l->load)
-          : l->nodes == 1
-              ? xasprintf ("%s Jobs used %s. Another pool must have room for "
-                           "this work.",
-                           saving, l->load)
-              : xasprintf ("Jobs used %s, and the busiest hours needed all "
-                           "nodes.",
-                           l->load);
+    const plan_view_t *v = l->v;
+    plan_verdict_t *verdict = &v->pool->verdict;
+    uint64_t gpus = v->pool->cost.gpus;
 
-    say (l->v, action, why);
+    plan_verdict_say (v,
+                      l->nodes == 1
+                          ? "Keep the pool."
+                          : "Buy nothing, and move peaks to quiet hours.",
+                      "", gpus);
+    verdict->moves = true;
+    verdict->load = xasprintf ("%s%s", l->load,
+                               l->nodes == 1 ? ""
+                                             : ", and the busiest hours needed "
+                                               "all nodes");
+    verdict->saving = saving_words (v, gpus);
+    verdict->saved = year_text (v, gpus, true);
 }
 
 static void say_short (const load_t *l)
 {
     GL_AUTOFREE char *why = xasprintf ("Jobs used %s.", l->load);
 
-    say (l->v, "Look again after a full month.", why);
+    plan_verdict_say (l->v, "Look again after a full month.", why,
+                      l->v->pool->cost.gpus);
 }
 
 static void say_well_used (const load_t *l)
@@ -222,20 +248,25 @@ static void say_well_used (const load_t *l)
                                "some of it is unknown: %s.",
                                l->load, l->limit, cost, no_price (v));
 
-    say (v, l->over ? "Buy nothing." : "Nothing to do.", why);
+    plan_verdict_say (v, l->over ? "Buy nothing." : "Nothing to do.", why,
+                      v->pool->cost.gpus);
 }
 
 void plan_verdict_alone (const plan_view_t *v, bool done, uint64_t peak_gpus)
 {
     const site_pool_t *pool = v->pool->pool;
+    uint64_t pool_gpus = v->pool->cost.gpus;
     load_t load;
 
     load_make (&load, v, peak_gpus);
     if (!done)
-        say (v, "Find out what became of the GPUs.",
-             "More GPUs were in use than there are today.");
+        plan_verdict_say (v, "Find out what became of the GPUs.",
+                          "More GPUs were in use than there are today.",
+                          pool_gpus);
     else if (plan_little_used (v) && is_short (v))
         say_short (&load);
+    else if (plan_little_used (v) && load.spare_nodes > 0)
+        say_spare (&load);
     else if (plan_little_used (v))
         say_little (&load);
     else

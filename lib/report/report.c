@@ -195,6 +195,7 @@ void report_figure (report_t *report, const char *title, const char *value,
     figure->value = xstrdup (value);
     figure->hint = xstrdup (hint);
     figure->type = type;
+    figure->changes = false;
 }
 
 /* An amount without its currency is none. */

@@ -104,6 +104,7 @@ typedef struct {
     char *value; /* NULL: not known */
     char *hint;  /* what it is measured against; may be "" */
     column_type_t type;
+    bool changes; /* a decision to give something up; else all stays */
 } report_figure_t;
 
 /* Some of the rows, under a title of their own: people see a table for each section,

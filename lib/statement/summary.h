@@ -48,6 +48,10 @@ typedef struct {
     const char *before_month;
     bool linked; /* a page of a site: links lead to what lines are made of, not
                     commands */
+    const report_t *decisions;    /* its figures say what to do with pools; NULL: no
+                                     page has that */
+    const char *decided_month;    /* of which it is; an earlier one, if this month is
+                                     not over */
     const bill_t *bill;
     const site_t *paper; /* with the issuer of the month's papers */
     bool goes_on; /* the month is not over: `before` is NULL, as a part is

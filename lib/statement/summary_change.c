@@ -26,6 +26,9 @@ static void put_part (page_t *page, size_t column, const mpz_t units)
         summary_put_money (page, column, units);
 }
 
+/* Of which a sentence names the amounts. */
+#define POOLS_NAMED 4
+
 /* --- why it changed --------------------------------------------------------- */
 
 static void take_teams (page_t *page, const bill_t *bill)
@@ -173,11 +176,41 @@ static char *parts_of_change (const page_t *page)
     return buffer_take (&out);
 }
 
+/* "Jobs used 8004.361905 GPU hours: 800.619246 GPU hours less." */
+static char *hours_text (const page_t *page)
+{
+    const bill_t *const bills[] = {page->s->bill, page->s->before};
+    GL_AUTOFREE char *used = NULL, *change = NULL;
+    mpq_t seconds[2];
+    char *text;
+
+    for (size_t k = 0; k < 2; k++) {
+        size_t count;
+        const posting_t *rows = postings (bills[k], &count);
+        mpq_init (seconds[k]);
+        for (size_t i = 0; i < count; i++)
+            if (rows[i].kind == BILL_CHARGE)
+                mpq_add (seconds[k], seconds[k], rows[i].gpu_seconds);
+    }
+    used = report_hours_text (seconds[0]);
+    mpq_sub (seconds[1], seconds[0], seconds[1]);
+    change = report_hours_text (seconds[1]);
+    text = mpq_sgn (seconds[1]) == 0
+               ? xasprintf ("Jobs used %s GPU hours, as many as then.", used)
+               : xasprintf ("Jobs used %s GPU hours: %s GPU hours %s.", used,
+                            *change == '-' ? change + 1 : change,
+                            *change == '-' ? "less" : "more");
+    mpq_clear (seconds[0]);
+    mpq_clear (seconds[1]);
+    return text;
+}
+
 /* The team with the largest change comes first. */
 static void note_change (page_t *page, size_t largest)
 {
     const variance_t *v = &page->variance[largest];
     GL_AUTOFREE char *parts = parts_of_change (page);
+    GL_AUTOFREE char *hours = hours_text (page);
     GL_AUTOFREE char *all = NULL, *most = NULL;
     mpz_t change;
 
@@ -189,9 +222,9 @@ static void note_change (page_t *page, size_t largest)
     mpz_clear (change);
     if (*parts)
         report_note (page->report, NOTE_INFORMATION,
-                     "The amount due changed by %s %s since %s: %s. The "
+                     "The amount due changed by %s %s since %s: %s. %s The "
                      "largest change is that of %s, %s.",
-                     all, page->currency, page->s->before_month, parts,
+                     all, page->currency, page->s->before_month, parts, hours,
                      team_text (page, largest), most);
 }
 
@@ -341,28 +374,28 @@ static char *capacity_text (const page_t *page, const struct costs *later,
     return text;
 }
 
-/* " (pool h100: +3743.90)": where most of the change of what is not covered comes from. */
-static char *uncovered_pool (const page_t *page, const struct costs *later,
-                             const struct costs *before)
+/* " (h100 +3743.90, slices -395.11)": the pools in which what is not covered changed, if these
+ * are few. */
+static char *uncovered_pools (const page_t *page, const struct costs *later,
+                              const struct costs *before)
 {
     cube_t *pools
         = cube_difference (later->uncovered_by, before->uncovered_by, false);
-    const posting_t *largest = NULL;
-    char *text = NULL;
+    size_t count = cube_count (pools);
+    buffer_t out = BUFFER_INIT;
 
-    for (size_t i = 0; i < cube_count (pools); i++) {
+    for (size_t i = 0; i < count && count <= POOLS_NAMED; i++) {
         const posting_t *row = cube_row (pools, i);
-        if (!largest
-            || mpz_cmpabs (row->charge_units, largest->charge_units) > 0)
-            largest = row;
-    }
-    if (largest && largest->pool) {
         GL_AUTOFREE char *amount
-            = report_signed_text (summary_money (page, largest->charge_units));
-        text = xasprintf (" (pool %s: %s)", largest->pool, amount);
+            = report_signed_text (summary_money (page, row->charge_units));
+        buffer_printf (&out, "%s%s %s", i == 0 ? " (" : ", ",
+                       row->pool ? row->pool : key_info (KEY_POOL)->absent,
+                       amount);
     }
     cube_free (pools);
-    return text ? text : xstrdup ("");
+    if (out.length > 0)
+        buffer_add_char (&out, ')');
+    return buffer_take (&out);
 }
 
 /* "rose by 687.65 USD", "2661.14 USD less": the size of the change between two texts, of which
@@ -389,7 +422,7 @@ static char *change_text (const page_t *page, const mpz_t change,
 static void note_payers (page_t *page, const struct costs *later,
                          const struct costs *before)
 {
-    GL_AUTOFREE char *pool = uncovered_pool (page, later, before);
+    GL_AUTOFREE char *pools = uncovered_pools (page, later, before);
     GL_AUTOFREE char *owner = NULL, *cost = NULL, *teams = NULL;
     mpz_t change, of_cost;
 
@@ -413,7 +446,7 @@ static void note_payers (page_t *page, const struct costs *later,
                  "Paid by %s: %s in %s%s. The cost of the pools %s, and teams "
                  "pay %s.",
                  summary_payer (page->s->paper), owner, page->s->before_month,
-                 pool, cost, teams);
+                 pools, cost, teams);
     mpz_clear (change);
     mpz_clear (of_cost);
 }

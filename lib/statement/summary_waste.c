@@ -69,10 +69,9 @@ static void put_waste (page_t *page, const waste_t *row)
         mpz_set (whole, page->all.after);
     else
         summary_costs (page, whole);
-    summary_put_made (page,
-                      info->group == WASTE_OF_JOBS ? AT_DUE_SHARE
-                                                   : AT_COST_SHARE,
-                      report_units_percent_text (row->units, whole));
+    summary_put_made (
+        page, info->group == WASTE_OF_JOBS ? AT_DUE_SHARE : AT_COST_SHARE,
+        report_units_percent_text (row->units, whole));
     mpz_clear (whole);
 }
 
@@ -170,6 +169,7 @@ struct action {
     char *command;
     const char *team; /* that it is about; NULL: none */
     const char *pool; /* likewise */
+    bool decided;     /* it repeats a decision */
     mpz_t units;
 };
 
@@ -219,7 +219,7 @@ static const struct {
     const char *after;
     const char *report;
 } remedies[] = {
-    {REMAINDER_IDLE, "Fill or reduce ", ", which had no jobs", "plan"},
+    {REMAINDER_IDLE, "Fill ", ", which had no jobs", "plan"},
     {REMAINDER_STRANDED, "Change the MIG layout of ",
      ", whose free parts were too small for another job", "utilization"},
     {REMAINDER_CPU_STRANDED, "Look at jobs that take all CPUs or memory of ",
@@ -231,21 +231,77 @@ static const struct {
     {REMAINDER_DOWN, "Repair nodes of ", ", which was down", "utilization"},
 };
 
+/* What the page of decisions says of the pool; NULL: nothing. */
+static const report_figure_t *decision_on (const page_t *page, const char *pool)
+{
+    const report_t *decisions = page->s->decisions;
+
+    return decisions && pool
+               ? GL_FIND (decisions->figure, decisions->figure_count, it,
+                          !strcmp (it->title, pool))
+               : NULL;
+}
+
+/* All capacity without jobs of a pool of which something is to be given up: what the decision
+ * says, and no second advice for each cause. */
+static void offer_decisions (page_t *page, struct action *action)
+{
+    cube_t *pools = cube_new (&waste_rows, "pool,what");
+    size_t end;
+
+    cube_add_cube (pools, page->waste);
+    for (size_t i = 0; i < cube_count (pools); i = end) {
+        const char *pool = ((const waste_t *)cube_row (pools, i))->keys.pool;
+        const report_figure_t *decision = decision_on (page, pool);
+        waste_t sum;
+        fields_init (&waste_rows, &sum);
+        for (end = i; end < cube_count (pools); end++) {
+            const waste_t *row = cube_row (pools, end);
+            if (!text_same (row->keys.pool, pool))
+                break;
+            if (waste_info (row->what)->group == WASTE_OF_CAPACITY)
+                fields_add (&waste_rows, &sum, row, 1);
+        }
+        if (decision && decision->changes) {
+            GL_AUTOFREE char *hours = tenths (sum.seconds);
+            GL_AUTOFREE char *of
+                = strcmp (page->s->decided_month, page->s->month)
+                      ? xasprintf (" of %s", page->s->decided_month)
+                      : xstrdup ("");
+            offer (action,
+                   (struct action){
+                       .text = xasprintf (
+                           "%s: %s Decisions%s says why, and what a year "
+                           "saves. In this month jobs did not use %s GPU hours",
+                           pool, decision->value, of, hours),
+                       .pool = decision->title,
+                       .decided = true},
+                   sum.units);
+        }
+        fields_clear (&waste_rows, &sum);
+    }
+    cube_free (pools);
+}
+
 static void offer_capacity (page_t *page, struct action *action,
                             const waste_t *row, const char *hours)
 {
+    const report_figure_t *decision = decision_on (page, row->keys.pool);
+
+    if (decision && decision->changes)
+        return;
     for (size_t i = 0; i < GL_ARRAY_SIZE (remedies); i++) {
         GL_AUTOFREE char *report = xasprintf ("report %s", remedies[i].report);
         if (strcmp (remainder_info (remedies[i].id)->word, row->what) != 0)
             continue;
-        offer (action,
-               (struct action){.text = xasprintf ("%s%s%s: %s GPU hours",
-                                                  remedies[i].before, row->keys.pool,
-                                                  remedies[i].after, hours),
-                               .command
-                               = command_of (page, report, "--pool", row->keys.pool),
-                               .pool = row->keys.pool},
-               row->units);
+        offer (
+            action,
+            (struct action){
+                .text = xasprintf ("%s%s%s: %s GPU hours", remedies[i].before,
+                                   row->keys.pool, remedies[i].after, hours),
+                .command = command_of (page, report, "--pool", row->keys.pool),
+                .pool = row->keys.pool},
+            row->units);
     }
 }
 
@@ -267,17 +323,19 @@ static const struct {
 static void offer_jobs (page_t *page, struct action *action, const waste_t *row,
                         const char *hours)
 {
-    const char *team = row->keys.team ? row->keys.team : key_info (KEY_TEAM)->absent;
+    const char *team
+        = row->keys.team ? row->keys.team : key_info (KEY_TEAM)->absent;
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (questions); i++)
         if (!strcmp (questions[i].what, row->what))
             offer (action,
-                   (struct action){.text = xasprintf (
-                                       "Ask %s about %s %s: %s GPU hours", team,
-                                       questions[i].about, row->keys.pool, hours),
-                                   .command = command_of (page, "report waste",
-                                                          "--team", team),
-                                   .team = team},
+                   (struct action){
+                       .text
+                       = xasprintf ("Ask %s about %s %s: %s GPU hours", team,
+                                    questions[i].about, row->keys.pool, hours),
+                       .command
+                       = command_of (page, "report waste", "--team", team),
+                       .team = team},
                    row->units);
 }
 
@@ -321,20 +379,28 @@ void summary_actions (page_t *page)
     for (size_t i = 0; i < ACTIONS; i++)
         mpz_init (action[i].units);
     offer_waste (page, action);
+    if (page->s->decisions)
+        offer_decisions (page, action);
     offer_shortfall (page, action);
-    report_section (page->report, "What to do first",
-                    page->s->linked
-                        ? "What could save or recover most in this month: at "
-                          "most so much, and where each amount comes from. "
-                          "Decisions has what to buy, rent or move, with the "
-                          "amounts of a year."
-                        : "What could save or recover most: at most so much, "
-                          "and the command that shows where each amount comes "
-                          "from.");
+    report_section (
+        page->report, "What to do first",
+        page->s->decisions
+            ? "What could save or recover most in this month: at "
+              "most so much, and where each amount comes from. "
+              "Decisions has what to buy, rent or move, with the "
+              "amounts of a year: a row that repeats a decision leads "
+              "there."
+        : page->s->linked
+            ? "What could save or recover most in this month: at "
+              "most so much, and where each amount comes from."
+            : "What could save or recover most: at most so much, "
+              "and the command that shows where each amount comes "
+              "from.");
     for (size_t i = 0; i < ACTIONS; i++) {
         if (action[i].text) {
             report_row (page->report);
-            report_put_text (page->report, AT_SECTION, "action");
+            report_put_text (page->report, AT_SECTION,
+                             action[i].decided ? "decision" : "action");
             report_put_text (page->report, AT_TEAM, action[i].team);
             report_put_text (page->report, AT_POOL, action[i].pool);
             report_put_text (page->report, AT_NAME, action[i].text);

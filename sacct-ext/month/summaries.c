@@ -289,6 +289,8 @@ static int prepare (struct making *m, gl_error_t *error)
 
     m->periods = m->how->periods;
     m->s.linked = m->how->linked;
+    m->s.decisions = m->how->decisions;
+    m->s.decided_month = m->how->decided_month;
     m->s.chargeback = m->how->chargeback;
     if (!m->periods) {
         if (periods_read (m->store, &m->own, error) < 0)

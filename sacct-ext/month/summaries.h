@@ -26,7 +26,9 @@ typedef struct {
     budget_t *const *budgets; /* with `now`: of all teams, of the month */
     size_t budget_count;
     const periods_t *periods;
-    bool linked; /* as in summary_t */
+    bool linked; /* these three as in summary_t */
+    const report_t *decisions;
+    const char *decided_month;
 } summaries_how_t;
 
 /* The query is a calendar month without filters. `how` may be NULL. Yours:

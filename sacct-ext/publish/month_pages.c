@@ -372,20 +372,24 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *after = of->after ? page_path_month (of->after) : NULL;
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
     GL_AUTOFREE char *waste = page_path_waste (of->month);
-    GL_AUTOFREE char *decisions = page_path_decisions (of->month);
+    GL_AUTOFREE char *decisions
+        = of->decided_month ? page_path_decisions (of->decided_month) : NULL;
     GL_AUTOFREE char *results = page_path_results (NULL, of->month);
     render_link_t near[7];
     page_t page = {.path = path,
                    .title = of->month,
                    .month = of->month,
                    .near = near,
+                   .decisions = decisions,
                    .printed = true};
     summaries_how_t how = {.now = w->month,
                            .before = statements_before (w->statements),
                            .earlier = of->earlier,
                            .earlier_count = of->earlier_count,
                            .periods = of->periods,
-                           .linked = true};
+                           .linked = true,
+                           .decisions = of->decisions,
+                           .decided_month = of->decided_month};
     report_t *report = NULL;
     int rc = write_chargeback (w, &page, &how.chargeback, error);
 

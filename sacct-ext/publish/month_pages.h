@@ -28,6 +28,8 @@ typedef struct {
     const char *after;
     bool closable; /* "closing" says whether the month can be closed */
     bool decided; /* there is a page of its decisions (publish.h) */
+    const report_t *decisions; /* of it, or of the last month that has them, */
+    const char *decided_month; /* and which month that is; NULL: none has */
     const summary_month_t *earlier; /* sums of the months before it */
     size_t earlier_count;
     month_t *

@@ -292,6 +292,8 @@ static char *to_named (const struct place *place, const report_t *report,
         return to_part (place, report, row, "project", text);
     if (section && place->page->team)
         return NULL;
+    if (section && !strcmp (section, "decision") && place->page->decisions)
+        return xstrdup (place->page->decisions);
     if (section && place->page->month && is_waste (section, team))
         return page_path_waste (place->page->month);
     if (pool && !team && place->page->month) /* how its cost was recovered */

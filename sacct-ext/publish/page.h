@@ -43,6 +43,7 @@ typedef struct {
     size_t up_count;
     const render_link_t *near; /* other pages, by path */
     size_t near_count;
+    const char *decisions; /* the page to which rows that repeat a decision lead */
     bool printed; /* it goes to people who want it on paper */
 } page_t;
 

@@ -49,12 +49,12 @@ struct publishing {
     size_t month_count;
     page_site_t pages;
     char *logo;
-    period_t last; /* month that is complete */
-    month_t *written; /* the last one whose pages were written */
-    bool foreseen; /* there is a page of the demand */
+    period_t last;             /* month that is complete */
+    month_t *written;          /* the last one whose pages were written */
+    bool foreseen;             /* there is a page of the demand */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
-    text_list_t verdicts; /* decisions of the last month that is over: a pool and
-                             what to do, in pairs */
+    report_t *
+        decisions; /* of the last month that is over; NULL: not made, or none */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -327,11 +327,11 @@ static int add_configuration (const struct publishing *p, buffer_t *out,
 
     if (!user)
         return -1;
-    buffer_printf (out, "%s\n%s\n%s\n%s\n%s\n%lld %lld %d %d\n", PACKAGE_VERSION,
-                   p->site->issuer.name, p->logo ? p->logo : "",
-                   publish->colour ? publish->colour : "", user,
-                   (long long)publish->jobs, (long long)publish->job_rows,
-                   publish->access, p->pages.pdf);
+    buffer_printf (
+        out, "%s\n%s\n%s\n%s\n%s\n%lld %lld %d %d\n", PACKAGE_VERSION,
+        p->site->issuer.name, p->logo ? p->logo : "",
+        publish->colour ? publish->colour : "", user, (long long)publish->jobs,
+        (long long)publish->job_rows, publish->access, p->pages.pdf);
     return 0;
 }
 
@@ -381,18 +381,19 @@ static int make_decisions (struct publishing *p, const char *month,
     return rc;
 }
 
-static void take_verdicts (struct publishing *p, const report_t *decisions)
+/* Those of the last month that has them, once; they are not made again where its page was. */
+static int know_decisions (struct publishing *p)
 {
-    for (size_t i = 0; i < decisions->figure_count; i++) {
-        const report_figure_t *figure = &decisions->figure[i];
-        GL_AUTOFREE char *text = xasprintf ("%s %s", figure->value, figure->hint);
-        texts_add (&p->verdicts, figure->title);
-        texts_add (&p->verdicts, text);
-    }
+    const struct known_month *last = last_decided (p);
+
+    return !last || p->decisions
+               ? CLI_OK
+               : make_decisions (p, last->name, &p->decisions);
 }
 
 /* The demand of the month, and prices as they were known at its closing, or now. */
-static int write_decisions (struct publishing *p, const month_pages_t *of)
+static int write_decisions (struct publishing *p, const month_pages_t *of,
+                            report_t *report)
 {
     const struct known_month *next
         = GL_FIND (p->month, p->month_count, it,
@@ -411,16 +412,14 @@ static int write_decisions (struct publishing *p, const month_pages_t *of)
                    .up = &up,
                    .up_count = 1,
                    .near = near};
-    report_t *report = NULL;
-    int rc = make_decisions (p, of->month, &report);
+    gl_error_t error;
 
-    if (rc == CLI_OK && !strcmp (of->month, last_decided (p)->name))
-        take_verdicts (p, report);
     if (before)
         near[page.near_count++] = (render_link_t){of->before, before};
     if (after)
         near[page.near_count++] = (render_link_t){of->after, after};
-    return rc == CLI_OK ? write_page (p, &page, report) : rc;
+    return page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)
+                                                             : CLI_OK;
 }
 
 static void show (void *arg, const char *month, size_t done)
@@ -449,6 +448,9 @@ static int write_month (struct publishing *p, size_t index)
         .owner = own_files,
         .progress = show,
         .arg = p};
+    const struct known_month *last = last_decided (p);
+    bool earlier = pages.decided && known != last;
+    report_t *own = NULL;
     size_t count;
     gl_error_t error;
     int rc = query_options_resolve (p->cli, &options, p->site, p->store, "team",
@@ -456,10 +458,16 @@ static int write_month (struct publishing *p, size_t index)
 
     pages.earlier = pages_months (p->pages.pages, &count);
     query.by.count = 0;
+    if (rc == CLI_OK)
+        rc = earlier ? make_decisions (p, known->name, &own)
+                     : know_decisions (p);
+    pages.decisions = earlier ? own : p->decisions;
+    pages.decided_month = earlier ? known->name : last ? last->name : NULL;
     if (rc == CLI_OK && month_pages_write (&pages, &error) < 0)
         rc = fail (p, &error);
     if (rc == CLI_OK && pages.decided)
-        rc = write_decisions (p, &pages);
+        rc = write_decisions (p, &pages, earlier ? own : p->decisions);
+    report_free (own);
     query_options_done (&options);
     return rc;
 }
@@ -488,8 +496,8 @@ static int write_months (struct publishing *p)
 static int write_made (struct publishing *p, const char *path,
                        const char *title, const char *team, report_t *report)
 {
-    return write_page (
-        p, &(page_t){.path = path, .title = title, .team = team}, report);
+    return write_page (p, &(page_t){.path = path, .title = title, .team = team},
+                       report);
 }
 
 /* Who reads a team's pages alone needs a copy of the definitions. */
@@ -497,9 +505,9 @@ static int write_definitions (struct publishing *p, const char *team)
 {
     GL_AUTOFREE char *path = page_path_team (team, "definitions");
 
-    return p->pages.restricted ? write_made (p, path, "Definitions", team,
-                                             glossary_report ())
-                               : CLI_OK;
+    return p->pages.restricted
+               ? write_made (p, path, "Definitions", team, glossary_report ())
+               : CLI_OK;
 }
 
 static int write_teams (struct publishing *p)
@@ -596,26 +604,23 @@ static int write_file (struct publishing *p, const char *path, const char *text)
                : CLI_OK;
 }
 
-/* Those of the page of decisions; it is not made again where nothing has changed. */
-static int add_verdicts (struct publishing *p, const char *month,
-                         report_t *index)
+/* Those of the page of decisions. */
+static int add_verdicts (struct publishing *p, report_t *index)
 {
     report_list_t *list;
-    report_t *decisions = NULL;
-    int rc = CLI_OK;
+    int rc = know_decisions (p);
 
-    if (p->verdicts.count == 0) {
-        rc = make_decisions (p, month, &decisions);
-        if (rc == CLI_OK)
-            take_verdicts (p, decisions);
-        report_free (decisions);
-    }
-    if (p->verdicts.count == 0)
+    if (rc != CLI_OK || !p->decisions || p->decisions->figure_count == 0)
         return rc;
-    list = report_list (index, "Buy, rent or move: what to do, and what it saves");
+    list = report_list (index,
+                        "Buy, rent or move: what to do, and what it saves");
     list->leads = true;
-    for (size_t i = 0; i < p->verdicts.count; i += 2)
-        report_list_item (list, p->verdicts.item[i], p->verdicts.item[i + 1]);
+    for (size_t i = 0; i < p->decisions->figure_count; i++) {
+        const report_figure_t *figure = &p->decisions->figure[i];
+        GL_AUTOFREE char *text
+            = xasprintf ("%s %s", figure->value, figure->hint);
+        report_list_item (list, figure->title, text);
+    }
     return rc;
 }
 
@@ -634,7 +639,7 @@ static int write_index (struct publishing *p)
                    .near_count = 3};
     report_t *report = pages_index (p->pages.pages);
     gl_error_t error;
-    int rc = last ? add_verdicts (p, last->name, report) : CLI_OK;
+    int rc = add_verdicts (p, report);
 
     if (last) {
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
@@ -732,7 +737,7 @@ static void done (struct publishing *p)
     pages_free (p->pages.pages);
     pseudonyms_free (p->pages.users);
     periods_free (p->periods);
-    texts_clear (&p->verdicts);
+    report_free (p->decisions);
     query_options_done (&p->options);
     free (p->logo);
 }

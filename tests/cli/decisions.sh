@@ -195,9 +195,9 @@ ledger report plan -S 2025-07-01 -E 2026-07-01 --pool p --against rent -P >plan.
 is "$(sed -n 1p wanted)" "$(plan use 'allocated to jobs' 4)" "the measured share"
 is "$(sed -n 2p wanted)" "$(plan breakeven 'rent: rented price' 4)" "the break-even"
 is "$(sed -n 3p wanted)" "$(field plan.p 'after 5 years' saving)" "the saving after five years"
-is "$(sed -n 4p wanted)" "$(field plan.p 'for the demand of the period' gpu_hours_per_day)" "GPU hours a day"
+is "$(sed -n 4p wanted)" "$(field plan.p 'planned for the demand of the period' gpu_hours_per_day)" "GPU hours a day"
 # 547.945 / (24 x 0.8) x 1.1 = 31.39
-is "28.54 31.39 32 4" "$(fields plan.p 'for the demand of the period' gpus_needed gpus_with_spares \
+is "28.54 31.39 32 4" "$(fields plan.p 'planned for the demand of the period' gpus_needed gpus_with_spares \
     gpus nodes)" "GPUs and nodes that it needs"
 test -n "$(field plan.p 'in 12 months, if the trend continues' gpu_hours_per_day)"
 result $? "twelve whole months have a trend"
@@ -426,8 +426,22 @@ grep -q "^Buy nothing. The GPUs did all work: jobs used 146.4 GPU hours a day.* 
 result $? "above it, more is bought only if jobs wait"
 sed 's/gpus_per_node: 4/gpus_per_node: 16/; s/n\[01-04\]/n01/; s/units: 4/units: 1/' none.yaml >one.yaml
 verdict one.yaml --month 2026-04 >said
-grep -q "^Move the work and give the pool up. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs; " said
-result $? "a node that is little used: move its work"
+busiest=$("$program" --quiet --config one.yaml --store sqlite:mix.db report usage --month 2026-04 --by hour --pool m -P -n -o gpu_hours |
+    awk '{gpus = int ($1); gpus += gpus < $1; if (gpus > most) most = gpus} END {print most}')
+grep -q "^Keep the pool. .* No other pool of the site has room for ${busiest:-none} GPUs at its busiest hour. With room elsewhere, giving it up would save up to 110240.00 USD a year." said
+result $? "a node that is little used is kept where no other pool has room for its work"
+# All 104 GPUs of q are in use: of another node 8 are not.
+sed 's/q\[01-13\]/q[01-14]/' one.yaml >room.yaml
+verdict room.yaml --month 2026-04 >said
+left=$("$program" --quiet --config room.yaml --store sqlite:mix.db report usage --month 2026-04 --by hour,pool -P -n -o hour,pool,gpu_hours |
+    awk -F'|' '$2 == "m" || $2 == "q" {gpus = int ($3); used[$1] += gpus + (gpus < $3)}
+        END {for (h in used) if (used[h] > most) most = used[h]; print 112 - most}')
+grep -q "^Move the work to q and give the pool up. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs; .* In every hour q has room for this work, which needs $busiest GPUs at its busiest hour. Then at least ${left:-none} of its GPUs stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q has 112." said
+result $? "where one has, the work moves there"
+sed '/name: q/s/gpu: H100-SXM5-80GB/gpu: T4/' room.yaml >small.yaml
+verdict small.yaml --month 2026-04 >said
+grep -q "^Keep the pool. .* No other pool of the site that stays has GPUs for this work: of 80 GB or more." said
+result $? "GPUs with less memory do not take it"
 verdict none.yaml -S 2026-04-01 -E 2026-04-09 >said
 grep -q "^Look again after a full month. Jobs used 120.0 GPU hours a day, 31.2 % of the 16 GPUs. .* use of 8 days only" said
 result $? "from some days alone, nothing is given up"
@@ -485,10 +499,10 @@ result $? "a price whose hours are all lost is refused"
 
 # F15 as worked in the guide: 2,400 GPU hours a day are 100 GPUs at all hours.
 mixed report plan --month 2026-04 --pool q --downtime 5% --spares 10% --target 80% -P >mix.plan
-is "2400.000000 131.58 144.74 145 19" "$(fields mix.plan 'for the demand of the period' \
+is "2400.000000 131.58 144.74 145 19" "$(fields mix.plan 'planned for the demand of the period' \
     gpu_hours_per_day gpus_needed gpus_with_spares gpus nodes)" "chosen downtime, spares and target"
 mixed report plan --month 2026-04 --pool q --downtime 0 --spares 0 --target 100% -P >mix.plan
-is "100.00 100.00 100 13" "$(fields mix.plan 'for the demand of the period' \
+is "100.00 100.00 100 13" "$(fields mix.plan 'planned for the demand of the period' \
     gpus_needed gpus_with_spares gpus nodes)" "none of them"
 for wrong in 'plan --downtime 100%' 'plan --target 0' 'plan --spares much' \
     'plan --interruptible 101%' 'plan --vary 100%' 'plan --growth 0' 'usage --vary 5%' 'usage --spares 5%' 'breakeven --target 70%'; do

@@ -82,21 +82,26 @@ proof = dict(re.findall(r"(due by all teams|less taxes|Paid by Example Universit
 assert len(proof) == 3, proof
 assert Decimal(payers[0]["after"]) == Decimal(proof["due by all teams"]) + Decimal(proof["less taxes"]), proof
 assert payers[1]["after"] == proof["Paid by Example University"], proof
-said = re.search(r"Paid by Example University: ([0-9.]+) USD more than in September.2026 \(pool h100: ([+-][0-9.]+)\)[.] The cost of the pools "
+said = re.search(r"Paid by Example University: ([0-9.]+) USD more than in September.2026 \((h100 [+-][0-9.]+, slices [+-][0-9.]+)\)[.] The cost of the pools "
                  r"rose by ([0-9.]+) USD, and teams pay ([0-9.]+) USD less of it", page)
 assert Decimal(said[1]) == Decimal(payers[1]["change"]) == Decimal(said[3]) + Decimal(said[4]), said[0]
+assert sum(Decimal(p.split()[1]) for p in said[2].split(", ")) == Decimal(said[1]), said[0]
 assert Decimal(said[3]) == after - before and -Decimal(said[4]) == Decimal(payers[0]["change"]), said[0]
 END
 result $? "the kinds of cost, and who pays it, add up to the cost of both months"
-python3 - summary.csv <<'END'
+used () { "$program" --config site.yaml --store sqlite:lab.db report chargeback --month "$1" --by pool --json |
+    python3 -c 'import json, sys
+print("%.1f" % json.load(sys.stdin)["totals"]["gpu_hours"])'; }
+python3 - summary.csv "$(used 2026-09)" "$(used 2026-10)" <<'END'
 import csv, re, sys
 from decimal import Decimal
 rows = [r for r in csv.DictReader(open(sys.argv[1]), delimiter="|") if r["section"] == "change"]
-said = re.search(r"The amount due changed by ([+-][0-9.]+) USD since September.*?2026: (.*?)[.] The largest change is that of (.*?), ([+-][0-9.]+)[.]<", open("page.html").read())
+said = re.search(r"The amount due changed by ([+-][0-9.]+) USD since September.*?2026: (.*?)[.] Jobs used ([0-9.]+) GPU hours: ([0-9.]+) GPU hours less[.] The largest change is that of (.*?), ([+-][0-9.]+)[.]<", open("page.html").read())
 parts = dict(part.rsplit(" ", 1) for part in said[2].split(", "))
 assert sum(Decimal(r["change"]) for r in rows) == Decimal(said[1]) == sum(map(Decimal, parts.values())), said[0]
 assert all(sum(Decimal(r[k] or 0) for r in rows) == Decimal(v) for k, v in parts.items()) and len(parts) > 3, parts
-assert max(rows, key=lambda r: abs(Decimal(r["change"])))["team"] == said[3] and Decimal(rows[0]["change"]) == Decimal(said[4]), said[0]
+assert max(rows, key=lambda r: abs(Decimal(r["change"])))["team"] == said[5] and Decimal(rows[0]["change"]) == Decimal(said[6]), said[0]
+assert Decimal(said[3]) == Decimal(sys.argv[3]) and Decimal(said[4]) == Decimal(sys.argv[2]) - Decimal(sys.argv[3]), said[0]
 END
 result $? "so is that of the amount due, whose largest change is named"
 

@@ -85,8 +85,8 @@ is "$(for from in index month/2026-09 month/2026-10 month/2026-11 month/2026-09-
     echo "$from: $(grep -o 'href="[^"]*decisions.html"' site/$from.html | grep -o '2026-[0-9]*' | tr '\n' ' ')"; done)" \
     "index: 2026-10 
 month/2026-09: 2026-09 
-month/2026-10: 2026-10 
-month/2026-11: 
+month/2026-10: 2026-10 2026-10 
+month/2026-11: 2026-10 
 month/2026-09-decisions: 2026-10 
 month/2026-10-decisions: 2026-09 " "the index, each month that is over, and the months next to it lead to them"
 # The box of the index has the sentences of the page of decisions, after its figures and before its tables.
@@ -99,7 +99,7 @@ want = [t for f in json.load(open(sys.argv[1]))["figures"] for t in (f["title"],
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").split()) for t in texts]
 print(bare(words) == bare(want), words[1].split(".")[0], words[3].split(".")[0], page.index('class="figures"') < page.index("Buy, rent or move") < page.index("<table"))
 END
-is "$(python3 box.py site/month/2026-10-decisions.json)" "True Buy nothing Move the work and give the pool up True" "the index says what to buy and rent, as the page of decisions does"
+is "$(python3 box.py site/month/2026-10-decisions.json)" "True Buy nothing Move the work to h100 and give the pool up True" "the index says what to buy and rent, as the page of decisions does"
 sed '/<h2>For administrators/,$d' site/month/2026-10-decisions.html | sed '1,/<body/d; s/<[^>]*>//g' >body
 ! grep -e ' --[a-z]' -e "gpuledger report" body
 result $? "the page of decisions has commands in its foot note alone"
@@ -108,8 +108,10 @@ result $? "so is the utilization"
 is "$(jq -r '.figures[] | "\(.title) \(.value)"' site/utilization.json | head -n 4 | paste -sd,)" \
     "Allocated 63.56 %,Idle at least 0.33 %,Out of service at least 0.00 %,Unknown 36.11 %" \
     "what is unknown has a tile, and is neither idle nor out of service"
-grep -q 'Change the MIG layout of slices, whose free parts were too small for another job' site/month/2026-10.html
-result $? "free parts that are too small claim no jobs that did not fit"
+# A pool that is to be given up gets no second advice, and that one leads to where it comes from.
+grep 'slices: Move the work to h100 and give the pool up. Decisions says why' site/month/2026-10.html | grep -q 'href="[^"]*2026-10-decisions.html"' &&
+    ! grep -q 'Change the MIG layout of slices' site/month/2026-10.html
+result $? "the month's advice on a pool is that of its decisions, and leads there"
 grep -q 'href="month/2026-10-waste.html">Waste' site/index.html
 result $? "the index leads to the waste of the last full month"
 jq -r '.notes[].text' site/month/2026-10.json >notes
