@@ -378,8 +378,7 @@ static void note_unknown (page_t *page)
         page->report, NOTE_LEAD,
         "%s %% of the cost of the pools, %s %s, is for capacity without "
         "jobs of which no source says whether it was up: it may have "
-        "been idle or down. Before a month is closed, 'gpuledger sync' "
-        "can read that from slurmdbd.",
+        "been idle or down.",
         percent, text, page->currency);
     mpz_clears (unknown, cost, NULL);
 }
@@ -401,8 +400,7 @@ static char *unknown_text (const page_t *page)
     text = mpq_sgn (seconds) == 0
                ? xstrdup ("")
                : xasprintf ("; no source says whether %s GPU hours of free "
-                            "capacity were up ('gpuledger sync' reads node "
-                            "events from slurmdbd)",
+                            "capacity were up",
                             hours);
     mpq_clear (seconds);
     return text;
@@ -449,6 +447,11 @@ static void note_quality (page_t *page)
                      measured ? measured : "0.00", without,
                      (unsigned long long)whole->unknown_jobs,
                      (unsigned long long)whole->jobs, unknown);
+        if (*unknown)
+            report_note (page->report, NOTE_COMMAND,
+                         "'gpuledger sync' reads from slurmdbd when nodes were "
+                         "down. A month keeps what was known when it was "
+                         "closed.");
     }
     mpq_clears (covered, allocated, untagged, all, NULL);
 }
