@@ -418,8 +418,10 @@ static int write_decisions (struct publishing *p, const month_pages_t *of,
         near[page.near_count++] = (render_link_t){of->before, before};
     if (after)
         near[page.near_count++] = (render_link_t){of->after, after};
-    return page_write (&p->pages, &page, report, &error) < 0 ? fail (p, &error)
-                                                             : CLI_OK;
+    return own_files (p, NULL, &error) < 0
+                   || page_write (&p->pages, &page, report, &error) < 0
+               ? fail (p, &error)
+               : CLI_OK;
 }
 
 static void show (void *arg, const char *month, size_t done)

@@ -319,8 +319,8 @@ if [ "$(id -u)" -eq 0 ] && getent group daemon games adm >/dev/null; then
     echo 'publish: {access: groups, readers: [adm]}' >>site.yaml
     lab publish groups && links groups
     result $? "directories for groups"
-    is "$(stat -c '%G %a' groups/team/vision groups/team/vision/2026-10.html groups/month/2026-10.html groups/month/2026-10-waste.html groups/index.html | tr '\n' ' ')" \
-        "daemon 750 daemon 640 adm 640 adm 640 adm 640 " "belong to them alone"
+    is "$(stat -c '%G %a' groups/team/vision groups/team/vision/2026-10.html groups/month/2026-10.html groups/month/2026-10-waste.html groups/month/2026-09-decisions.html groups/month/2026-10-decisions.html groups/index.html | tr '\n' ' ')" \
+        "daemon 750 daemon 640 adm 640 adm 640 adm 640 adm 640 adm 640 " "belong to them alone"
     ! grep -rl 'href="../../\(index\|month\|pool\)' groups/team | grep .
     result $? "and their pages lead nowhere that their readers may not see"
     sed -i 's/daemon/nosuchgroup/' site.yaml
