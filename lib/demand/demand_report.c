@@ -637,6 +637,10 @@ static void add_notes (const demand_page_t *p)
     const demand_t *d = p->d;
     report_t *r = p->report;
 
+    if (d->waits[WAITS_OF_ALL])
+        report_note (r, NOTE_INFORMATION,
+                     "Waiting has no price here, nor in any decision: what it "
+                     "costs the people whose jobs wait is unknown.");
     if (d->from_submission) {
         report_note (r, NOTE_WARNING,
                      "Jobs whose waits count from their submission, because the "

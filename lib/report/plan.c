@@ -309,8 +309,8 @@ static int add_cost (const plan_t *plan, plan_pool_t *pool, int64_t at,
                               error);
 }
 
-/* What is said of pools that are not asked for is dropped with `aside`; without a cost they
- * are known to have no GPUs that could take work. */
+/* What is said of pools that are not asked for is dropped with `aside`; those whose cost cannot
+ * be found have no GPUs then, and take no work. */
 static int add_costs (plan_t *plan, int64_t at, report_t *report,
                       report_t *aside, gl_error_t *error)
 {

@@ -438,15 +438,14 @@ static void take_planned (const plan_view_t *v)
 uint64_t plan_planned (const plan_pool_t *pool, const plan_pool_t *more)
 {
     uint64_t gpus;
+    int64_t seconds = (int64_t)pool->hours * 3600;
     mpq_t day;
 
     mpq_init (day);
+    exact_add_scaled (day, pool->allocated, 24, seconds);
     if (more)
-        mpq_set (day, more->allocated);
-    mpq_add (day, day, pool->allocated);
+        exact_add_scaled (day, more->allocated, 24, seconds);
     mpq_mul (day, day, pool->planned);
-    exact_add_scaled (day, day, 24 - (int64_t)pool->hours * 3600,
-                      (int64_t)pool->hours * 3600);
     gpus = plan_whole_gpus (day);
     mpq_clear (day);
     return gpus;
@@ -556,7 +555,7 @@ static void answer_capacity (const plan_view_t *v, const plan_pool_t *pools,
             out.length ? " " : "", p->pool->name, used, gpus, planned,
             used > gpus      ? ": there were more GPUs than today"
             : planned > gpus ? ": the reserve is smaller than planned, "
-                               "but no GPU was lacking"
+                               "but the GPUs did all of this work"
                              : "",
             p->verdict.action);
     }

@@ -264,16 +264,14 @@ static void offer_decisions (page_t *page, struct action *action)
         }
         if (decision && decision->changes) {
             GL_AUTOFREE char *hours = tenths (sum.seconds);
-            GL_AUTOFREE char *of
-                = strcmp (page->s->decided_month, page->s->month)
-                      ? xasprintf (" of %s", page->s->decided_month)
-                      : xstrdup ("");
+            bool now = !strcmp (page->s->decided_month, page->s->month);
             offer (action,
                    (struct action){
                        .text = xasprintf (
                            "%s: %s Decisions%s says why, and what a year "
                            "saves. In this month jobs did not use %s GPU hours",
-                           pool, decision->value, of, hours),
+                           pool, decision->value,
+                           now ? "" : " of the last full month", hours),
                        .pool = decision->title,
                        .decided = true},
                    sum.units);

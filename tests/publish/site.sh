@@ -112,6 +112,9 @@ is "$(jq -r '.figures[] | "\(.title) \(.value)"' site/utilization.json | head -n
 grep 'slices: Move the work to h100 and give the pool up. Decisions says why' site/month/2026-10.html | grep -q 'href="[^"]*2026-10-decisions.html"' &&
     ! grep -q 'Change the MIG layout of slices' site/month/2026-10.html
 result $? "the month's advice on a pool is that of its decisions, and leads there"
+grep 'slices: Move the work to h100 and give the pool up. Decisions of the last full month says why' site/month/2026-11.html |
+    grep -q 'href="[^"]*2026-10-decisions.html"'
+result $? "a month that is not over repeats those of the last full month"
 grep -q 'href="month/2026-10-waste.html">Waste' site/index.html
 result $? "the index leads to the waste of the last full month"
 jq -r '.notes[].text' site/month/2026-10.json >notes
