@@ -538,7 +538,8 @@ static void put_carbon (page_t *page, const bill_carbon_t *row, size_t number)
     char line[16];
 
     statement_begin_line (page, "carbon", 'G', number, line);
-    report_put_text (page->report, AT_NAME, row->grid ? row->grid : "(no grid)");
+    report_put_text (page->report, AT_NAME,
+                     row->grid ? row->grid : "(no grid)");
     report_put_text (page->report, AT_MONTH, row->month);
     carbon_put (page->report, page->energy, row);
     carbon_put_factor (page->report, page->energy + CARBON_COLUMNS, row);
@@ -770,6 +771,35 @@ void statement_adjustment_list (page_t *page)
     mpz_clear (sum);
 }
 
+/* "in 7 jobs; 3213.3 in 2026-09", where the month before has some. Yours to
+ * free. */
+static char *gpu_hours_hint (const page_t *page, const char *jobs)
+{
+    const statement_t *s = page->s;
+    GL_AUTOFREE char *before = NULL;
+    bill_rows_t of;
+    mpq_t seconds;
+    size_t count;
+    bool any;
+
+    if (!s->before)
+        return xstrdup (jobs);
+    mpq_init (seconds);
+    of = bill_rows_of (s->before, s->team);
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &postings (s->before, &count)[of.index[i]];
+        if (row->kind == BILL_CHARGE)
+            exact_add (seconds, row->gpu_seconds);
+    }
+    any = mpq_sgn (seconds) != 0;
+    mpz_mul_ui (mpq_denref (seconds), mpq_denref (seconds), 3600);
+    mpq_canonicalize (seconds);
+    before = exact_text (seconds, 1);
+    mpq_clear (seconds);
+    return any ? xasprintf ("%s; %s in %s", jobs, before, s->before_month)
+               : xstrdup (jobs);
+}
+
 void statement_figures (page_t *page)
 {
     const char *currency = page->s->query->site->currency;
@@ -779,6 +809,7 @@ void statement_figures (page_t *page)
     GL_AUTOFREE char *jobs
         = xasprintf ("in %llu job%s", (unsigned long long)page->s->jobs,
                      page->s->jobs == 1 ? "" : "s");
+    GL_AUTOFREE char *gpu_hint = gpu_hours_hint (page, jobs);
     GL_AUTOFREE char *rate
         = page->priced ? report_rate_of (page->sum.exact, page->sum.gpu_seconds,
                                          page->sum.cpu_seconds)
@@ -794,7 +825,8 @@ void statement_figures (page_t *page)
     add_payable_figure (page);
     add_change_figure (page);
     if (of_gpus)
-        report_figure (page->report, "GPU hours", hours, jobs, COLUMN_HOURS);
+        report_figure (page->report, "GPU hours", hours, gpu_hint,
+                       COLUMN_HOURS);
     if (of_cpus) {
         GL_AUTOFREE char *cpu_hours = report_hours_text (page->sum.cpu_seconds);
         report_figure (page->report, "CPU hours", cpu_hours, jobs,

@@ -734,8 +734,9 @@ static void fill (struct page *page, cube_t *causes)
                     "of the time of jobs that ended badly.");
     put_causes (page, causes, WASTE_OF_JOBS, "jobs");
     put_total (page, causes, WASTE_OF_JOBS);
-    report_section (page->report, "Who wasted how much",
-                    "The same hours, the largest amount first.");
+    report_section (page->report, "Whose jobs had the wasted hours",
+                    "The same hours, the largest amount first. Of some causes, "
+                    "such as failed nodes, they are not the reason.");
     put_groups (page);
     put_jobs (page, causes, WASTE_OF_JOBS);
     report_section (page->report, "Capacity that no job had",

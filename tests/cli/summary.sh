@@ -26,6 +26,9 @@ for team in vision language spin-off; do
     [ -n "$due" ] || due=$(lab statement "$team" --month 2026-10 --html |
         sed -n 's@.*<dt>Due</dt><dd class="value">\([^<]*\)<.*@\1@p' | tr -cd '0-9.-')
     is "$(column after change | sed -n "s/^$team //p")" "$due" "$team: what its statement says is due"
+    hours=$(lab statement "$team" --month 2026-09 | sed -n 's/^GPU hours *\([0-9.]*\) .*/\1/p')
+    lab statement "$team" --month 2026-10 | grep -q "^GPU hours .*; ${hours:-none} in 2026-09$"
+    result $? "$team: its statement has the GPU hours of the month before"
 done
 awk -F'|' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
          $1 == "change" { rest = $at["change"] * 100
