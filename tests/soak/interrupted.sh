@@ -11,11 +11,11 @@ began () { grep -q '^# 2 minutes' "$scratch/out"; }
 # interrupt SECONDS: after so long a time; to all processes of a terminal, as it does
 interrupt ()
 {
-    set -m # or bash starts it with the signal ignored
-    bash "$abs_top_srcdir/tests/soak/soak.sh" --minutes 2 --seed 5 >"$scratch/out" 2>&1 </dev/null &
+    set -m # or bash starts it with the signal ignored; env: or who started the test did
+    env --default-signal=INT bash "$abs_top_srcdir/tests/soak/soak.sh" --minutes 2 --seed 5 >"$scratch/out" 2>&1 </dev/null &
     soak=$!
     set +m
-    await 60 began || { ok 1 "the soak begins"; note "$(cat "$scratch/out")"; }
+    await 180 began || { ok 1 "the soak begins"; note "$(cat "$scratch/out")"; }
     sleep "$1"
     kill -INT -- "-$soak"
     wait $soak
