@@ -742,8 +742,9 @@ static int prepare_month (billing_t *b, pool_month_t *pm,
     add_credits (b, pm);
     give_first (b, pm);
     give_before (b, pm);
-    billing_idle_give (b->idle, pm->pool, pm->month, path, b->cuts,
-                       b->cut_count, pm->charge);
+    billing_idle_give (b->idle, pm->pool, pm->month, path,
+                       billing_has_days_apart (b), b->cuts, b->cut_count,
+                       pm->charge);
     return 0;
 }
 
@@ -825,6 +826,20 @@ static int by_month (const void *x, const void *y, void *arg)
     return a != c ? (a > c) - (a < c) : (i > k) - (i < k);
 }
 
+struct keeping {
+    const billing_t *billing;
+    const pool_month_t *pool_month;
+};
+
+static bool is_kept (const charge_line_t *line, void *arg)
+{
+    const struct keeping *k = arg;
+    const report_query_t *query = k->billing->query;
+
+    return billing_path_passes (k->billing, query->filters, query->filter_count,
+                                k->pool_month, line->path);
+}
+
 /* Earlier months first: what is due depends on them. Of these payers are asked
  * alone. */
 static int compute_months (billing_t *b, const cost_inputs_t *inputs,
@@ -848,6 +863,9 @@ static int compute_months (billing_t *b, const cost_inputs_t *inputs,
             return -1;
         if (each || at >= b->asked_count)
             charge_forget_lines (pm->charge);
+        else if (b->query->filter_count > 0)
+            charge_keep_lines (pm->charge, is_kept,
+                               &(struct keeping){b, pm});
     }
     return 0;
 }

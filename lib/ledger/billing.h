@@ -89,8 +89,8 @@ void billing_meters (billing_t *billing, const meter_reading_t *readings,
                      size_t count);
 
 /* Once, after the last fact. `each`: gets each pool-month that is asked for as soon as
- * it is computed, for billing_each_of(); its lines are then forgotten. NULL: all
- * lines stay. -1: the cost book cannot be applied, or `each` said so. */
+ * it is computed, for billing_each_of(); its lines are then forgotten. NULL: the
+ * lines that pass the query's filters stay. -1: the cost book cannot be applied, or `each` said so. */
 typedef int (*billing_pool_f) (const billing_t *billing,
                                const pool_month_t *pool_month, void *arg,
                                gl_error_t *error);
@@ -127,8 +127,9 @@ void billing_each_of (const billing_t *billing, const pool_month_t *pool_month,
  * computed, the lines of each pool-month; then the facts once more: rollups of days
  * in the order of time, or all segments. The integer of a line of allocated time is
  * shared over its days in their order (charge.h), as they pass by, so that memory
- * holds the lines. The callback gets parts of days; of such lines gpu_seconds and
- * charge_units alone.
+ * holds the lines. Lines of idle time and of purchases in a month in which nothing changes are
+ * shared evenly. The callback gets parts of days; of lines that are shared
+ * charge_units alone, and gpu_seconds of allocated time.
  */
 typedef struct billing_days billing_days_t;
 billing_days_t *billing_days_new (billing_t *billing, billing_f callback,

@@ -81,30 +81,93 @@ static bool passes (const billing_days_t *d, const pool_month_t *pm,
     return billing_path_passes (d->billing, filter, filter != NULL, pm, path);
 }
 
-/* (1 + integer - exact) / 2 of all parts of its time. */
+/* A line in smallest units, and what with 1/2 is before its first second:
+ * (integer - exact) / 2. */
+static void begin_line (const billing_days_t *d, const charge_line_t *line,
+                        mpq_t exact, mpq_t ret_before)
+{
+    mpq_set (exact, line->charge);
+    scale (d, exact);
+    mpz_mul (mpq_numref (ret_before), mpq_denref (exact), line->charge_units);
+    mpz_sub (mpq_numref (ret_before), mpq_numref (ret_before),
+             mpq_numref (exact));
+    mpz_mul_2exp (mpq_denref (ret_before), mpq_denref (exact), 1);
+    mpq_canonicalize (ret_before);
+}
+
+/* Of all parts of its time. */
+static void take_used (billing_days_t *d, const billing_line_t *from)
+{
+    struct day_line *line = get_line (d, from->pool_month, from->line->path);
+    mpq_t exact, before;
+
+    mpq_inits (exact, before, NULL);
+    mpz_add (line->units, line->units, from->line->charge_units);
+    begin_line (d, from->line, exact, before);
+    mpq_add (line->before, line->before, before);
+    mpq_clears (exact, before, NULL);
+}
+
+static size_t day_of_path (const billing_t *b)
+{
+    size_t at = 0;
+
+    while (b->path[at] != KEY_DAY)
+        at++;
+    return at;
+}
+
+/* A line whose month is one stretch (billing_idle.h), to the callback by its days:
+ * exact_share_in_order() of what each second is charged. */
+static void share_evenly (billing_days_t *d, const billing_line_t *from)
+{
+    const billing_t *b = d->billing;
+    period_t month = from->pool_month->month, day;
+    const char *path[PATH_MAX_LENGTH], *keys[KEYS_MAX];
+    char name[ZONE_STAMP_SIZE];
+    charge_line_t part = {.kind = from->line->kind, .path = path};
+    billing_line_t line = *from;
+    mpq_t exact, before, until;
+    mpz_t given, next;
+
+    memcpy (path, from->line->path, b->path_length * sizeof (*path));
+    path[day_of_path (b)] = name;
+    line.keys = keys;
+    line.line = &part;
+    mpq_inits (part.gpu_seconds, exact, before, until, NULL);
+    mpz_inits (part.charge_units, given, next, NULL);
+    begin_line (d, from->line, exact, before);
+    mpq_set_ui (until, 1, 2);
+    mpq_add (before, before, until);
+    for (int64_t at = month.start; at < month.end; at = day.end) {
+        day = period_clip (zone_unit (b->query->site->zone, CALENDAR_DAY, at),
+                           month);
+        zone_unit_name (b->query->site->zone, CALENDAR_DAY, at, name);
+        mpq_set (until, before);
+        exact_add_scaled (until, exact, day.end - month.start,
+                          month.end - month.start);
+        mpz_fdiv_q (next, mpq_numref (until), mpq_denref (until));
+        mpz_sub (part.charge_units, next, given);
+        mpz_set (given, next);
+        billing_line_keys (b, from->pool_month, path, keys);
+        d->callback (&line, d->arg);
+    }
+    mpq_clears (part.gpu_seconds, exact, before, until, NULL);
+    mpz_clears (part.charge_units, given, next, NULL);
+}
+
 static void take_line (const billing_line_t *from, void *arg)
 {
     billing_days_t *d = arg;
-    struct day_line *line;
-    mpq_t amount, half;
 
     if (!passes (d, from->pool_month, from->line->path))
         return;
-    if (from->line->kind != CHARGE_USED) {
+    if (from->line->kind == CHARGE_USED)
+        take_used (d, from);
+    else if (!billing_path_text (d->billing, from->line->path, KEY_DAY))
+        share_evenly (d, from);
+    else
         d->callback (from, d->arg);
-        return;
-    }
-    line = get_line (d, from->pool_month, from->line->path);
-    mpz_add (line->units, line->units, from->line->charge_units);
-    mpq_inits (amount, half, NULL);
-    mpq_set (amount, from->line->charge);
-    scale (d, amount);
-    mpz_mul (mpq_numref (half), mpq_denref (amount), from->line->charge_units);
-    mpz_sub (mpq_numref (half), mpq_numref (half), mpq_numref (amount));
-    mpz_mul_2exp (mpq_denref (half), mpq_denref (amount), 1);
-    mpq_canonicalize (half);
-    mpq_add (line->before, line->before, half);
-    mpq_clears (amount, half, NULL);
 }
 
 static void free_line (struct day_line *line)

@@ -183,6 +183,33 @@ static int64_t stretch_end (const report_query_t *q, billing_path_t path,
     return end;
 }
 
+/* What is paid for an entitlement is of the time in which the entry holds. */
+static bool entitlement_changes (const site_t *site, const char *pool,
+                                 period_t month)
+{
+    for (size_t i = 0; i < site->entitlement_count; i++) {
+        period_t valid = site->entitlements[i].valid;
+        if (!strcmp (site->entitlements[i].pool, pool)
+            && period_overlaps (valid, month)
+            && (valid.start > month.start || valid.end < month.end))
+            return true;
+    }
+    return false;
+}
+
+/* Nothing changes in the month but the day. */
+static bool is_even (const report_query_t *q, const char *pool, period_t month,
+                     const int64_t *cuts, size_t cut_count)
+{
+    size_t change_count;
+
+    free (site_changes (q->site, month, &change_count));
+    return change_count == 0 && !entitlement_changes (q->site, pool, month)
+           && stretch_end (q, (billing_path_t){NULL, 0}, cuts, cut_count,
+                           month.start, month.end)
+                  == month.end;
+}
+
 static void give_stretches (const report_query_t *q, const char *pool,
                             period_t month, billing_path_t path,
                             const int64_t *cuts, size_t cut_count,
@@ -221,10 +248,11 @@ static bool sells (const site_t *site, const char *pool, period_t month)
 }
 
 void billing_idle_give (const billing_idle_t *idle, const char *pool,
-                        period_t month, billing_path_t path,
+                        period_t month, billing_path_t path, bool days_apart,
                         const int64_t *cuts, size_t cut_count, charge_t *charge)
 {
     const report_query_t *q = idle->query;
+    key_id_t without_days[KEYS_MAX + 1];
     bool any = makes_lines (site_idle_policy (q->site, pool, month))
                || sells (q->site, pool, month);
 
@@ -236,6 +264,12 @@ void billing_idle_give (const billing_idle_t *idle, const char *pool,
         charge_add_reserved (charge, kept->cluster, kept->account, kept->team,
                              kept->gpu_seconds);
         any = true;
+    }
+    if (any && days_apart && is_even (q, pool, month, cuts, cut_count)) {
+        for (size_t i = 0; i < path.length; i++)
+            without_days[i]
+                = path.key[i] == KEY_DAY ? KEY_MONTH : path.key[i];
+        path.key = without_days;
     }
     if (any)
         give_stretches (q, pool, month, path, cuts, cut_count, charge);

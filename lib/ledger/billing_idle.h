@@ -5,6 +5,8 @@
 #ifndef GL_LEDGER_BILLING_IDLE_H
 #define GL_LEDGER_BILLING_IDLE_H
 
+#include <stdbool.h>
+
 #include "money/charge.h"
 #include "usage/capacity.h"
 #include "usage/query.h"
@@ -31,9 +33,10 @@ void billing_idle_reserved (billing_idle_t *idle, const char *pool,
                             const capacity_reserved_t *reserved, size_t count);
 
 /* Both to the charges of the pool-month, as far as its policies ask for them.
- * `cuts`: further ends of stretches. */
+ * `cuts`: further ends of stretches. `days_apart`: a month in which nothing changes is one
+ * stretch without a day, whose lines are the same on each of its seconds. */
 void billing_idle_give (const billing_idle_t *idle, const char *pool,
-                        period_t month, billing_path_t path,
+                        period_t month, billing_path_t path, bool days_apart,
                         const int64_t *cuts, size_t cut_count,
                         charge_t *charge);
 

@@ -625,6 +625,24 @@ static void hand_out (charge_t *charge)
     charge->line_count = count;
 }
 
+void charge_keep_lines (charge_t *charge, charge_wants_f wants, void *arg)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < charge->count; i++) {
+        if (wants (&charge->entries[i].line, arg))
+            charge->entries[kept++] = charge->entries[i];
+        else
+            clear_entry (&charge->entries[i]);
+    }
+    charge->count = charge->size = kept;
+    charge->entries = xreallocarray (charge->entries, kept + 1,
+                                     sizeof (*charge->entries));
+    free (GL_TAKE (charge->lines));
+    charge_free_held (charge);
+    hand_out (charge);
+}
+
 void charge_prepare (charge_t *charge)
 {
     sort_and_merge (charge, true);

@@ -124,6 +124,7 @@
 #define GL_MONEY_CHARGE_H
 
 #include <gmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -305,8 +306,11 @@ charge_t *charge_new (const site_t *site, const char *pool, period_t month,
                       size_t level_count, gl_error_t *error);
 /* Accepts NULL. */
 void charge_free (charge_t *charge);
-/* After charge_compute(): of the results the lines are no more. */
+/* After charge_compute(): of the results the lines are no more, */
 void charge_forget_lines (charge_t *charge);
+/* or those that are not wanted; no charge_under() from then on. */
+typedef bool (*charge_wants_f) (const charge_line_t *line, void *arg);
+void charge_keep_lines (charge_t *charge, charge_wants_f wants, void *arg);
 
 /* Allocated time. Texts are copied. Lines with the same path are added up, so a
  * line may mix prices (after a change within the month). */

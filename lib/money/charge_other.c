@@ -45,7 +45,7 @@ void charge_keep_held (charge_t *charge)
         if (charge->allocated_count == 0 || !goes_on (charge, one, entry)) {
             one = &charge->allocated[charge->allocated_count++];
             for (size_t k = 0; k <= CHARGE_TEAM; k++)
-                one->path[k] = xstrdup (entry_text (charge, entry, k));
+                one->path[k] = entry_text (charge, entry, k);
             one->price = entry->price;
             mpq_inits (one->gpu_seconds, one->price_seconds, NULL);
         }
@@ -58,12 +58,9 @@ void charge_keep_held (charge_t *charge)
 
 void charge_free_held (charge_t *charge)
 {
-    for (size_t i = 0; i < charge->allocated_count; i++) {
-        struct allocation *one = &charge->allocated[i];
-        for (size_t k = 0; k <= CHARGE_TEAM; k++)
-            free (one->path[k]);
-        mpq_clears (one->gpu_seconds, one->price_seconds, NULL);
-    }
+    for (size_t i = 0; i < charge->allocated_count; i++)
+        mpq_clears (charge->allocated[i].gpu_seconds,
+                    charge->allocated[i].price_seconds, NULL);
     free (GL_TAKE (charge->allocated));
     charge->allocated_count = 0;
 }
@@ -82,7 +79,7 @@ charge_t *charge_under (const charge_t *charge, idle_policy_t policy,
     mpq_set (other->cost.by_use, charge->cost.by_use);
     mpq_set (other->suspended, charge->suspended);
     for (size_t i = 0; i < charge->allocated_count; i++)
-        charge_add (other, (const char *const *)charge->allocated[i].path,
+        charge_add (other, charge->allocated[i].path,
                     charge->allocated[i].gpu_seconds,
                     charge->allocated[i].price_seconds,
                     &charge->allocated[i].price);

@@ -70,7 +70,8 @@ struct rounded {
 /* What was allocated to an account at one price, for other policies; under a published price,
  * which is rounded by the line, what was allocated on one line. */
 struct allocation {
-    char *path[CHARGE_TEAM + 1]; /* NULL: absent, or of no one line */
+    const char *path[CHARGE_TEAM + 1]; /* texts of the charge; NULL: absent, or of
+                                          no one line */
     mpq_t gpu_seconds;
     mpq_t price_seconds;
     rate_card_price_t price;

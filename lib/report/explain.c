@@ -573,7 +573,6 @@ static void explain_price (explain_step_t *step, struct piece *p,
 
 struct search {
     struct piece *piece;
-    const pool_month_t *pool_month;
     explain_step_t *step;
     int digits;
 };
@@ -635,8 +634,6 @@ static void take_line (const billing_line_t *line, void *arg)
     struct search *search = arg;
     BUFFER_AUTO where = BUFFER_INIT;
 
-    if (line->pool_month != search->pool_month)
-        return;
     for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
         if (!same_text (line->line->path[i],
                         path_text (search->piece, CHARGE_PATH[i])))
@@ -664,7 +661,7 @@ static void take_line (const billing_line_t *line, void *arg)
 static void explain_charge (explain_step_t *step, struct piece *p)
 {
     const pool_month_t *pm;
-    struct search search = {p, NULL, step, p->site->currency_digits};
+    struct search search = {p, step, p->site->currency_digits};
 
     if (!p->part->kind->pool || !p->billing || !p->part->kind->weight_known) {
         explain_text (step, "charge",
@@ -680,8 +677,7 @@ static void explain_charge (explain_step_t *step, struct piece *p)
     }
     explain_price (step, p, pm);
     explain_text (step, "currency", "currency", p->site->currency);
-    search.pool_month = pm;
-    billing_each (p->billing, take_line, &search);
+    billing_each_of (p->billing, pm, take_line, &search);
 }
 
 static bool is_line (const struct piece *p, const posting_t *row)

@@ -30,6 +30,7 @@ struct explaining {
     store_cluster_t *stored;
     report_cluster_t *clusters;
     size_t cluster_count;
+    usage_filter_t users;   /* of all jobs: of the lines of a month theirs are kept */
     job_rows_t *rows;       /* of all jobs on closed bills */
     period_t life;          /* of all jobs */
     struct priced **priced; /* in the order of their months */
@@ -83,6 +84,8 @@ static int find_segment (const fact_t *fact, void *arg, gl_error_t *error)
     if (!matches (search->name, s))
         return 0;
     search->found++;
+    texts_add_new (&search->of->users.values,
+                   s->user ? s->user : key_info (KEY_USER)->absent);
     job_rows_add (search->of->rows, s);
     search->parted = search->parted || s->array_job || s->het_job;
     if (s->time_start == 0)
@@ -166,6 +169,8 @@ static int compute (const struct explaining *of, struct priced *priced,
     priced->charges.clusters = of->clusters;
     priced->charges.cluster_count = of->cluster_count;
     priced->charges.accounts = of->accounts;
+    priced->charges.filters = &of->users;
+    priced->charges.filter_count = 1;
     month->billing = priced->billing = billing_new (&priced->charges);
     return bills_give_facts (of->store, priced->billing, error) < 0
                    || bills_finish (of->store, priced->billing, NULL, NULL,
@@ -315,6 +320,7 @@ static int begin (struct explaining *of, gl_error_t *error)
 static void end (struct explaining *of)
 {
     job_rows_free (of->rows);
+    texts_clear (&of->users.values);
     GL_FREE_EACH (of->priced, of->priced_count, it, priced_free (*it));
     free (of->clusters);
     store_clusters_free (of->stored, of->cluster_count);
@@ -336,6 +342,7 @@ int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
 {
     struct explaining of = {.store = store,
                             .today = site,
+                            .users = {.key = KEY_USER},
                             .rows = job_rows_new (),
                             .only = only ? *only : (period_t){0, 0}};
     struct search *search = xcalloc (count + 1, sizeof (*search));

@@ -3,6 +3,7 @@
 #include "support/book.h"
 
 #include "ledger/bill.h"
+#include "ledger/cube.h"
 #include "report/utilization.h"
 #include "support/chargeback.h"
 #include "statement/journal.h"
@@ -473,6 +474,102 @@ static bill_t *bill_of (const struct month *m, const report_query_t *query)
     return taking.bill;
 }
 
+/* What accounts are charged for each day: of a billing that has the day on every line, or
+ * of one whose lines have none. */
+static void add_day (const billing_line_t *line, void *arg)
+{
+    bill_day_t day = {.day = (char *)line->keys[12],
+                      .account = (char *)line->keys[3],
+                      .pool = (char *)line->keys[1]};
+
+    assert_non_null (day.day);
+    mpz_inits (day.units, day.other_units, NULL);
+    mpq_inits (day.gpu_seconds, day.cpu_seconds, NULL);
+    mpz_set (line->line->kind == CHARGE_IDLE ? day.other_units : day.units,
+             line->line->charge_units);
+    cube_add (arg, &day);
+    mpz_clears (day.units, day.other_units, NULL);
+    mpq_clears (day.gpu_seconds, day.cpu_seconds, NULL);
+}
+
+struct apart {
+    billing_days_t *days;
+    size_t idle_lines;
+};
+
+static int take_apart (const billing_t *billing, const pool_month_t *pool_month,
+                       void *arg, gl_error_t *error)
+{
+    struct apart *apart = arg;
+    size_t count;
+    const charge_line_t *line = charge_lines (pool_month->charge, &count);
+
+    (void)billing;
+    (void)error;
+    for (size_t i = 0; i < count; i++)
+        apart->idle_lines += line[i].kind == CHARGE_IDLE;
+    billing_days_add_pool (apart->days, pool_month);
+    return 0;
+}
+
+static void add_jobs (const struct month *m, billing_t *billing,
+                      billing_days_t *days)
+{
+    project_t project = {.project = ""};
+
+    for (size_t i = 0; i < JOBS; i++) {
+        const segment_t *s = &m->segments[i];
+        size_t count = m->holds[i].start != 0;
+        if (days)
+            billing_days_add (days, s, &m->holds[i], count, &project);
+        else
+            billing_add (billing, s, &m->holds[i], count, &project);
+    }
+}
+
+static void days_apart__of_any_line__are_those_of_lines_by_day (void **state)
+{
+    const struct month *m = *state;
+    GL_AUTOFREE char *by = xasprintf ("%s,day", bill_keys);
+    report_query_t query = query_of (m, by);
+    cube_t *one = cube_new (&bill_fields[BILL_DAYS], "day,account,pool");
+    cube_t *other = cube_new (&bill_fields[BILL_DAYS], "day,account,pool");
+    billing_t *billing = billing_new (&query);
+    struct apart apart = {.idle_lines = 0};
+    gl_error_t error;
+
+    m->site->policy.idle = IDLE_PROPORTIONAL;
+    add_jobs (m, billing, NULL);
+    if (billing_compute (billing, NULL, NULL, &error) < 0)
+        fail_msg ("%s", error.text);
+    billing_each (billing, add_day, one);
+    billing_free (billing);
+
+    billing = billing_new (&query);
+    billing_days_apart (billing, NULL);
+    apart.days = billing_days_new (billing, add_day, other);
+    add_jobs (m, billing, NULL);
+    if (billing_compute (billing, take_apart, &apart, &error) < 0)
+        fail_msg ("%s", error.text);
+    add_jobs (m, billing, apart.days);
+    if (billing_days_finish (apart.days, &error) < 0)
+        fail_msg ("%s", error.text);
+    /* of two pools with a cost each account has a line of each class, not of each day */
+    assert_in_range (apart.idle_lines, ACCOUNTS, 5 * 2 * ACCOUNTS);
+    assert_int_equal (cube_count (one), cube_count (other));
+    for (size_t i = 0; i < cube_count (one); i++) {
+        BUFFER_AUTO a = BUFFER_INIT;
+        BUFFER_AUTO b = BUFFER_INIT;
+        fields_text (&bill_fields[BILL_DAYS], cube_row (one, i), &a);
+        fields_text (&bill_fields[BILL_DAYS], cube_row (other, i), &b);
+        assert_string_equal (buffer_text (&a), buffer_text (&b));
+    }
+    billing_days_free (apart.days);
+    billing_free (billing);
+    cube_free (one);
+    cube_free (other);
+}
+
 /* Of each pool: the lines of the cost book are the rows, to the last unit. */
 static void check_conserved (const bill_t *bill)
 {
@@ -773,6 +870,9 @@ int main (void)
         cmocka_unit_test (suspended_free__any_grouping__has_the_same_sum),
         cmocka_unit_test (suspended_free__the_whole__is_cost_to_the_cent),
         cmocka_unit_test (suspended_free__two_parts_of_a_month__add_up_to_it),
+        cmocka_unit_test_setup_teardown (
+            days_apart__of_any_line__are_those_of_lines_by_day, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown (
             bill__any_funding__adds_up_to_the_same_entries, set_up, tear_down),
         cmocka_unit_test_setup_teardown (
