@@ -114,9 +114,12 @@ static struct job *find_job (const produced_units_t *u, const char *cluster,
                              uint64_t id_job)
 {
     size_t length = strlen (cluster);
-    GL_AUTOFREE struct job_key *key = xcalloc (1, key_length (length));
+    GL_AUTOFREE struct job_key *key = NULL;
     struct job *job;
 
+    if (!u->jobs)
+        return NULL;
+    key = xcalloc (1, key_length (length));
     key->id_job = id_job;
     memcpy (key->cluster, cluster, length);
     HASH_FIND (hh, u->jobs, key, key_length (length), job);

@@ -108,40 +108,54 @@ static bool counts (const usage_part_t *part)
     return part->kind && !part->kind->cpu && part->kind->weight_known;
 }
 
-static void add_ms (cube_t *waste, const waste_t *keys,
-                    const waste_info_t *info, const device_kind_t *kind,
-                    uint64_t ms)
-{
+/* The row for callbacks, with the keys. */
+struct causes {
     waste_t row;
+    const device_kind_t *kind;
+    waste_f callback;
+    void *arg;
+};
 
+static void give_ms (struct causes *c, const waste_info_t *info, uint64_t ms)
+{
     if (ms == 0)
         return;
-    fields_init (&waste_rows, &row);
-    fields_copy (&waste_rows, &row, keys);
-    row.what = info->word;
-    exact_weighted (row.seconds, kind->weight, ms, MILLISECONDS);
-    cube_add (waste, &row);
-    fields_clear (&waste_rows, &row);
+    c->row.what = info->word;
+    exact_weighted (c->row.seconds, c->kind->weight, ms, MILLISECONDS);
+    c->callback (&c->row, c->arg);
+}
+
+void waste_each (const waste_t *keys, const usage_part_t *part,
+                 waste_idle_t idle, waste_f callback, void *arg)
+{
+    const measured_t *m = &part->measured;
+    struct causes c = {.kind = part->kind, .callback = callback, .arg = arg};
+
+    if (!counts (part))
+        return;
+    fields_init (&waste_rows, &c.row);
+    c.row.keys = keys->keys;
+    if (idle == WASTE_IDLE_AS_ONE)
+        give_ms (&c, &idle_as_one, m->idle_ms);
+    for (size_t i = 0; i < IDLE_CAUSES && idle == WASTE_IDLE_CAUSES; i++)
+        give_ms (&c, &idle_causes[i], measured_idle_ms (m, (idle_cause_t)i));
+    for (size_t i = LOSS_NONE + 1; i < LOSS_COUNT; i++) {
+        uint64_t ms = part->lost_gres_seconds[i] * MILLISECONDS;
+        if (ms > m->idle_lost_ms[i])
+            give_ms (&c, &losses[i], ms - m->idle_lost_ms[i]);
+    }
+    fields_clear (&waste_rows, &c.row);
+}
+
+static void add_to_cube (const waste_t *row, void *cube)
+{
+    cube_add (cube, row);
 }
 
 void waste_take_part (cube_t *waste, const waste_t *keys,
                       const usage_part_t *part, waste_idle_t idle)
 {
-    const measured_t *m = &part->measured;
-
-    if (!counts (part))
-        return;
-    if (idle == WASTE_IDLE_AS_ONE)
-        add_ms (waste, keys, &idle_as_one, part->kind, m->idle_ms);
-    for (size_t i = 0; i < IDLE_CAUSES && idle == WASTE_IDLE_CAUSES; i++)
-        add_ms (waste, keys, &idle_causes[i], part->kind,
-                measured_idle_ms (m, (idle_cause_t)i));
-    for (size_t i = LOSS_NONE + 1; i < LOSS_COUNT; i++) {
-        uint64_t ms = part->lost_gres_seconds[i] * MILLISECONDS;
-        if (ms > m->idle_lost_ms[i])
-            add_ms (waste, keys, &losses[i], part->kind,
-                    ms - m->idle_lost_ms[i]);
-    }
+    waste_each (keys, part, idle, add_to_cube, waste);
 }
 
 void waste_take_allocated (cube_t *allocated, const waste_t *keys,

@@ -61,8 +61,12 @@ typedef struct {
 } waste_t;
 extern const fields_t waste_rows;
 
-/* Adds what the part of usage wastes to a cube of these rows, with the keys of `keys`,
- * which has a pool; without its price. */
+/* What the part of usage wastes, a row for each cause with the keys of `keys`, which has a
+ * pool; without its price. */
+typedef void (*waste_f) (const waste_t *row, void *arg);
+void waste_each (const waste_t *keys, const usage_part_t *part,
+                 waste_idle_t idle, waste_f callback, void *arg);
+/* Adds these rows to a cube. */
 void waste_take_part (cube_t *waste, const waste_t *keys,
                       const usage_part_t *part, waste_idle_t idle);
 /* Adds all time of the part, and how much of it is known. */

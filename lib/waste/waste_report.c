@@ -36,13 +36,20 @@ struct month {
     char *name;
 };
 
+/* What the current job wasted, by cause, pool, team and user. There are a million jobs, with
+ * a row or two each. */
+struct causes {
+    waste_t *row; /* `size` of them are initialised */
+    size_t count, size;
+};
+
 struct waste_report {
     const report_query_t *query;
     struct month **month;
     size_t month_count;
     cube_t *prices;    /* of the month */
     cube_t *seconds;   /* of the month, by all keys that are asked for */
-    cube_t *of_job;    /* of the current job, by what */
+    struct causes of_job;
     cube_t *waste;     /* with prices, of all months */
     cube_t *allocated; /* by the same keys */
     text_list_t pools; /* of capacity */
@@ -72,6 +79,13 @@ waste_report_t *waste_report_new (const report_query_t *query)
     return w;
 }
 
+static void causes_free (struct causes *causes)
+{
+    for (size_t i = 0; i < causes->size; i++)
+        fields_clear (&waste_rows, &causes->row[i]);
+    free (causes->row);
+}
+
 static void job_clear (struct job *job)
 {
     free (job->cluster);
@@ -93,7 +107,7 @@ void waste_report_free (waste_report_t *w)
     cube_free (w->waste);
     cube_free (w->seconds);
     cube_free (w->allocated);
-    cube_free (w->of_job);
+    causes_free (&w->of_job);
     cube_free (w->prices);
     for (size_t i = 0; i < w->month_count; i++) {
         usage_free (w->month[i]->usage);
@@ -145,12 +159,12 @@ static char *hours_text (mpq_srcptr seconds)
 
 /* "GPUs never busy: 1.50 hours; Jobs that failed: 0.25 hours": the causes of a job but
  * this one (NULL: all), since a job may be in several lists. Yours; NULL: it has no other. */
-static char *other_causes (cube_t *of_job, const char *what)
+static char *other_causes (const struct causes *of_job, const char *what)
 {
     buffer_t text = BUFFER_INIT;
 
-    for (size_t i = 0; i < cube_count (of_job); i++) {
-        const waste_t *row = cube_row (of_job, i);
+    for (size_t i = 0; i < of_job->count; i++) {
+        const waste_t *row = &of_job->row[i];
         if (what ? !strcmp (row->what, what)
                  : waste_info (row->what)->group != WASTE_OF_JOBS)
             continue;
@@ -165,7 +179,8 @@ static char *other_causes (cube_t *of_job, const char *what)
 }
 
 /* Takes the job. */
-static void offer (struct top *top, struct job *job, cube_t *of_job)
+static void offer (struct top *top, struct job *job,
+                   const struct causes *of_job)
 {
     size_t at = top->count;
 
@@ -209,8 +224,8 @@ static void offer_all (waste_report_t *w)
     mpq_t largest;
 
     mpq_init (largest);
-    for (size_t i = 0; i < cube_count (w->of_job); i++) {
-        const waste_t *row = cube_row (w->of_job, i);
+    for (size_t i = 0; i < w->of_job.count; i++) {
+        const waste_t *row = &w->of_job.row[i];
         if (waste_info (row->what)->group != WASTE_OF_JOBS)
             continue;
         if (!all.what) {
@@ -229,22 +244,35 @@ static void offer_all (waste_report_t *w)
     }
     mpq_clear (largest);
     if (all.what)
-        offer (&w->largest, &all, w->of_job);
+        offer (&w->largest, &all, &w->of_job);
+}
+
+static int by_cause (const void *a, const void *b)
+{
+    const waste_t *x = a, *y = b;
+    int order = strcmp (x->what, y->what);
+
+    if (order == 0)
+        order = text_compare (x->keys.pool, y->keys.pool);
+    if (order == 0)
+        order = text_compare (x->keys.team, y->keys.team);
+    return order ? order : text_compare (x->keys.user, y->keys.user);
 }
 
 /* The current job is complete. */
 static void leave_job (waste_report_t *w)
 {
-    for (size_t i = 0; w->of_job && i < cube_count (w->of_job); i++) {
-        const waste_t *row = cube_row (w->of_job, i);
+    struct causes *of_job = &w->of_job;
+
+    if (of_job->count > 1)
+        qsort (of_job->row, of_job->count, sizeof (*of_job->row), by_cause);
+    for (size_t i = 0; i < of_job->count; i++) {
         struct job job;
-        job_init (w, &job, row);
-        offer (top_of (w, row->what), &job, w->of_job);
+        job_init (w, &job, &of_job->row[i]);
+        offer (top_of (w, of_job->row[i].what), &job, of_job);
     }
-    if (w->of_job)
-        offer_all (w);
-    cube_free (w->of_job);
-    w->of_job = NULL;
+    offer_all (w);
+    of_job->count = 0;
     w->id_job = w->devices = 0;
 }
 
@@ -294,6 +322,32 @@ void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
     }
 }
 
+static waste_t *new_cause (struct causes *causes)
+{
+    if (causes->count == causes->size) {
+        causes->row = xreallocarray (causes->row, causes->size + 1,
+                                     sizeof (*causes->row));
+        fields_init (&waste_rows, &causes->row[causes->size++]);
+    }
+    return &causes->row[causes->count++];
+}
+
+static void take_cause (const waste_t *row, void *arg)
+{
+    waste_report_t *w = arg;
+    waste_t *to = GL_FIND (w->of_job.row, w->of_job.count, it,
+                           by_cause (it, row) == 0);
+
+    cube_add (w->seconds, row);
+    if (!to) {
+        to = new_cause (&w->of_job);
+        to->what = row->what;
+        to->keys = row->keys;
+        mpq_set_ui (to->seconds, 0, 1);
+    }
+    mpq_add (to->seconds, to->seconds, row->seconds);
+}
+
 static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
 {
     waste_report_t *w = arg;
@@ -302,11 +356,8 @@ static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
     (void)error;
     fields_init (&waste_rows, &row);
     slice_keys_of (slice, &row.keys);
-    waste_take_part (w->seconds, &row, &slice->part, WASTE_IDLE_CAUSES);
+    waste_each (&row, &slice->part, WASTE_IDLE_CAUSES, take_cause, w);
     waste_take_allocated (w->allocated, &row, &slice->part);
-    if (!w->of_job)
-        w->of_job = cube_new (&waste_rows, "what,pool,team,user");
-    waste_take_part (w->of_job, &row, &slice->part, WASTE_IDLE_CAUSES);
     if (!slice->part.kind->cpu && slice->devices > w->devices)
         w->devices = slice->devices;
     fields_clear (&waste_rows, &row);
