@@ -129,13 +129,22 @@ static void put_payer (const struct chargeback *c, const struct table *t,
     mpz_clear (units);
 }
 
+static bool is_one_month (const report_query_t *query)
+{
+    period_t first = zone_unit (query->site->zone, CALENDAR_MONTH,
+                                query->period.start);
+
+    return first.end >= query->period.end;
+}
+
 void chargeback_other (struct chargeback *c, const chargeback_bill_t *bills,
                        size_t count)
 {
     struct table t = {.bills = bills, .bill_count = count};
     GL_AUTOFREE char *title = xasprintf (
         "%s under other idle policies, before credits, %s",
-        count == 1 ? "This month" : "These months", c->query->site->currency);
+        is_one_month (c->query) ? "This month" : "These months",
+        c->query->site->currency);
     report_proof_t *proof;
 
     mpz_init (t.cost);

@@ -85,6 +85,7 @@ typedef struct {
     bool in_any_order; /* nobody reads the order of the cells */
     bool without_jobs; /* nobody reads how many there are: with rollups this
                           saves the most of the work */
+    bool jobs_alone;   /* nobody reads anything else: rollups bring no parts */
 } usage_query_t;
 
 typedef struct usage usage_t;

@@ -306,12 +306,12 @@ static void add_cell (struct adding *a, const struct rollup_cell *from)
         return;
     if (from->jobs.count > 0 && usage_passes (a->usage, &s)) {
         struct cell *to = usage_cell_get (a->usage, &s);
-        if (s.kind)
+        if (s.kind && !a->usage->query->jobs_alone)
             add_part (a->usage, to, s.kind, from);
         add_segments (a, to, from->present, from->begun);
         add_jobs (a, to, from);
     }
-    if (from->has_measured)
+    if (from->has_measured && !a->usage->query->jobs_alone)
         add_measured (a, &s, from);
 }
 

@@ -83,7 +83,8 @@ static int begin_usage (statements_t *s, const report_query_t *query,
                              .period = query->period,
                              .filters = query->filters,
                              .filter_count = query->filter_count,
-                             .accounts = query->accounts};
+                             .accounts = query->accounts,
+                             .jobs_alone = i != STATEMENT_PRICED};
         if (report_keys_parse (by, &q->by, &label, error) < 0)
             return -1;
         s->usage[i] = usage_new (q);
@@ -109,15 +110,20 @@ static int count_jobs (statements_t *s, gl_error_t *error)
     return 0;
 }
 
-/* The cells of a team, which follow one another. */
+/* The cells of a team, which follow one another, in the order of teams. */
 static const usage_cell_t *cells_of (const statements_t *s, size_t by,
                                      const char *team, size_t *ret_count)
 {
-    size_t count = s->cell_count[by], first = 0, end;
+    size_t count = s->cell_count[by], first = 0, end = count;
     const usage_cell_t *cells = s->cells[by];
 
-    while (first < count && !text_same (cells[first].key[0], team))
-        first++;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (text_compare (cells[middle].key[0], team) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
     for (end = first; end < count && text_same (cells[end].key[0], team); end++)
         ;
     *ret_count = end - first;
@@ -344,14 +350,35 @@ static int read_months (statements_t *s, const month_how_t *how, month_t **last,
     return as_of_month (s, error);
 }
 
+static int open_months (store_t *store, const report_query_t *query,
+                        const month_how_t *how, month_t **last,
+                        statements_t **ret_statements, gl_error_t *error)
+{
+    statements_t *s = xcalloc (1, sizeof (*s));
+
+    s->store = store;
+    s->query = *query;
+    s->query.by.count = 0;
+    s->one = query->filter_count > 0;
+    if (read_months (s, how, last, error) < 0) {
+        statements_close (s);
+        return -1;
+    }
+    *ret_statements = s;
+    return 0;
+}
+
 int statements_open (store_t *store, const report_query_t *query,
                      const periods_t *periods, statements_t **ret_statements,
                      gl_error_t *error)
 {
+    const month_how_t how
+        = {.team_days = true,
+           .filter = query->filter_count ? query->filters : NULL,
+           .periods = periods};
     month_t *none = NULL;
 
-    return statements_open_next (store, query, periods, &none, ret_statements,
-                                 error);
+    return open_months (store, query, &how, &none, ret_statements, error);
 }
 
 int statements_open_next (store_t *store, const report_query_t *query,
@@ -359,21 +386,9 @@ int statements_open_next (store_t *store, const report_query_t *query,
                           statements_t **ret_statements, gl_error_t *error)
 {
     const month_how_t how
-        = {.team_days = true,
-           .filter = query->filter_count ? query->filters : NULL,
-           .periods = periods};
-    statements_t *s = xcalloc (1, sizeof (*s));
+        = {.team_days = true, .compared = true, .periods = periods};
 
-    s->store = store;
-    s->query = *query;
-    s->query.by.count = 0;
-    s->one = query->filter_count > 0;
-    if (read_months (s, &how, last, error) < 0) {
-        statements_close (s);
-        return -1;
-    }
-    *ret_statements = s;
-    return 0;
+    return open_months (store, query, &how, last, ret_statements, error);
 }
 
 void statements_close (statements_t *s)

@@ -223,8 +223,7 @@ static void know_jobs (struct writing *w)
     for (size_t i = 0; i < w->job_count; i++) {
         GL_AUTOFREE char *name = NULL;
         GL_AUTOFREE char *path = job_path (w, &w->job[i], &name);
-        GL_AUTOFREE char *to = xasprintf ("%s.html", path);
-        page_know (w->of->site, path, to);
+        page_know_job (w->of->site, name, path);
     }
 }
 

@@ -131,37 +131,57 @@ const char *page_user (const page_site_t *site, const char *user,
 }
 
 /* NULL: nothing is known of it. */
-static const char *known_as (const page_site_t *site, const char *path)
+static const char *known_as (const struct page_names *names, const char *path)
 {
     struct page_names *known;
 
-    HASH_FIND_STR (site->known, path, known);
+    HASH_FIND_STR (names, path, known);
     return known ? known->to : NULL;
 }
 
-void page_know (page_site_t *site, const char *path, const char *to)
+static void add_name (struct page_names **names, const char *path,
+                      const char *to)
 {
     struct page_names *known;
     size_t length = strlen (path);
 
-    if (known_as (site, path))
+    if (known_as (*names, path))
         return;
     known = xcalloc (1, sizeof (*known) + length + 1);
     memcpy (known->path, path, length + 1);
     known->to = xstrdup (to);
-    HASH_ADD_STR (site->known, path, known);
+    HASH_ADD_STR (*names, path, known);
+}
+
+void page_know (page_site_t *site, const char *path, const char *to)
+{
+    add_name (&site->known, path, to);
+}
+
+void page_know_job (page_site_t *site, const char *job, const char *path)
+{
+    GL_AUTOFREE char *to = xasprintf ("%s.html", path);
+
+    add_name (&site->jobs, job, to);
+    add_name (&site->known, path, to);
+}
+
+static void forget_names (struct page_names **names)
+{
+    struct page_names *known, *next;
+
+    HASH_ITER (hh, *names, known, next)
+    {
+        HASH_DEL (*names, known);
+        free (known->to);
+        free (known);
+    }
 }
 
 void page_forget (page_site_t *site)
 {
-    struct page_names *known, *next;
-
-    HASH_ITER (hh, site->known, known, next)
-    {
-        HASH_DEL (site->known, known);
-        free (known->to);
-        free (known);
-    }
+    forget_names (&site->known);
+    forget_names (&site->jobs);
 }
 
 /* --- where cells lead ----------------------------------------------------------- */
@@ -265,10 +285,12 @@ static char *to_job (const struct place *place, const report_t *report,
                      size_t row, const char *text)
 {
     const char *cluster = cell_of (report, row, "job_cluster");
-    GL_AUTOFREE char *name
-        = cluster ? xasprintf ("%s/%s", cluster, text) : xstrdup (text);
+    GL_AUTOFREE char *name = cluster ? xasprintf ("%s/%s", cluster, text) : NULL;
 
-    return to_part (place, report, row, "job", name);
+    /* of a month's million jobs few have a page */
+    if (!known_as (place->site->jobs, name ? name : text))
+        return NULL;
+    return to_part (place, report, row, "job", name ? name : text);
 }
 
 /* Rows of the month's page that the page of its waste explains. */
@@ -361,7 +383,7 @@ static bool href (const void *arg, const report_t *report, size_t row,
     path = leads[place->lead[column]].to (place, report, row, text);
     if (!path || !strcmp (path, place->page->path) || !is_open (place, path))
         return false;
-    known = is_part (path) ? known_as (place->site, path) : NULL;
+    known = is_part (path) ? known_as (place->site->known, path) : NULL;
     if (is_part (path) && !known)
         return false;
     add_href (out, place->page->path, known ? known : path,

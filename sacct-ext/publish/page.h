@@ -30,6 +30,7 @@ typedef struct {
     bool pdf;            /* pages that are printed have a PDF, too */
     bool fresh;          /* all files are made again */
     struct page_names *known; /* pages of the month that is written */
+    struct page_names *jobs;  /* its jobs that have one, by CLUSTER/JOBID */
 } page_site_t;
 
 /* A page. */
@@ -71,6 +72,8 @@ const char *page_user (const page_site_t *site, const char *user,
 /* Links to `path` lead to `to`, a file with its ending and perhaps a section, from now on until
  * page_forget(). */
 void page_know (page_site_t *site, const char *path, const char *to);
+/* The same of the page of a job, CLUSTER/JOBID, by its path. */
+void page_know_job (page_site_t *site, const char *job, const char *path);
 void page_forget (page_site_t *site);
 
 /* Writes PATH.html, PATH.csv, PATH.json and, if the site has PDFs and the page is printed, PATH.pdf.
