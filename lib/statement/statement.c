@@ -12,6 +12,7 @@
 
 /* More lines than this are for machines. */
 #define LINES_SHOWN 25
+#define DAY (24 * INT64_C (3600))
 
 /* --- columns ----------------------------------------------------------- */
 
@@ -50,15 +51,24 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_CHARGE]
     = {"charge", "Due", COLUMN_MONEY, false, false,
        "The amount to be paid for the line; taxes have lines of their own."},
+    [AT_LAST] = {"last_month", "Last month", COLUMN_MONEY, false, false,
+                 "The amount due before taxes on last month's statement."},
+    [AT_CHANGE] = {"change", "Change", COLUMN_MONEY, false, false,
+                   "The amount due less last month's."},
+    [AT_AMOUNT] = {"amount", "Amount", COLUMN_MONEY, false, false,
+                   "The wasted GPU hours at the average list price of a GPU "
+                   "hour of their pool in the month. Empty: the pool has no "
+                   "price."},
     [AT_MARGIN]
     = {"margin_over_cost", "Margin over cost", COLUMN_MONEY, false, true,
-       "The charge less the cost of the same time, without the time that an "
-       "entitlement covers; below 0: the charge does not cover the cost."},
+       "The charge before credits less the cost of the same time, without the "
+       "time that an entitlement covers; below 0: the charge does not cover "
+       "the cost."},
     [AT_MARGIN_PCT]
     = {"margin_over_cost_pct", "Margin %", COLUMN_PERCENT, false, false,
-       "Margin over cost as a percentage of the charge: it includes idle time "
-       "in the rate, surcharges, the margin of a published rate, and slices "
-       "that weigh more in the price than in GPU hours."},
+       "Margin over cost as a percentage of the charge, before credits: it "
+       "includes idle time in the rate, surcharges, the margin of a published "
+       "rate, and slices that weigh more in the price than in GPU hours."},
     [AT_BUDGET]
     = {"budget", "Budget", COLUMN_MONEY, false, false,
        "The budget of the period with its rollover, in money or GPU "
@@ -297,6 +307,35 @@ static void note_disputes (page_t *page)
     mpz_clear (disputed);
 }
 
+/* When, after the closing. Yours to free. */
+static char *payable_text (const site_t *paper)
+{
+    int64_t days = (paper->close.review + DAY - 1) / DAY;
+
+    return days == 0   ? xstrdup ("from then on")
+           : days == 1 ? xstrdup ("a day later")
+                       : xasprintf ("%lld days later", (long long)days);
+}
+
+/* Until when the amount may change, when it is due, and whom to ask. */
+static void note_provisional (page_t *page, const char *to)
+{
+    const report_query_t *query = page->s->query;
+    GL_AUTOFREE char *payable = payable_text (page->s->paper);
+    bool over = query->period.end <= report_as_of (query);
+    char day[ZONE_STAMP_SIZE];
+
+    report_note (page->report, NOTE_INFORMATION,
+                 "Provisional: the month %s on %s and %s. The amount may "
+                 "change until then, and is payable %s. Questions and "
+                 "objections: %s",
+                 over ? "ended" : "ends",
+                 zone_unit_name (query->site->zone, CALENDAR_DAY,
+                                 query->period.end - 1, day),
+                 over ? "is still to be closed" : "is closed after that",
+                 payable, to);
+}
+
 /* Until when, how and where to object; how to pay. */
 static void note_objections (page_t *page)
 {
@@ -306,11 +345,7 @@ static void note_objections (page_t *page)
     char day[ZONE_STAMP_SIZE];
 
     if (s->provisional)
-        report_note (page->report, NOTE_INFORMATION,
-                     "Provisional: the month is not closed, and its figures "
-                     "may still change.%s%s",
-                     issuer->contact ? " Questions: " : "",
-                     issuer->contact ? issuer->contact : "");
+        note_provisional (page, to);
     else if (s->handover)
         report_note (page->report, NOTE_INFORMATION,
                      "You can object before %s: write to %s and name the rows "
@@ -373,6 +408,44 @@ static void add_notes (page_t *page)
                      page->s->before_month);
 }
 
+/* What the column says in the sections that have it. */
+static const struct {
+    const char *section; /* NULL: all others */
+    const char *help;
+} months[] = {
+    {NULL, "The month that the line is about, if earlier than this "
+           "statement's."},
+    {"balances", "Balances: the last month of the balance's period."},
+    {"budgets", "Budgets: the budget's period."},
+    {"carbon", "Energy and carbon: the month in which jobs used it."},
+};
+
+static size_t months_of (const char *section)
+{
+    size_t at = GL_ARRAY_SIZE (months) - 1;
+
+    while (at > 0 && strcmp (months[at].section, section) != 0)
+        at--;
+    return at;
+}
+
+static void explain_months (page_t *page)
+{
+    bool has[GL_ARRAY_SIZE (months)] = {false};
+    report_t *report = page->report;
+    BUFFER_AUTO help = BUFFER_INIT;
+
+    for (size_t row = 0; row < report->row_count; row++)
+        if (report_cell (report, row, AT_MONTH))
+            has[months_of (report_cell (report, row, AT_SECTION))] = true;
+    for (size_t i = 0; i < GL_ARRAY_SIZE (months); i++)
+        if (has[i])
+            buffer_printf (&help, "%s%s", help.length ? " " : "",
+                           months[i].help);
+    if (help.length)
+        report_column_help (report, AT_MONTH, buffer_text (&help));
+}
+
 report_t *statement_make (const statement_t *s, gl_error_t *error)
 {
     page_t page = {.s = s, .digits = s->query->site->currency_digits};
@@ -390,11 +463,13 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         page.report->rows_shown = LINES_SHOWN;
         add_columns (&page);
         statement_figures (&page);
+        statement_change_note (&page);
         statement_lines (&page);
         statement_balance_lines (&page);
         statement_budget_lines (&page);
         statement_carbon_lines (&page);
         rc = statement_job_tables (&page, error);
+        explain_months (&page);
         statement_charts (&page);
         statement_proofs (&page);
         statement_idle_list (&page);

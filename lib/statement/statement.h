@@ -1,6 +1,7 @@
 /*
  * statement.h: one team's page of a month, for somebody who was not in the room:
- * what was allocated, at which price, what is due and why it is not last month's sum.
+ * what was allocated, at which price, what is due, why it is not last month's sum, and
+ * what was wasted.
  *
  * Everything on it is made of the rows of the month's bill (ledger/bill.h) that
  * are the team's, so that its sums are those of `report chargeback --team`, and
@@ -18,6 +19,7 @@
 #include "report/report.h"
 #include "statement/budget.h"
 #include "statement/statement_jobs.h"
+#include "waste/waste.h"
 
 /* Charged for a local day. */
 typedef struct {
@@ -64,6 +66,9 @@ typedef struct {
     size_t budget_count;
     const statement_idle_t *idle; /* by pool */
     size_t idle_count;
+    cube_t *waste; /* of its jobs, with prices, by cause, the largest first */
+    const waste_t *allocated; /* all time of its jobs, and how much of it agents
+                                 measured */
 } statement_t;
 
 /* The canonical text of the team's rows, a line each: what the statement's id is

@@ -71,7 +71,7 @@ static const table_t tables[] = {
     {"accounts",
      'A',
      "By account",
-     "Totals by Slurm account.",
+     "Amounts due before taxes, by Slurm account.",
      KINDS_DUE,
      {KEY_ACCOUNT},
      1,
@@ -94,8 +94,10 @@ static const field_t group_fields[] = {
     FIELD ("list", UNITS, group_t, list),
     FIELD ("charge", UNITS, group_t, charge),
     FIELD ("charged", UNITS, group_t, charged),
+    FIELD ("last", UNITS, group_t, last),
     FIELD ("margin_unknown", COUNT, group_t, margin_unknown),
     FIELD ("unpriced", COUNT, group_t, unpriced),
+    FIELD ("last_unpriced", COUNT, group_t, last_unpriced),
 };
 static const fields_t fields = FIELDS ("group", group_t, group_fields);
 
@@ -135,6 +137,36 @@ static void measure (const page_t *page, const posting_t *row, group_t *group)
     }
 }
 
+static void put_group_keys (const table_t *table, const posting_t *row,
+                            group_t *group)
+{
+    for (size_t k = 0; k < table->key_count; k++)
+        group->key[k] = (char *)posting_key (row, table->keys[k]);
+}
+
+/* Who had an amount last month has a line, so that the lines add up to last month's amount. */
+static void add_last_month (const page_t *page, const table_t *table,
+                            cube_t *cube)
+{
+    const bill_t *before = page->s->before;
+    bill_rows_t of = bill_rows_of (before, page->s->team);
+    group_t group;
+    size_t count;
+
+    fields_init (&fields, &group);
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &postings (before, &count)[of.index[i]];
+        if (!(table->kinds & 1U << row->kind))
+            continue;
+        mpz_set (group.last, row->charge_units);
+        group.last_unpriced = !posting_priced (before, row);
+        put_group_keys (table, row, &group);
+        cube_add (cube, &group);
+    }
+    memset (group.key, 0, sizeof (group.key)); /* borrowed */
+    fields_clear (&fields, &group);
+}
+
 static cube_t *group_rows (const page_t *page, const table_t *table,
                            const char *by)
 {
@@ -150,8 +182,7 @@ static cube_t *group_rows (const page_t *page, const table_t *table,
         if (!(table->kinds & 1U << row->kind))
             continue;
         measure (page, row, &group);
-        for (size_t k = 0; k < table->key_count; k++)
-            group.key[k] = (char *)posting_key (row, table->keys[k]);
+        put_group_keys (table, row, &group);
         cube_add_at (cube, &group, of.index[i]);
     }
     memset (group.key, 0, sizeof (group.key)); /* borrowed */
@@ -163,8 +194,10 @@ static cube_t *groups_of (const page_t *page, const table_t *table)
 {
     cube_t *cube = group_rows (page, table, "key0,key1,key2");
 
+    if (table->by_amount && page->s->before)
+        add_last_month (page, table, cube);
     if (table->by_amount)
-        cube_sort (cube, "-charge");
+        cube_sort (cube, "-charge,-last");
     return cube;
 }
 
@@ -234,12 +267,28 @@ static void put_margin (page_t *page, const group_t *group)
     mpz_clear (units);
 }
 
+static void put_last_month (page_t *page, const group_t *group)
+{
+    mpz_t change;
+
+    if (group->last_unpriced)
+        return;
+    mpz_init (change);
+    mpz_sub (change, group->charge, group->last);
+    statement_put_units (page, AT_LAST, group->last);
+    if (!group->unpriced)
+        statement_put_units (page, AT_CHANGE, change);
+    mpz_clear (change);
+}
+
 /* Hours and amounts of a line or a sum. */
 static void put_amounts (page_t *page, const table_t *table,
                          const group_t *group)
 {
     if (table->kinds & 1U << BILL_CHARGE)
         statement_put_hours (page, group->gpu_seconds, group->cpu_seconds);
+    if (table->by_amount && page->s->before)
+        put_last_month (page, group);
     if (group->unpriced)
         return;
     statement_put_units (page, AT_CHARGE, group->charge);
@@ -295,22 +344,34 @@ static void put_group (page_t *page, const table_t *table, const cube_t *groups,
     put_jobs (page, table, group);
     put_amounts (page, table, group);
     statement_put_rows (page, rows, count);
-    if (command_of_group (page, table, group, &command))
+    if (count > 0 && command_of_group (page, table, group, &command))
         statement_put_command (page, line, buffer_text (&command));
+}
+
+/* It has rows of this month, or an amount of last month. */
+static bool has_amount (const cube_t *groups, const group_t *group)
+{
+    size_t count;
+
+    cube_members (groups, group, &count);
+    return count > 0 || mpz_sgn (group->last) != 0;
 }
 
 static void add_table (page_t *page, const table_t *table)
 {
     cube_t *groups = groups_of (page, table);
-    size_t count = cube_count (groups);
+    size_t count = cube_count (groups), number = 0;
     group_t total;
 
     statement_group_sum (groups, &total);
-    if (count > 0)
-        report_section (page->report, table->title, table->help);
-    for (size_t i = 0; i < count; i++)
-        put_group (page, table, groups, cube_row (groups, i), i + 1);
-    if (count > 0) {
+    for (size_t i = 0; i < count; i++) {
+        if (!has_amount (groups, cube_row (groups, i)))
+            continue;
+        if (number == 0)
+            report_section (page->report, table->title, table->help);
+        put_group (page, table, groups, cube_row (groups, i), ++number);
+    }
+    if (number > 0) {
         report_section_totals (page->report);
         put_amounts (page, table, &total);
         report_put_count (page->report, AT_JOBS, page->s->jobs);

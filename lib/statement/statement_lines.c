@@ -409,12 +409,66 @@ static void add_changes (page_t *page)
     mpz_clear (difference);
 }
 
+/* --- waste --------------------------------------------------------------- */
+
+static void sum_waste (const page_t *page, waste_group_t group, waste_t *sum)
+{
+    for (size_t i = 0; i < cube_count (page->s->waste); i++) {
+        const waste_t *row = cube_row (page->s->waste, i);
+        if (waste_info (row->what)->group == group)
+            fields_add (&waste_rows, sum, row, 1);
+    }
+}
+
+static void put_waste (page_t *page, const waste_t *row)
+{
+    report_put_hours (page->report, AT_GPU_HOURS, row->seconds);
+    if (mpz_sgn (row->units) != 0)
+        statement_put_units (page, AT_AMOUNT, row->units);
+}
+
+static void add_waste (page_t *page, waste_group_t group, char letter,
+                       const char *word, const char *title, const char *help)
+{
+    size_t number = 0;
+    waste_t sum;
+
+    for (size_t i = 0; i < cube_count (page->s->waste); i++) {
+        const waste_t *row = cube_row (page->s->waste, i);
+        const waste_info_t *info = waste_info (row->what);
+        char line[16];
+        if (info->group != group)
+            continue;
+        if (number == 0)
+            report_section (page->report, title, help);
+        statement_begin_line (page, word, letter, ++number, line);
+        report_put_text (page->report, AT_NAME, info->title);
+        put_waste (page, row);
+        if (group == WASTE_OF_JOBS) /* the others' are for administrators */
+            report_put_text (page->report, AT_REASON, info->remedy);
+    }
+    if (number == 0)
+        return;
+    fields_init (&waste_rows, &sum);
+    sum_waste (page, group, &sum);
+    report_section_totals (page->report);
+    put_waste (page, &sum);
+    fields_clear (&waste_rows, &sum);
+}
+
 void statement_lines (page_t *page)
 {
     statement_charge_table (page);
     for (size_t i = 0; i < GL_ARRAY_SIZE (singles); i++)
         add_singles (page, &singles[i]);
     add_changes (page);
+    add_waste (page, WASTE_OF_JOBS, 'W', "waste", "What was wasted",
+               "Idle GPUs in your jobs, and the rest of the time of jobs that "
+               "ended badly. The charges include this time, even if a credit "
+               "returns it. Reason is what would have prevented it.");
+    add_waste (page, WASTE_NOT_COUNTED, 'N', "not_counted",
+               "Not counted as waste",
+               "Jobs that were cancelled, perhaps because they were done.");
     statement_split_tables (page);
 }
 
@@ -631,6 +685,40 @@ void statement_disputed (const page_t *page, mpz_t ret_units)
 
 /* --- figures on top ---------------------------------------------------- */
 
+/* What each part says where it is below 0, and above. */
+static const char *const causes[CHANGE_COUNT][2] = {
+    [CHANGE_VOLUME] = {"fewer hours", "more hours"},
+    [CHANGE_MIX] = {"a cheaper mix of pools, QOS and slices",
+                    "a more expensive mix of pools, QOS and slices"},
+    [CHANGE_PRICE] = {"lower prices", "higher prices"},
+    [CHANGE_IDLE] = {"less idle time charged", "more idle time charged"},
+    [CHANGE_CREDIT] = {"more credits", "fewer credits"},
+    [CHANGE_CORRECTION]
+    = {"corrections of earlier months", "corrections of earlier months"},
+    [CHANGE_TAX] = {"lower taxes", "higher taxes"},
+    [CHANGE_PURCHASE]
+    = {"fewer purchases of entitlements", "more purchases of entitlements"},
+    [CHANGE_SETTLEMENT]
+    = {"the rules of settlement", "the rules of settlement"},
+    [CHANGE_SERVICE]
+    = {"less charged for other services", "more charged for other services"},
+    [CHANGE_ENTITLEMENT]
+    = {"more covered by entitlements", "less covered by entitlements"},
+};
+
+/* The largest part that goes the way of the difference; CHANGE_COUNT: none. */
+static size_t largest_cause (const variance_t *v, int sign)
+{
+    size_t largest = CHANGE_COUNT;
+
+    for (size_t i = 0; i < CHANGE_COUNT; i++)
+        if (mpz_sgn (v->part[i]) == sign
+            && (largest == CHANGE_COUNT
+                || mpz_cmpabs (v->part[i], v->part[largest]) > 0))
+            largest = i;
+    return largest;
+}
+
 static void add_change_figure (page_t *page)
 {
     GL_AUTOFREE char *title = xasprintf ("Since %s", page->s->before_month);
@@ -638,7 +726,10 @@ static void add_change_figure (page_t *page)
     GL_AUTOFREE char *percent = NULL;
     GL_AUTOFREE char *hint = NULL;
     GL_AUTOFREE char *text = NULL;
+    GL_AUTOFREE char *part = NULL;
     mpz_t difference;
+    size_t cause;
+    int sign;
 
     if (!page->s->before || !page->priced)
         return;
@@ -647,10 +738,54 @@ static void add_change_figure (page_t *page)
     text = report_signed_text (money (page, difference));
     percent = report_signed_text (
         report_units_percent_text (difference, page->variance.before));
-    hint = percent ? xasprintf ("%s %%, from %s", percent, before)
-                   : xasprintf ("from %s", before);
+    sign = mpz_sgn (difference);
+    cause = largest_cause (&page->variance, sign);
+    if (sign)
+        part = report_signed_text (money (page, page->variance.part[cause]));
+    hint = xasprintf ("%s%sfrom %s%s%s%s%s", percent ? percent : "",
+                      percent ? " %, " : "", before,
+                      sign ? "; the largest cause: " : "",
+                      sign ? causes[cause][sign > 0] : "", sign ? ", " : "",
+                      sign ? part : "");
     report_figure (page->report, title, text, hint, COLUMN_MONEY);
     mpz_clear (difference);
+}
+
+void statement_change_note (page_t *page)
+{
+    const variance_t *v = &page->variance;
+    const char *currency = page->s->query->site->currency;
+    mpz_t difference;
+    size_t cause;
+    int sign;
+
+    if (!page->s->before || !page->priced)
+        return;
+    mpz_init (difference);
+    mpz_sub (difference, v->after, v->before);
+    sign = mpz_sgn (difference);
+    mpz_abs (difference, difference);
+    cause = largest_cause (v, sign ? sign : 1); /* at 0: any */
+    GL_AUTOFREE char *text = money (page, difference);
+    GL_AUTOFREE char *part
+        = cause < CHANGE_COUNT
+              ? report_signed_text (money (page, v->part[cause]))
+              : NULL;
+    mpz_clear (difference);
+    if (sign == 0)
+        report_note (page->report, NOTE_INFORMATION,
+                     "The amount due is that of %s.%s", page->s->before_month,
+                     part ? " Its parts changed: see the table What changed."
+                          : "");
+    else
+        report_note (page->report, NOTE_INFORMATION,
+                     "The amount due is %s %s %s than for %s. The largest "
+                     "cause is %s: %s %s %s. The table What changed has all "
+                     "causes; By project and By user have last month's "
+                     "amounts.",
+                     text, currency, sign < 0 ? "less" : "more",
+                     page->s->before_month, causes[cause][sign > 0],
+                     change_info ((change_id_t)cause)->word, part, currency);
 }
 
 /* Where it is not all that is due. */
@@ -699,32 +834,65 @@ static void add_rate_figure (page_t *page, const char *rate, const char *unit)
     report_figure (page->report, "Rate", rate, hint, COLUMN_RATE);
 }
 
-/* GPUs that jobs left idle, which their charges include. */
-static void add_idle_figure (page_t *page)
+/* The largest cause; NULL: none. */
+static const waste_t *largest_waste (const page_t *page)
 {
-    GL_AUTOFREE char *text = NULL, *hours = NULL, *hint = NULL;
-    mpq_t seconds;
-    mpz_t units;
-
-    if (page->s->idle_count == 0)
-        return;
-    mpq_init (seconds);
-    mpz_init (units);
-    for (size_t i = 0; i < page->s->idle_count; i++) {
-        mpq_add (seconds, seconds, page->s->idle[i].gpu_seconds);
-        mpz_add (units, units, page->s->idle[i].units);
+    for (size_t i = 0; i < cube_count (page->s->waste); i++) {
+        const waste_t *row = cube_row (page->s->waste, i);
+        if (waste_info (row->what)->group == WASTE_OF_JOBS)
+            return row;
     }
-    text = money (page, units);
-    hours = report_hours_text (seconds);
-    hint = xasprintf ("%s of the charges, for %s GPU hours",
-                      page->s->query->site->currency, hours);
-    report_figure (page->report, "Idle GPUs in your jobs", text, hint,
-                   COLUMN_MONEY);
-    mpq_clear (seconds);
-    mpz_clear (units);
+    return NULL;
 }
 
-/* Where they were. */
+/* "; the largest cause: Jobs out of time, 171.39". Yours to free. */
+static char *largest_waste_text (const page_t *page)
+{
+    const waste_t *row = largest_waste (page);
+    GL_AUTOFREE char *amount = row ? money (page, row->units) : NULL;
+    const char *title = row ? waste_info (row->what)->title : NULL;
+
+    return !row ? xstrdup ("")
+           : mpz_sgn (row->units) == 0
+               ? xasprintf ("; the largest cause: %s", title)
+               : xasprintf ("; the largest cause: %s, %s", title, amount);
+}
+
+/* Paid for and of no use; what was not measured is not known to be idle. */
+static void add_waste_figure (page_t *page)
+{
+    const waste_t *all = page->s->allocated;
+    GL_AUTOFREE char *known = NULL;
+    waste_t sum;
+
+    if (mpq_sgn (all->seconds) == 0)
+        return;
+    fields_init (&waste_rows, &sum);
+    sum_waste (page, WASTE_OF_JOBS, &sum);
+    known = report_coverage_text (all->known, all->seconds);
+    GL_AUTOFREE char *share = report_percent_text (sum.seconds, all->seconds);
+    GL_AUTOFREE char *amount
+        = mpq_sgn (sum.seconds) != 0 && mpz_sgn (sum.units) == 0
+              ? NULL
+              : money (page, sum.units);
+    GL_AUTOFREE char *hours = report_hours_text (sum.seconds);
+    GL_AUTOFREE char *largest = largest_waste_text (page);
+    GL_AUTOFREE char *what
+        = mpq_sgn (sum.seconds) == 0
+              ? xstrdup ("no job is known to have left GPUs idle or to have "
+                         "ended badly")
+              : xasprintf ("%s at the average price of the pool: %s GPU "
+                           "hours, %s %% of yours%s",
+                           page->s->query->site->currency, hours, share,
+                           largest);
+    GL_AUTOFREE char *hint
+        = xasprintf ("%s. Agents measured %s %% of your GPU hours", what,
+                     known ? known : "0.00");
+    report_figure (page->report, "Wasted", amount, hint, COLUMN_MONEY);
+    fields_clear (&waste_rows, &sum);
+}
+
+/* By pool. */
 void statement_idle_list (page_t *page)
 {
     report_list_t *list;
@@ -822,8 +990,8 @@ void statement_figures (page_t *page)
         "%s, %s", currency, page->s->provisional ? "provisional" : "closed");
 
     report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
-    add_payable_figure (page);
     add_change_figure (page);
+    add_payable_figure (page);
     if (of_gpus)
         report_figure (page->report, "GPU hours", hours, gpu_hint,
                        COLUMN_HOURS);
@@ -834,13 +1002,15 @@ void statement_figures (page_t *page)
     }
     if (!of_gpus || !of_cpus)
         add_rate_figure (page, rate, of_cpus ? "CPU" : "GPU");
+    add_waste_figure (page);
     report_figure (page->report, "Margin over cost", margin,
                    mpq_sgn (page->sum.margin) < 0
-                       ? "percent of charges: they do not cover the cost"
-                       : "percent of charges above the cost of these hours, "
-                         "without that of hours that no job used",
+                       ? "percent of the charges, before credits: they do not "
+                         "cover the cost"
+                       : "percent of the charges, before credits, above the "
+                         "cost of these hours, without that of hours that no "
+                         "job used",
                    COLUMN_PERCENT);
-    add_idle_figure (page);
 }
 
 /* --- charts ------------------------------------------------------------ */
@@ -902,9 +1072,10 @@ static void add_cost_chart (page_t *page)
     if (mpz_sgn (part[TAKEN_OFF]) > 0)
         mpz_add (whole, whole, part[TAKEN_OFF]);
     chart = report_chart (page->report, CHART_STACK, "What the charges cover",
-                          "List prices and shared idle time, divided into "
-                          "cost, margin over cost, and the amount that "
-                          "subsidies, discounts and entitlements cover.");
+                          "List prices and shared idle time, before credits "
+                          "and taxes, divided into cost, margin over cost, and "
+                          "the amount that subsidies, discounts and "
+                          "entitlements cover.");
     for (size_t i = 0; i < PARTS; i++) {
         if (mpz_sgn (part[i]) > 0)
             report_chart_money (chart,

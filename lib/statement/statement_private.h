@@ -28,6 +28,9 @@ typedef enum {
     AT_BEFORE,
     AT_AFTER,
     AT_CHARGE,
+    AT_LAST,
+    AT_CHANGE,
+    AT_AMOUNT,
     AT_MARGIN,
     AT_MARGIN_PCT,
     AT_BUDGET,
@@ -63,8 +66,10 @@ typedef struct {
     mpz_t list;
     mpz_t charge;
     mpz_t charged;         /* of it: charges and idle rows */
+    mpz_t last;            /* charged last month */
     uint64_t margin_unknown; /* rows whose cost is unknown */
     uint64_t unpriced;     /* rows without a price */
+    uint64_t last_unpriced; /* likewise of last month */
 } group_t;
 
 typedef struct {
@@ -122,6 +127,8 @@ void statement_carbon_lines (page_t *page);
 /* Figures on top, charts, proofs and totals. */
 char *statement_margin_percent (const group_t *group);
 void statement_figures (page_t *page);
+/* Why the amount is not last month's, the largest cause first. */
+void statement_change_note (page_t *page);
 /* After the last command: a list is valid until the next is begun. */
 void statement_idle_list (page_t *page);
 void statement_adjustment_list (page_t *page);

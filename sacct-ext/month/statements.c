@@ -184,10 +184,9 @@ static statement_idle_t *idle_of (const statements_t *s, const char *team,
 }
 
 /* Those that have a price. */
-static void price_idle (statements_t *s, statement_idle_t *idle, size_t count)
+static void price_idle (const statements_t *s, statement_idle_t *idle,
+                        size_t count)
 {
-    if (!s->prices)
-        s->prices = bill_pool_prices (s->now->bill);
     for (size_t i = 0; i < count; i++)
         bill_time_value (s->prices, idle[i].pool, idle[i].gpu_seconds,
                            idle[i].units);
@@ -197,6 +196,37 @@ static void idle_free (statement_idle_t *idle, size_t count)
 {
     GL_FREE_EACH (idle, count, it,
                   (mpq_clear (it->gpu_seconds), mpz_clear (it->units)));
+}
+
+/* What its jobs wasted, by cause; adds all their time to `allocated`. cube_free() it. */
+static cube_t *waste_of (statements_t *s, const char *team, waste_t *allocated)
+{
+    cube_t *seconds = cube_new (&waste_rows, "what,pool");
+    cube_t *all = cube_new (&waste_rows, "");
+    cube_t *waste = cube_new (&waste_rows, "what");
+    size_t count;
+    const usage_cell_t *cells = cells_of (s, STATEMENT_PRICED, team, &count);
+    waste_t keys;
+
+    fields_init (&waste_rows, &keys);
+    for (size_t i = 0; i < count; i++) {
+        keys.keys.pool = cells[i].key[1];
+        for (size_t k = 0; keys.keys.pool && k < cells[i].part_count; k++) {
+            const usage_part_t *part = &cells[i].part[k];
+            waste_take_part (seconds, &keys, part, WASTE_IDLE_AS_ONE);
+            keys.keys.pool = NULL;
+            waste_take_allocated (all, &keys, part);
+            keys.keys.pool = cells[i].key[1];
+        }
+    }
+    keys.keys.pool = NULL; /* borrowed */
+    fields_clear (&waste_rows, &keys);
+    waste_add_priced (waste, seconds, s->prices);
+    cube_sort (waste, "-units,-seconds");
+    cube_sum (all, 0, cube_count (all), allocated);
+    cube_free (all);
+    cube_free (seconds);
+    return waste;
 }
 
 /* --- days -------------------------------------------------------------- */
@@ -567,12 +597,18 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     struct days days = days_of (s, page->team);
     budget_t **budgets = xcalloc (s->budget_count + 1, sizeof (*budgets));
     statement_idle_t *idle = idle_of (s, page->team, &page->idle_count);
+    waste_t allocated;
     char id[STATEMENT_ID_SIZE];
     int rc;
 
     fill (s, page);
+    fields_init (&waste_rows, &allocated);
+    if (!s->prices)
+        s->prices = bill_pool_prices (s->now->bill);
     price_idle (s, idle, page->idle_count);
     page->idle = idle;
+    page->waste = waste_of (s, page->team, &allocated);
+    page->allocated = &allocated;
     take_budgets (s, page, budgets);
     page->days = days.day;
     page->day_count = days.count;
@@ -588,6 +624,8 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         free ((void *)page->counts[i].item);
     free (budgets);
+    cube_free (page->waste);
+    fields_clear (&waste_rows, &allocated);
     idle_free (idle, page->idle_count);
     days_done (&days);
     return rc;

@@ -35,6 +35,7 @@ struct writing {
     report_t *waste;
     bool produced;           /* there is a page of what jobs produced, */
     text_list_t produced_by; /* and one of each of these teams */
+    text_list_t listed; /* teams whose jobs have pages, by user and project */
     size_t done;
 };
 
@@ -156,6 +157,7 @@ static int know_parts (struct writing *w, size_t part,
     GL_AUTOFREE char *page = parts_path (w, part, team);
     size_t section = 0;
 
+    texts_add_new (&w->listed, team);
     for (size_t first = 0; first < count; section++) {
         const char *name = text_of (share[first], parts[part].by);
         GL_AUTOFREE char *to = xasprintf ("%s.html#t%zu", page, section);
@@ -435,7 +437,9 @@ static int write_statement (struct writing *w, const char *team,
     GL_AUTOFREE char *results = page_path_results (team, w->of->month);
     GL_AUTOFREE char *waste = page_path_waste (w->of->month);
     const render_link_t up = {team, all};
-    render_link_t near[4];
+    GL_AUTOFREE char *users = parts_path (w, 0, team);
+    GL_AUTOFREE char *projects = parts_path (w, 1, team);
+    render_link_t near[6];
     page_t page = {.path = path,
                    .title = w->of->month,
                    .month = w->of->month,
@@ -447,6 +451,10 @@ static int write_statement (struct writing *w, const char *team,
                    .printed = true};
     report_t *report;
 
+    if (texts_have (&w->listed, team)) {
+        near[page.near_count++] = (render_link_t){parts[0].title, users};
+        near[page.near_count++] = (render_link_t){parts[1].title, projects};
+    }
     if (texts_have (&w->produced_by, team))
         near[page.near_count++] = (render_link_t){"Cost per result", results};
     if (!w->of->site->restricted) /* it is of all teams */
@@ -672,6 +680,7 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
                   (free (it->cluster), free (it->team), free (it->user)));
     report_free (w.waste);
     texts_clear (&w.produced_by);
+    texts_clear (&w.listed);
     free (w.state);
     return rc;
 }

@@ -13,6 +13,25 @@ lab () { "$program" --quiet --config money.yaml --store sqlite:lab.db "$@"; }
 
 cents () { tr -d .; }
 
+# last_month PAGE EARLIER MONTH TEAM: each line has what the statement of the month before has, and no
+# line of that one is missing, so that they add up to its amount before taxes
+last_month ()
+{
+    for section in projects users accounts; do
+        jq -r --arg s $section '.rows[] | select(.section == $s)
+            | [.name, .last_month, .charge, .change] | @tsv' "$1" >now.lines
+        jq -r --arg s $section '.rows[] | select(.section == $s)
+            | [.name, .charge] | @tsv' "$2" >then.lines
+        awk -F '\t' 'FILENAME == ARGV[1] { had[$1] = $2; sum += $2; next }
+            { if (sprintf ("%.2f", had[$1]) != $2 || sprintf ("%.2f", $3 - $2) != $4) wrong = 1
+              last += $2 }
+            END { printf "%d %.2f %.2f\n", wrong, last, sum }' then.lines now.lines >sums
+        is "$(cat sums)" "0 $(jq -r .totals.net "$2") $(jq -r .totals.net "$2")" \
+            "$3, $4: last month's column of the $section is that of last month's statement"
+    done
+}
+
+earlier=2026-09
 for month in 2026-10 2026-11; do
     lab report chargeback --month $month --by team --json >charges.json
     sum=0
@@ -35,13 +54,32 @@ for month in 2026-10 2026-11; do
         result $? "$month, $team: both proofs hold"
         changed=$(jq -r '.rows[] | select(.section == "changes") | .charge' \
             one.json | cents | awk '{s += $1} END {print s + 0}')
+        lab statement "$team" --month $earlier --json >earlier.json
+        last_month one.json earlier.json $month "$team"
         before=$(jq -r .totals.due_before one.json | cents)
         is "$((before + changed))" "$(jq -r .totals.due one.json | cents |
             sed 's/^0*\(.\)/\1/')" "$month, $team: the change leads there"
     done
     is "$sum" "$(jq -r .totals.charge charges.json | cents)" \
         "$month: the statements add up to all charges"
+    earlier=$month
 done
+is "$(lab statement language --month 2026-11 --json | jq -c '.rows[] | select(.section == "users" and .name == "cy")
+    | [.charge, .last_month, .change, .show]')" '["0.00","13486.74","-13486.74",null]' \
+    "who had an amount last month alone has a line, without a command"
+lab statement language --month 2026-11 --html | tr '\n' ' ' | sed 's/<h2/\n<h2/g' |
+    grep '>By user<' | sed 's/.*<tfoot>//' | grep -o '>[−0-9][^<]*<' | tr -d '><' | tail -n 4 >total
+is "$(tr -cd '0-9.\n' <total | head -n 3 | paste -s -d ' ')" "1939.20 15346.11 13406.91" \
+    "and the line of totals has last month's amount and the change"
+
+# The sentence that says why, first of all, and its amount.
+lab statement language --month 2026-11 --json |
+    jq -r '[.notes[] | select(.level != "warning").text][0]' >why
+is "$(cat why)" "The amount due is 16758.64 USD less than for 2026-10. The largest cause is fewer hours: volume -7967.31 USD. The table What changed has all causes; By project and By user have last month's amounts." \
+    "the first sentence says why the amount changed"
+lab statement language --month 2026-11 --json | jq -r '[.rows[] | select(.section == "changes") | .charge | tonumber]
+    | min' >least
+is "$(cat least)" -7967.31 "which is the largest part of the change"
 
 # A quarter of it, rounded once, for the one team that pays it.
 lab statement language --month 2026-10 --json >language.json
@@ -128,6 +166,8 @@ jq -e '.parameters.state | startswith("closed ")' closed.json >holds
 result $? "and says that it is closed"
 is "$(jq -c .totals closed.json)" "$(jq -c .totals language.json)" \
     "its sums are those before it was closed"
+lab statement language --month 2026-11 --json >next.json
+last_month next.json closed.json 2026-11 "language, after a closed month"
 jq -e '[.notes[].text] | any(startswith("You can object before 20") and contains("write to GPU chargeback and name the rows"))' closed.json >holds
 result $? "it says until when and where to object"
 is "$(jq -r '.notes[].text | select(startswith("You can object")) | .[22:32]' closed.json)" "$(jq -r '.parameters."payable from"' closed.json)" \
@@ -162,10 +202,15 @@ result $? "the parts add up to what is due"
 jq -e '[.proof[].holds] | all' open.json >holds
 result $? "and so does the change"
 
+# --- until when an open month may change
+lab statement language --month 2026-11 --json | jq -r '.notes[].text' >notes
+is "$(grep -c '^Provisional: the month ends on 2026-11-30 and is closed after that. The amount may change until then, and is payable 7 days later. Questions and objections: GPU chargeback$' notes)" \
+    1 "an open month says when it ends, until when it may change, and whom to ask: $(grep Provisional notes)"
+
 # --- whom to ask, and how to pay: of a closed month as it was then
 echo "issuer: {contact: \"gpu-billing@example.org <b>\", payment: 'By transfer to CC-900.'}" >>money.yaml
 lab statement language --month 2026-11 --html >page.html
-grep -q 'Questions: gpu-billing@example.org &lt;b&gt;' page.html && grep -q 'Payment: By transfer to CC-900.' page.html
+grep -q 'Questions and objections: gpu-billing@example.org &lt;b&gt;' page.html && grep -q 'Payment: By transfer to CC-900.' page.html
 result $? "an open month names contact and payment of today"
 lab statement language --month 2026-10 --json | jq -r '.notes[].text' >notes
 is "$(grep -c 'gpu-billing\|Payment' notes)" 0 "a closed one those of its closing"

@@ -116,11 +116,19 @@ filled report summary --month 2026-10 -P >summary.csv
 is "$(column amount action | awk '{ if (NR > 1 && $NF > last) print "rises"; last = $NF; rows++ } END { print rows }')" 3 \
     "three actions, the largest amount first"
 for team in vision language '(none)'; do
-    filled statement "$team" --month 2026-10 --html |
-        sed -n 's@.*<dt>Idle GPUs in your jobs</dt><dd class="value">\([^<]*\)<.*@\1@p' | tr -cd '0-9.\n'
-done >idle
+    filled statement "$team" --month 2026-10 --json >one.json
+    jq -r '.rows[] | select(.section == "waste") | "\(.name)|\(.gpu_hours)|\(.amount)"' one.json
+done >wasted
+grep '^Idle GPUs' wasted | cut -d '|' -f 3 >idle
 is "$(awk '{ sum += $1 } END { printf "%.2f of %d", sum, NR }' idle)" "$(grep '|Idle GPUs in jobs|' summary.csv | tr '|' '\n' | grep '^[0-9]*\.[0-9][0-9]$' | head -1) of 1" \
     "what is idle in jobs is what the statements of the teams say"
+awk -F '|' '{ hours[$1] += $2; amount[$1] += $3 }
+    END { for (name in hours) if (amount[name]) printf "%s|%.6f|%.2f\n", name, hours[name], amount[name] }' wasted | sort >sums
+filled report summary --month 2026-10 --json | jq -r '.rows[] | select(.section == "waste"
+    and (.name | startswith("Capacity") | not)) | "\(.name)|\(.gpu_hours)|\(.amount)"' |
+    awk -F '|' '{ printf "%s|%.6f|%.2f\n", $1, $2, $3 }' | sort >summed
+[ "$(wc -l <sums)" -gt 2 ] && diff sums summed >differ
+result $? "and so is all that was wasted, cause by cause: $(cat differ)"
 cat >>fill.yaml <<'END'
 budgets: [{name: small, team: language, amount: 100, period: month}]
 END

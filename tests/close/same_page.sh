@@ -97,7 +97,7 @@ rate ()
 # that is not provisional any more.
 plain ()
 {
-    sed -E '/(2026-10|October.{1,2}2026) is closed: version 1, hash [0-9a-f]*/d; /Provisional: the month is not closed/d; /You can object before/d
+    sed -E '/(2026-10|October.{1,2}2026) is closed: version 1, hash [0-9a-f]*/d; /Provisional: the month/d; /You can object before/d
         /^ *"(latest|period) hash":/d; /^ *; hash: /d; s/; period: (open|closed)/;/
         s/closed [0-9][^,]*, version 1/not closed/; s/[0-9a-f]{64}//g
         s@"?2026-10/[0-9]+([-,][0-9]+)*"?@@g; s/"row": [^,]*//; s/"hash": [^,}]*//; s/-provisional//g; s/EUR, (provisional|closed)/EUR/

@@ -50,10 +50,22 @@ result $? "elsewhere the same bytes"
 
 # --- what the pages say
 lab statement vision --month 2026-09 --csv >st.csv
-cut -d, -f 1-24 st.csv | tr -d '\r' >want
-cut -d, -f 1-24 site/team/vision/2026-09.csv >got
+cut -d, -f 1-27 st.csv | tr -d '\r' >want
+cut -d, -f 1-27 site/team/vision/2026-09.csv >got
 [ -s want ] && cmp want got
 result $? "a team's page has the rows of its statement"
+for team in vision language spin-off; do
+    for section in projects users; do
+        is "$(sections last_month section $section <site/team/$team/2026-10.csv)" \
+            "$(sections charge section $section <site/team/$team/2026-09.csv)" \
+            "last month's column of the $section of $team is the statement of last month"
+    done
+done
+is "$(grep -o '<b>Note</b> [^<]*' site/team/vision/2026-10.html | head -n 1 | LC_ALL=C tr -cd '\1-\177' | cut -d . -f 1-4)" \
+    "<b>Note</b> The amount due is 1787.76 USD less than for September2026. The largest cause is fewer hours: volume 1722.95 USD" \
+    "its first note says why the amount changed"
+is "$(grep -o 'href="[^"]*/2026-10-[up][^"]*">Jobs by [^<]*' site/team/vision/2026-10.html | sed 's/.*>//' | paste -s -d ,)" \
+    "Jobs by user,Jobs by project" "it leads to its jobs"
 lab report chargeback --month 2026-10 --by team --csv >want && cmp want site/month/2026-10-chargeback.csv
 result $? "the chargeback is that of the report"
 lab report waste --month 2026-10 --csv >want && cmp want site/month/2026-10-waste.csv

@@ -33,7 +33,6 @@ SAYS = {
     "GPU hours a day": ["GPU hours"],
     "Half of the jobs waited at most": ["wait"],
     "Half within": ["wait"],
-    "Idle GPUs in your jobs": ["idle GPU hours"],
     "Level %": ["utilization"],
     "Life, months": ["depreciation"],
     "Limit, GPU hours a day": ["capacity", "spares"],
