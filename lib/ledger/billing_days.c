@@ -26,6 +26,7 @@ struct billing_days {
     usage_t *usage;
     size_t length; /* of a path, up to its time */
     struct day_line *lines;
+    bool wrong; /* days of a line that was shared evenly do not add up to it */
     buffer_t key;
     billing_f callback;
     void *arg;
@@ -152,6 +153,7 @@ static void share_evenly (billing_days_t *d, const billing_line_t *from)
         billing_line_keys (b, from->pool_month, path, keys);
         d->callback (&line, d->arg);
     }
+    d->wrong = d->wrong || mpz_cmp (given, from->line->charge_units) != 0;
     mpq_clears (part.gpu_seconds, exact, before, until, NULL);
     mpz_clears (part.charge_units, given, next, NULL);
 }
@@ -393,8 +395,8 @@ int billing_days_finish (billing_days_t *d, gl_error_t *error)
     if (take_usage (d, error) < 0)
         return -1;
     for (struct day_line *line = d->lines; line; line = line->hh.next)
-        if (mpz_cmp (line->given, line->units) != 0)
-            return gl_error (error, "the days of a line do not add up to it "
-                                    "(this is a defect, please report it)");
-    return 0;
+        d->wrong = d->wrong || mpz_cmp (line->given, line->units) != 0;
+    return d->wrong ? gl_error (error, "the days of a line do not add up to it "
+                                       "(this is a defect, please report it)")
+                    : 0;
 }
