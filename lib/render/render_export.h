@@ -1,12 +1,12 @@
 /*
- * render_export.h: rows of statement/export.h as the bytes that their layout asks for
+ * render_export.h: rows of export/export.h as the bytes that their layout asks for
  * (docs/formats/layout.md). Pure.
  */
 #ifndef GL_RENDER_RENDER_EXPORT_H
 #define GL_RENDER_RENDER_EXPORT_H
 
 #include "base/buffer.h"
-#include "statement/export.h"
+#include "export/export.h"
 
 /* The header line and the first record. -1: a value does not fit; the error has the file
  * and line of its column. */

@@ -6,7 +6,7 @@
 #define GL_RENDER_JOURNAL_H
 
 #include "base/buffer.h"
-#include "statement/journal.h"
+#include "export/journal.h"
 
 void render_journal (const journal_t *journal, buffer_t *out);
 

@@ -1,7 +1,7 @@
 /*
  * export_layout.h: how a month is written for a program of the receiver: which rows, and
  * which columns of them (docs/formats/layout.md). Read by config_load_layout(), checked
- * against the fields of rows by export_new() (statement/export.h).
+ * against the fields of rows by export_new() (export/export.h).
  */
 #ifndef GL_SITE_EXPORT_LAYOUT_H
 #define GL_SITE_EXPORT_LAYOUT_H

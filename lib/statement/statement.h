@@ -67,6 +67,7 @@ typedef struct {
     const statement_idle_t *idle; /* by pool */
     size_t idle_count;
     cube_t *waste; /* of its jobs, with prices, by cause, the largest first */
+    const cube_t *unpriced; /* of it: in pools without a price, by cause */
     const waste_t *allocated; /* all time of its jobs, and how much of it agents
                                  measured */
 } statement_t;

@@ -124,7 +124,16 @@ void statement_budget_lines (page_t *page);
 bool statement_has_carbon (const page_t *page);
 void statement_carbon_lines (page_t *page);
 
-/* Figures on top, charts, proofs and totals. */
+/* A text without its currency. Yours to free. */
+char *statement_money (const page_t *page, const mpz_t units);
+
+/* --- statement_waste.c ---------------------------------------------------- */
+
+void statement_waste_lines (page_t *page);
+void statement_waste_figure (page_t *page);
+
+/* --- statement_figures.c: figures on top, charts, proofs and totals ------- */
+
 char *statement_margin_percent (const group_t *group);
 void statement_figures (page_t *page);
 /* Why the amount is not last month's, the largest cause first. */

@@ -17,7 +17,7 @@
 #include "render/render_export.h"
 #include "render/render_journal.h"
 #include "render/render_opencost.h"
-#include "statement/journal.h"
+#include "export/journal.h"
 #include "usage/query.h"
 
 /* --- FOCUS -------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "month/month.h"
-#include "statement/export.h"
+#include "export/export.h"
 #include "usage/query.h"
 
 typedef struct export export_t;

@@ -11,7 +11,8 @@
 #include "store/store.h"
 
 /* By team first, and where teams have institutions by institution before it. `had`: a month of
- * it that was read before (NULL: none). Yours: report_free(). */
+ * it that was read before (NULL: none), an open one with month_how_t.compared: its bill is
+ * taken where it is all of the period. Yours: report_free(). */
 int chargebacks_make (store_t *store, const report_query_t *query,
                       const month_t *had, report_t **ret_report,
                       gl_error_t *error);

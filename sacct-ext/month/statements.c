@@ -198,8 +198,25 @@ static void idle_free (statement_idle_t *idle, size_t count)
                   (mpq_clear (it->gpu_seconds), mpz_clear (it->units)));
 }
 
-/* What its jobs wasted, by cause; adds all their time to `allocated`. cube_free() it. */
-static cube_t *waste_of (statements_t *s, const char *team, waste_t *allocated)
+/* What of it has no price, by cause. cube_free() it. */
+static cube_t *unpriced_of (const statements_t *s, cube_t *seconds)
+{
+    cube_t *unpriced = cube_new (&waste_rows, "what");
+    mpz_t units;
+
+    mpz_init (units);
+    for (size_t i = 0; i < cube_count (seconds); i++) {
+        const waste_t *row = cube_row (seconds, i);
+        if (!bill_time_value (s->prices, row->keys.pool, row->seconds, units))
+            cube_add (unpriced, row);
+    }
+    mpz_clear (units);
+    return unpriced;
+}
+
+/* What its jobs wasted, by cause; adds all their time to `allocated`. cube_free() both. */
+static cube_t *waste_of (const statements_t *s, const char *team,
+                         waste_t *allocated, cube_t **ret_unpriced)
 {
     cube_t *seconds = cube_new (&waste_rows, "what,pool");
     cube_t *all = cube_new (&waste_rows, "");
@@ -222,6 +239,7 @@ static cube_t *waste_of (statements_t *s, const char *team, waste_t *allocated)
     keys.keys.pool = NULL; /* borrowed */
     fields_clear (&waste_rows, &keys);
     waste_add_priced (waste, seconds, s->prices);
+    *ret_unpriced = unpriced_of (s, seconds);
     cube_sort (waste, "-units,-seconds");
     cube_sum (all, 0, cube_count (all), allocated);
     cube_free (all);
@@ -597,6 +615,7 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     struct days days = days_of (s, page->team);
     budget_t **budgets = xcalloc (s->budget_count + 1, sizeof (*budgets));
     statement_idle_t *idle = idle_of (s, page->team, &page->idle_count);
+    cube_t *unpriced;
     waste_t allocated;
     char id[STATEMENT_ID_SIZE];
     int rc;
@@ -607,7 +626,8 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
         s->prices = bill_pool_prices (s->now->bill);
     price_idle (s, idle, page->idle_count);
     page->idle = idle;
-    page->waste = waste_of (s, page->team, &allocated);
+    page->waste = waste_of (s, page->team, &allocated, &unpriced);
+    page->unpriced = unpriced;
     page->allocated = &allocated;
     take_budgets (s, page, budgets);
     page->days = days.day;
@@ -625,6 +645,7 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
         free ((void *)page->counts[i].item);
     free (budgets);
     cube_free (page->waste);
+    cube_free (unpriced);
     fields_clear (&waste_rows, &allocated);
     idle_free (idle, page->idle_count);
     days_done (&days);

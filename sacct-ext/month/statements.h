@@ -31,7 +31,8 @@ int statements_open (store_t *store, const report_query_t *query,
 void statements_close (statements_t *statements);
 
 /* The same for one month after the other: *last is the month that was opened before, if it is the
- * one before this one, and then this one's; at first NULL, in the end for month_free(). */
+ * one before this one, and then this one's; at first NULL, in the end for month_free(). An open month comes with what
+ * it would be under other idle policies, for chargebacks_make(). */
 int statements_open_next (store_t *store, const report_query_t *query,
                           const periods_t *periods, month_t **last,
                           statements_t **ret_statements, gl_error_t *error);

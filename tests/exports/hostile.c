@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "render/render_journal.h"
-#include "statement/journal.h"
+#include "export/journal.h"
 
 static const char *const pieces[] = {
     "  ",    "\t",     "\n",     "\r\n", ";",        "=",      "==",

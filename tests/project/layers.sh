@@ -48,9 +48,10 @@ room lib/prices base gres site planning report prices
 room lib/demand base gres site evidence usage money planning report demand
 room lib/waste base gres site evidence usage money ledger report waste
 room lib/statement base gres site usage money ledger report carbon waste statement
+room lib/export base site ledger statement export
 room lib/pages base gres site usage ledger report statement pages
 room lib/results base gres site evidence usage money ledger report statement pages results
-room lib/render base site ledger report statement render
+room lib/render base site ledger report statement export render
 room lib/wire base record wire
 # the plugin: what is loaded into Slurm's processes
 check "plugin includes only: base gres record" \
@@ -119,7 +120,7 @@ check "the rooms from gres to planning read no clock, environment or file" \
 check "library code never prints" \
     "$(grep -nE '\b(printf|puts|perror|fputs) \(' lib/base/*.c lib/gres/*.c \
            lib/record/*.c $pure lib/store/*.c \
-           lib/config/*.c lib/report/*.c lib/carbon/*.c lib/prices/*.c lib/waste/*.c lib/demand/*.c lib/statement/*.c lib/pages/*.c lib/results/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
+           lib/config/*.c lib/report/*.c lib/carbon/*.c lib/prices/*.c lib/waste/*.c lib/demand/*.c lib/statement/*.c lib/export/*.c lib/pages/*.c lib/results/*.c lib/wire/*.c 2>/dev/null | grep -v '^lib/base/memory.c:')"
 check "no text is made by GMP, whose memory is not free()'s (lib/base/limbs.h)" \
     "$(grep -nE '_get_str \(NULL|gmp_v?asprintf' -r --include='*.c' lib sacct-ext plugin)"
 

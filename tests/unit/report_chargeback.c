@@ -6,7 +6,7 @@
 #include "ledger/cube.h"
 #include "report/utilization.h"
 #include "support/chargeback.h"
-#include "statement/journal.h"
+#include "export/journal.h"
 
 #define JOBS 300
 #define ACCOUNTS 7

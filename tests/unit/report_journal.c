@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "render/render_journal.h"
-#include "statement/journal.h"
+#include "export/journal.h"
 
 static void add_row (bill_t *bill, const char *text)
 {

@@ -1,10 +1,10 @@
 /* journal_private.h: what the postings of a month are made with. */
-#ifndef GL_STATEMENT_JOURNAL_PRIVATE_H
-#define GL_STATEMENT_JOURNAL_PRIVATE_H
+#ifndef GL_EXPORT_JOURNAL_PRIVATE_H
+#define GL_EXPORT_JOURNAL_PRIVATE_H
 
 #include <stdbool.h>
 
-#include "statement/journal.h"
+#include "export/journal.h"
 
 /* A month that is being posted. */
 struct journal_month {
@@ -50,4 +50,4 @@ void journal_take_off (journal_transaction_t *transaction, size_t first,
 void journal_put_quantity (journal_posting_t *posting, journal_tag_t unit,
                            mpq_srcptr seconds, mpq_srcptr exact);
 
-#endif /* !GL_STATEMENT_JOURNAL_PRIVATE_H */
+#endif /* !GL_EXPORT_JOURNAL_PRIVATE_H */

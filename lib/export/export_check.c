@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "base/text.h"
-#include "statement/export_private.h"
+#include "export/export_private.h"
 
 static int fail_at (place_t place, const char *key, gl_error_t *error)
 {

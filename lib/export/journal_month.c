@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "ledger/settlement.h"
 #include "site/project.h"
-#include "statement/journal_private.h"
+#include "export/journal_private.h"
 
 /* --- what a pool cost -------------------------------------------------- */
 

@@ -34,8 +34,8 @@
  * Amounts are the bill's integers; nothing is rounded here. Texts are as they
  * are, escaping is the renderer's. Pure.
  */
-#ifndef GL_STATEMENT_JOURNAL_H
-#define GL_STATEMENT_JOURNAL_H
+#ifndef GL_EXPORT_JOURNAL_H
+#define GL_EXPORT_JOURNAL_H
 
 #include <gmp.h>
 #include <stdbool.h>
@@ -114,4 +114,4 @@ int journal_add_month (journal_t *journal, const site_t *site,
                        const bool *disputed, const char *hash,
                        gl_error_t *error);
 
-#endif /* !GL_STATEMENT_JOURNAL_H */
+#endif /* !GL_EXPORT_JOURNAL_H */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "statement/export_private.h"
+#include "export/export_private.h"
 
 #define P (1u << EXPORT_POSTINGS)
 #define J (1u << EXPORT_JOBS)

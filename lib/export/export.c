@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "site/project.h"
-#include "statement/export_private.h"
+#include "export/export_private.h"
 #include "statement/recharge.h"
 
 /* --- the object ------------------------------------------------------------------ */

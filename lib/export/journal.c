@@ -7,7 +7,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "statement/journal_private.h"
+#include "export/journal_private.h"
 
 static const char *const tag_names[JOURNAL_TAG_COUNT] = {
     [JOURNAL_TAG_MONTH] = "month",

@@ -13,12 +13,12 @@
  *
  * Pure. An object belongs to one thread and one month.
  */
-#ifndef GL_STATEMENT_EXPORT_H
-#define GL_STATEMENT_EXPORT_H
+#ifndef GL_EXPORT_H
+#define GL_EXPORT_H
 
 #include "ledger/line_items.h"
 #include "site/export_layout.h"
-#include "statement/journal.h"
+#include "export/journal.h"
 
 typedef enum {
     EXPORT_TEXT,
@@ -129,4 +129,4 @@ const char *export_text (const export_row_t *row, const export_field_t *field);
 bool export_number (const export_row_t *row, const export_field_t *field,
                     mpq_t ret_value);
 
-#endif /* !GL_STATEMENT_EXPORT_H */
+#endif /* !GL_EXPORT_H */

@@ -1,9 +1,9 @@
 /* export_private.h: what the rows of an export are made with. */
-#ifndef GL_STATEMENT_EXPORT_PRIVATE_H
-#define GL_STATEMENT_EXPORT_PRIVATE_H
+#ifndef GL_EXPORT_PRIVATE_H
+#define GL_EXPORT_PRIVATE_H
 
 #include "ledger/cube.h"
-#include "statement/export.h"
+#include "export/export.h"
 
 enum {
     F_MONTH,
@@ -143,4 +143,4 @@ void export_describe_rows (export_t *export);
 /* The layout against the fields; the cube, if it wants one. */
 int export_read_layout (export_t *export, gl_error_t *error);
 
-#endif /* !GL_STATEMENT_EXPORT_PRIVATE_H */
+#endif /* !GL_EXPORT_PRIVATE_H */
