@@ -95,8 +95,8 @@ static void add_change_figure (page_t *page)
     title = xasprintf ("Since %s", page->s->before_month);
     before = statement_money (page, page->variance.before);
     text = report_signed_text (statement_money (page, change.difference));
-    percent = report_signed_text (report_units_percent_text (
-        change.difference, page->variance.before));
+    percent = report_signed_text (
+        report_units_percent_text (change.difference, page->variance.before));
     if (percent)
         buffer_printf (&hint, "%s %%, ", percent);
     buffer_printf (&hint, "from %s", before);

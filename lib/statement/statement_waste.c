@@ -116,9 +116,9 @@ void statement_waste_figure (page_t *page)
     sum_waste (page, WASTE_OF_JOBS, &sum);
     known = report_coverage_text (all->known, all->seconds);
     GL_AUTOFREE char *share = report_percent_text (sum.seconds, all->seconds);
-    GL_AUTOFREE char *amount
-        = all_priced (page, WASTE_OF_JOBS) ? statement_money (page, sum.units)
-                                           : NULL;
+    GL_AUTOFREE char *amount = all_priced (page, WASTE_OF_JOBS)
+                                   ? statement_money (page, sum.units)
+                                   : NULL;
     GL_AUTOFREE char *hours = report_hours_text (sum.seconds);
     GL_AUTOFREE char *largest = largest_waste_text (page);
     GL_AUTOFREE char *what
