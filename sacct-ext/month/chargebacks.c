@@ -32,7 +32,7 @@ struct sites {
 struct making {
     store_t *store;
     const report_query_t *query;
-    const month_t *had; /* read before; NULL: none */
+    month_t *had; /* read before; NULL: none */
     periods_t *periods;
     /* Closed months of the period, and the rest of it, which is computed. Where
      * closings cannot answer the query, all of it is computed. */
@@ -356,16 +356,9 @@ static bool has_bill (const struct making *m)
 /* Of that month, whose bill needs no facts. */
 static int gather_usage (struct making *m, gl_error_t *error)
 {
-    const report_query_t *query = m->query;
-    const rollups_query_t days = {.query = query, .period = m->computed};
-    const store_query_t facts = {.start = m->computed.start,
-                                 .end = m->computed.end,
-                                 .gpu_only = true};
+    const month_usage_t to = {take_rollup, take_fact, m};
 
-    return rollups_answer (&days)
-               ? rollups_each (m->store, &days, take_rollup, m, error)
-               : facts_each (m->store, query->site, &facts, take_fact, m,
-                             error);
+    return month_usage (m->had, m->query, &to, error);
 }
 
 /* By team, and nothing filtered out: then other policies are told. */
@@ -626,7 +619,7 @@ static int make (struct making *m, report_t **ret_report, gl_error_t *error)
 }
 
 int chargebacks_make (store_t *store, const report_query_t *query,
-                      const month_t *had, report_t **ret_report,
+                      month_t *had, report_t **ret_report,
                       gl_error_t *error)
 {
     struct making m = {.store = store, .query = query, .had = had};

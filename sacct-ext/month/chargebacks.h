@@ -14,7 +14,7 @@
  * it that was read before (NULL: none), an open one with month_how_t.compared: its bill is
  * taken where it is all of the period. Yours: report_free(). */
 int chargebacks_make (store_t *store, const report_query_t *query,
-                      const month_t *had, report_t **ret_report,
+                      month_t *had, report_t **ret_report,
                       gl_error_t *error);
 
 #endif /* !GL_MONTH_CHARGEBACKS_H */
