@@ -9,7 +9,7 @@
 begin debootstrap dh dpkg-scanpackages unshare sqlite3
 tree=$work/tree old=${1:-$work/old} new=${2:-$work/new}
 
-build_old () { DEB_BUILD_OPTIONS='noopt parallel=2' "$abs_top_srcdir/contrib/package" deb --output "$old" --version 0.1.0; }
+build_old () { package_deb "$old"; }
 if [ -z "${2:-}" ]; then
     try "packages for this machine's Slurm" build_old
     try "packages for Debian 13" build_within trixie "$work/builder" "$new"

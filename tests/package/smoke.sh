@@ -57,17 +57,4 @@ cp "$work/diff" "$work/log"
 [ ! -s "$work/diff" ]
 result $? "and leaves nothing else"
 
-# Again, at another time, for another user's settings, and in a directory whose name is longer.
-again ()
-{
-    local deb
-    mkdir -p "$work/another-directory/tmp" && cd "$work/another-directory" || return
-    (umask 077 && TMPDIR="$PWD/tmp" TZ=Asia/Tokyo HOME=/ DEB_BUILD_OPTIONS='noopt parallel=2' \
-        "$abs_top_srcdir/contrib/package" deb --output two --version 0.1.0) || return
-    for deb in "$work"/one/*.deb; do
-        cmp "$deb" "two/$(basename "$deb")" || return
-    done
-}
-[ "$release" != bookworm ] || try "built again they are the same bytes" again
-
 end

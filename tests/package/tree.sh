@@ -129,8 +129,15 @@ later_version ()
 # shellcheck disable=SC2016
 has_version () { [[ $(within "$1" dpkg-query -W -f '${Version}' slurm-gpuledger) == "$2"+* ]]; }
 
-# built_debs: the directory with the packages of this tree, which are built once for all tests;
-# not for speed: a compiler that does not optimize is done earlier
+# package_deb DIR: the packages of this tree; by a compiler that neither optimizes nor writes
+# what a debugger reads, which is done earlier
+package_deb ()
+{
+    DEB_CFLAGS_STRIP=-g DEB_BUILD_OPTIONS='noopt noautodbgsym parallel=2' \
+        "$abs_top_srcdir/contrib/package" deb --output "$1" --version 0.1.0
+}
+
+# built_debs: the directory with the packages of this tree, which are built once for all tests
 built_debs ()
 {
     local key debs
@@ -142,8 +149,7 @@ built_debs ()
         [ -e "$debs" ] || {
             rm -rf "$debs-new"
             find "$abs_top_builddir/tests/package-debs" -mindepth 1 -maxdepth 1 -mmin +180 ! -name lock -exec rm -rf '{}' +
-            DEB_BUILD_OPTIONS='noopt parallel=2' "$abs_top_srcdir/contrib/package" deb \
-                --output "$debs-new" --version 0.1.0 >&2 && mv "$debs-new" "$debs"
+            package_deb "$debs-new" >&2 && mv "$debs-new" "$debs"
         }
     ) 9>"$abs_top_builddir/tests/package-debs/lock" && echo "$debs"
 }

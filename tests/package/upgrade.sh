@@ -17,7 +17,7 @@ change_defaults ()
     done
 }
 if [ -z "${1:-}" ]; then
-    build () { DEB_BUILD_OPTIONS='noopt parallel=2' "$abs_top_srcdir/contrib/package" deb --output "$one" --version 0.1.0; }
+    build () { package_deb "$one"; }
     try "the packages are built" build
 fi
 try "and those of the next version" later_version "$one" "$two" change_defaults
