@@ -6,34 +6,62 @@
 
 static const change_info_t infos[CHANGE_COUNT] = {
     [CHANGE_VOLUME]
-    = {"volume", "Volume",
+    = {"volume",
+       "Volume",
        "More or fewer GPU hours than last month, at last month's average "
-       "price per hour."},
+       "price per hour.",
+       {"fewer hours", "more hours"}},
     [CHANGE_MIX]
-    = {"mix", "Mix",
+    = {"mix",
+       "Mix",
        "A different distribution of the hours over pools, QOS and slices, at "
-       "last month's prices."},
+       "last month's prices.",
+       {"a cheaper mix of pools, QOS and slices",
+        "a more expensive mix of pools, QOS and slices"}},
     [CHANGE_PRICE]
-    = {"price", "Price",
+    = {"price",
+       "Price",
        "The same hours at new prices: rate cards, pool costs and adjustments, "
-       "without idle time."},
-    [CHANGE_IDLE] = {"idle", "Idle",
+       "without idle time.",
+       {"lower prices", "higher prices"}},
+    [CHANGE_IDLE] = {"idle",
+                     "Idle",
                      "Charges for idle time, both in full-cost prices and in "
-                     "separate rows."},
-    [CHANGE_CREDIT] = {"credits", "Credits", "The change in credits."},
-    [CHANGE_CORRECTION] = {"corrections", "Corrections",
-                           "The change in corrections of earlier months."},
-    [CHANGE_TAX] = {"taxes", "Taxes", "The change in taxes."},
+                     "separate rows.",
+                     {"less idle time charged", "more idle time charged"}},
+    [CHANGE_CREDIT] = {"credits",
+                       "Credits",
+                       "The change in credits.",
+                       {"more credits", "fewer credits"}},
+    [CHANGE_CORRECTION]
+    = {"corrections",
+       "Corrections",
+       "The change in corrections of earlier months.",
+       {"corrections of earlier months", "corrections of earlier months"}},
+    [CHANGE_TAX] = {"taxes",
+                    "Taxes",
+                    "The change in taxes.",
+                    {"lower taxes", "higher taxes"}},
     [CHANGE_PURCHASE]
-    = {"purchases", "Prepaid", "The change in payments for entitlements."},
+    = {"purchases",
+       "Prepaid",
+       "The change in payments for entitlements.",
+       {"fewer purchases of entitlements", "more purchases of entitlements"}},
     [CHANGE_SETTLEMENT]
-    = {"settlement", "Settlement",
-       "The change in grants, sponsors, prepaid money, fees and caps."},
-    [CHANGE_SERVICE] = {"services", "Other services",
-                        "The change in charges of other services."},
+    = {"settlement",
+       "Settlement",
+       "The change in grants, sponsors, prepaid money, fees and caps.",
+       {"the rules of settlement", "the rules of settlement"}},
+    [CHANGE_SERVICE]
+    = {"services",
+       "Other services",
+       "The change in charges of other services.",
+       {"less charged for other services", "more charged for other services"}},
     [CHANGE_ENTITLEMENT]
-    = {"entitlement", "Entitlements",
-       "The change in the amount that entitlements cover."},
+    = {"entitlement",
+       "Entitlements",
+       "The change in the amount that entitlements cover.",
+       {"more covered by entitlements", "less covered by entitlements"}},
 };
 
 const change_info_t *change_info (change_id_t id)
@@ -156,10 +184,10 @@ static cube_t *cells_of (const bill_t *bill, const char *team, int digits)
 enum { BEFORE, AFTER, MONTHS };
 
 struct split {
-    cube_t *cells;           /* the difference of the months */
+    cube_t *cells; /* the difference of the months */
     /* the sums of the header, of GPUs and of CPUs */
     struct cell all[2][MONTHS];
-    struct cell none;        /* a month without such a cell */
+    struct cell none; /* a month without such a cell */
 };
 
 /* What would be charged after at the price of the month before, where there was

@@ -58,6 +58,7 @@ typedef struct {
     const char *word;
     const char *title;
     const char *help;
+    const char *cause[2]; /* in words, of an amount below 0 and above */
 } change_info_t;
 
 const change_info_t *change_info (change_id_t id);

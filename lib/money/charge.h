@@ -153,20 +153,20 @@ typedef enum {
     REMAINDER_DOWN,
     REMAINDER_UNKNOWN,
     REMAINDER_SUSPENDED, /* allocated to suspended jobs, and free by policy */
-    REMAINDER_UNBILLED,  /* allocated, but on no line: devices without a weight */
-    REMAINDER_MIG,       /* time counted by one weight and priced by another, a
+    REMAINDER_UNBILLED, /* allocated, but on no line: devices without a weight */
+    REMAINDER_MIG,      /* time counted by one weight and priced by another, a
                             slice or a job that is billed otherwise than allocated
                             (billable.h); negative: a credit to the pool */
-    REMAINDER_RECOVERY,  /* published rates: cost less list prices; negative:
+    REMAINDER_RECOVERY, /* published rates: cost less list prices; negative:
                             over-  recovery */
-    REMAINDER_CARRIED,   /* negative: idle time in the practical rate */
+    REMAINDER_CARRIED,  /* negative: idle time in the practical rate */
     REMAINDER_QOS, /* these five: what the adjustments of the same names take
                       from list prices; negative: what they add */
     REMAINDER_SUBSIDY,
     REMAINDER_ENTITLEMENT,
     REMAINDER_TIER,
     REMAINDER_SURCHARGE,
-    REMAINDER_EXCESS,      /* negative: more is allocated to jobs than the pool has */
+    REMAINDER_EXCESS, /* negative: more is allocated to jobs than the pool has */
     REMAINDER_NO_CAPACITY, /* cost of a period in which the pool has no GPU */
     REMAINDER_CREDITED,    /* the credits, with the other sign */
     REMAINDER_PREPAID,     /* negative: list prices of purchases */
@@ -190,6 +190,8 @@ typedef struct {
 } remainder_info_t;
 
 const remainder_info_t *remainder_info (remainder_id_t id);
+/* Of its word; NULL: there is none. */
+const remainder_info_t *remainder_named (const char *word);
 
 /* The site's side of settlement: signed, and not of the following. */
 static inline bool remainder_is_settlement (remainder_id_t id)
@@ -254,9 +256,9 @@ const adjustment_info_t *adjustment_info (adjustment_id_t id);
 
 /* Why a line is there. */
 typedef enum {
-    CHARGE_USED,   /* time allocated to jobs */
-    CHARGE_IDLE,   /* a part of time that was not allocated, by the idle policy */
-    CHARGE_CREDIT, /* negative: credited by policy; the charge stays */
+    CHARGE_USED, /* time allocated to jobs */
+    CHARGE_IDLE, /* a part of time that was not allocated, by the idle policy */
+    CHARGE_CREDIT,   /* negative: credited by policy; the charge stays */
     CHARGE_PURCHASE, /* paid for an entitlement, whatever is drawn */
     CHARGE_KIND_COUNT,
 } charge_kind_t;
@@ -264,10 +266,10 @@ typedef enum {
 typedef struct {
     charge_kind_t kind;
     const char *const *path; /* as added; NULL: absent. Borrowed */
-    const char *what;        /* a word: the class of idle time, the reason of the
+    const char *what;      /* a word: the class of idle time, the reason of the
                                 credit, CHARGE_ENTITLEMENT; NULL: used.
                                 Borrowed */
-    const char *reference;   /* of a credit: the job, CLUSTER/JOBID/SUBMIT; of a
+    const char *reference; /* of a credit: the job, CLUSTER/JOBID/SUBMIT; of a
                                 purchase: the entitlement, TEAM/POOL; else NULL.
                                 Borrowed */
     mpq_t gpu_seconds;
@@ -349,9 +351,9 @@ uint64_t charge_free_seconds (const site_t *site, const usage_part_t *part);
 
 /* What a part of a usage cell brings to a line, whatever the line. */
 typedef struct {
-    mpq_t gpu_seconds;       /* q, without what is free */
-    mpq_t price_seconds;     /* p */
-    mpq_t suspended;         /* GPU-seconds that the policy leaves free */
+    mpq_t gpu_seconds;   /* q, without what is free */
+    mpq_t price_seconds; /* p */
+    mpq_t suspended;     /* GPU-seconds that the policy leaves free */
     rate_card_price_t price;
 } charge_part_t;
 
@@ -392,8 +394,8 @@ typedef struct {
     mpq_t consumed_reserved; /* of reserved: the same */
     mpq_t unused;            /* of entitled and rollover_in */
     mpq_t rollover_out;      /* of unused: goes to the next month */
-    mpq_t expired;       /* of unused: has expired; 0 while the month lasts */
-    mpq_t fee;           /* due for what is bought; and of money, as above: */
+    mpq_t expired; /* of unused: has expired; 0 while the month lasts */
+    mpq_t fee;     /* due for what is bought; and of money, as above: */
     mpq_t value_in;
     mpq_t value_consumed;
     mpq_t value_reserved;

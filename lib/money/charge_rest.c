@@ -1,6 +1,9 @@
 /*
  * What no line carries: see charge.h for the equations.
  */
+#include <string.h>
+
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "money/charge_private.h"
@@ -13,7 +16,7 @@ static const remainder_info_t infos[REMAINDER_COUNT] = {
     {REMAINDER_RESERVED_UNUSED, "reserved_unused", "reserved, not used", true},
     {REMAINDER_PLANNED_DOWN, "planned_down", "planned down", true},
     {REMAINDER_DOWN, "down", "down", true},
-    {REMAINDER_UNKNOWN, "unknown", "unknown", true},
+    {REMAINDER_UNKNOWN, "unknown", "not known whether up", true},
     {REMAINDER_SUSPENDED, "suspended", "suspended jobs", true},
     {REMAINDER_UNBILLED, "unbilled", "allocated, not billed", true},
     {REMAINDER_MIG, "mig", "price and quantity weights", false},
@@ -43,6 +46,11 @@ const remainder_info_t *remainder_info (remainder_id_t id)
     return &infos[id];
 }
 
+const remainder_info_t *remainder_named (const char *word)
+{
+    return GL_FIND (infos, REMAINDER_COUNT, it, !strcmp (it->word, word));
+}
+
 recovery_t remainder_recovery (remainder_id_t id, int sign)
 {
     if (sign < 0)
@@ -65,17 +73,15 @@ char *remainder_label (remainder_id_t id, int sign)
 
     if (remainder_is_settlement (id))
         return xstrdup (title);
-    return xasprintf ("%s: %s",
-                      recovery_infos[remainder_recovery (id, sign)].title,
-                      title);
+    return xasprintf (
+        "%s: %s", recovery_infos[remainder_recovery (id, sign)].title, title);
 }
 
 const recovery_info_t recovery_infos[RECOVERY_COUNT] = {
     [RECOVERY_UNALLOCATED]
     = {"unallocated_cost", "unallocated_", "unallocated cost"},
     [RECOVERY_SHORTFALL] = {"shortfall", "shortfall_", "shortfall"},
-    [RECOVERY_MARGIN]
-    = {"margin_over_cost", "margin_", "recovered above cost"},
+    [RECOVERY_MARGIN] = {"margin_over_cost", "margin_", "recovered above cost"},
 };
 
 static const adjustment_info_t adjustments[ADJUSTMENT_COUNT] = {
@@ -95,13 +101,13 @@ const adjustment_info_t *adjustment_info (adjustment_id_t id)
 
 /* What the entries hold, and what their list prices are. */
 struct sums {
-    mpq_t used;           /* q of time used */
-    mpq_t seconds[2];     /* q of that and of reserved time that holders pay:
+    mpq_t used;            /* q of time used */
+    mpq_t seconds[2];      /* q of that and of reserved time that holders pay:
                              at full cost, under a published rate */
-    mpq_t price[2];       /* p, the same */
+    mpq_t price[2];        /* p, the same */
     mpq_t used_seconds[2]; /* q and p of time used alone, likewise */
     mpq_t used_price[2];
-    mpq_t published;      /* list prices under published rates */
+    mpq_t published; /* list prices under published rates */
 };
 
 static void each_sum (struct sums *sums, void (*of) (mpq_t))
@@ -151,8 +157,8 @@ void charge_classify (charge_t *charge)
 
     make_sums (charge, &sums);
     mpq_sub (rest[REMAINDER_IDLE].gpu_seconds, c->idle, c->stranded);
-    mpq_sub (rest[REMAINDER_IDLE].gpu_seconds,
-             rest[REMAINDER_IDLE].gpu_seconds, c->cpu_stranded);
+    mpq_sub (rest[REMAINDER_IDLE].gpu_seconds, rest[REMAINDER_IDLE].gpu_seconds,
+             c->cpu_stranded);
     mpq_set (rest[REMAINDER_STRANDED].gpu_seconds, c->stranded);
     mpq_set (rest[REMAINDER_CPU_STRANDED].gpu_seconds, c->cpu_stranded);
     mpq_set (rest[REMAINDER_RESERVED_UNUSED].gpu_seconds, c->reserved_unused);

@@ -318,7 +318,8 @@ enum {
     AT_PROFILE,
     AT_STATE,
     AT_DEVICES,
-    AT_DAYS,
+    AT_FIRST,
+    AT_LAST,
     AT_HOURS,
     AT_DUE,
     AT_CURRENCY,
@@ -339,16 +340,19 @@ static const column_info_t columns[AT_COUNT] = {
     {"profile", "Slice", COLUMN_TEXT, true, false,
      "The profile of the slice; blank for whole GPUs."},
     {"state", "State", COLUMN_TEXT, false, false,
-     "The state in which the job ended, as sacct shows it."},
+     "The state in which the job ended, or that it has now, as sacct shows "
+     "it."},
     {"devices", "GPUs", COLUMN_COUNT, false, false,
      "GPUs, slices or CPUs that the job had at a time."},
-    {"days", "Days", COLUMN_COUNT, false, true, "Days on which it ran."},
+    {"first_day", "First day", COLUMN_DATE, false, false,
+     "Of the month, on which it ran; it may have begun in an earlier one."},
+    {"last_day", "Last day", COLUMN_DATE, false, false,
+     "Of the month, on which it ran; it may go on in a later one."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to the job in the month, busy or not."},
     {"due", "Due", COLUMN_MONEY, false, false,
-     "Of a job: its share of the charges of the same user, project, account, "
-     "pool, QOS and slice. These are rounded first, and the shares add up to "
-     "them."},
+     "The amount for the time in this month. Cents are shared so that jobs "
+     "add up to the charges on the statement."},
     {"currency", "Currency", COLUMN_TEXT, false, true, ""},
 };
 
@@ -430,6 +434,19 @@ static void put_name (const struct making *m, const char *name)
                      shown (m, name));
 }
 
+static void put_day (const struct making *m, size_t at, int day)
+{
+    const report_query_t *query = m->page->query;
+    char month[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *text
+        = xasprintf ("%s-%02d",
+                     zone_unit_name (query->site->zone, CALENDAR_MONTH,
+                                     query->period.start, month),
+                     day);
+
+    report_put_text (m->report, at, text);
+}
+
 static void put_job (const struct making *m, size_t index)
 {
     static const struct {
@@ -455,8 +472,8 @@ static void put_job (const struct making *m, size_t index)
     report_put_text (m->report, AT_PROFILE, job->text[JOB_PROFILE]);
     report_put_text (m->report, AT_STATE, job->state);
     report_put_count (m->report, AT_DEVICES, job->devices);
-    report_put_count (m->report, AT_DAYS,
-                      (uint64_t)__builtin_popcount (job->days));
+    put_day (m, AT_FIRST, __builtin_ctz (job->days));
+    put_day (m, AT_LAST, 31 - __builtin_clz (job->days));
     sum_of (m->page, index, index + 1, &sum);
     put_sum (m, &sum);
 }
@@ -639,12 +656,13 @@ static report_t *begin_page (const struct making *m)
     report_parameter (report, "state", m->page->state);
     report_columns (report, columns, AT_COUNT);
     report->column[m->key == KEY_USER ? AT_USER : AT_PROJECT].detail = true;
-    report_note (report, NOTE_INFORMATION,
-                 "Jobs with a link have a page that explains their charge: the "
-                 "most expensive job of the month at each price, and the most "
-                 "expensive ones. For any other job, 'gpuledger explain JOBID' "
-                 "prints it. Each sum is the amount due before taxes of the "
-                 "statement.");
+    report_note (
+        report, NOTE_INFORMATION,
+        "Jobs with a link have a page that explains their charge: the "
+        "most expensive job of the month at each price and of each way "
+        "to end badly, and the most expensive of the others. For any "
+        "other job, its user can run 'gpuledger explain JOBID'. Each "
+        "sum is the amount due before taxes of the statement.");
     return report;
 }
 

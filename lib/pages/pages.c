@@ -461,30 +461,45 @@ static const summary_month_t *last_shown (const pages_t *pages)
     return last_billed (pages);
 }
 
-/* What is due in each month. */
+enum { SERIES_DUE, SERIES_COST, SERIES_COUNT };
+
+/* What is due in each month, and of all pools together what they cost. */
 static void chart_months (page_t *page)
 {
     const pages_t *pages = page->pages;
+    bool all = !page->whose.is_team && !page->whose.is_pool;
     size_t first
         = pages->count > MONTHS_CHARTED ? pages->count - MONTHS_CHARTED : 0;
     size_t count = pages->count - first;
-    mpq_t *value = xcalloc (count + 1, sizeof (*value));
-    bool *unknown = xcalloc (count + 1, sizeof (*unknown));
     const char **point = xcalloc (count + 1, sizeof (*point));
-    plot_series_t due
-        = {.title = "Due", .value = (const mpq_t *)value, .unknown = unknown};
+    mpq_t *value[SERIES_COUNT];
+    bool *unknown[SERIES_COUNT];
+    plot_series_t series[SERIES_COUNT];
 
+    for (size_t k = 0; k < SERIES_COUNT; k++) {
+        value[k] = xcalloc (count + 1, sizeof (**value));
+        unknown[k] = xcalloc (count + 1, sizeof (**unknown));
+        series[k]
+            = (plot_series_t){k == SERIES_DUE ? "Due" : "Cost of the pools",
+                              (const mpq_t *)value[k], unknown[k], (int)k};
+    }
     for (size_t i = 0; i < count; i++) {
-        mpq_init (value[i]);
-        mpq_set_z (value[i], page->sums[first + i].charge_units);
-        unknown[i] = !pages->month[first + i].known;
-        point[i] = pages->month[first + i].name;
+        const summary_month_t *month = &pages->month[first + i];
+        mpq_init (value[SERIES_DUE][i]);
+        mpq_init (value[SERIES_COST][i]);
+        mpq_set_z (value[SERIES_DUE][i], page->sums[first + i].charge_units);
+        mpq_set_z (value[SERIES_COST][i], month->cost);
+        unknown[SERIES_DUE][i] = !month->known;
+        unknown[SERIES_COST][i] = mpz_sgn (month->cost) == 0;
+        all = all && !unknown[SERIES_COST][i];
+        point[i] = month->name;
     }
     report_plot (page->report,
-                 &(plot_t){.kind = CHART_COLUMNS,
+                 &(plot_t){.kind = all ? CHART_LINES : CHART_COLUMNS,
                            .title = "Month by month",
                            .description
-                           = page->whose.is_pool
+                           = all ? "Amounts due, and cost of the pools."
+                             : page->whose.is_pool
                                  ? "What teams pay for the pool in each month."
                                  : "The amount due in each month.",
                            .type = COLUMN_MONEY,
@@ -492,10 +507,12 @@ static void chart_months (page_t *page)
                            .unit = pages->query->site->currency,
                            .point = point,
                            .point_count = count,
-                           .series = &due,
-                           .series_count = 1});
-    GL_FREE_EACH (value, count, it, mpq_clear (*it));
-    free (unknown);
+                           .series = series,
+                           .series_count = all ? SERIES_COUNT : 1});
+    for (size_t k = 0; k < SERIES_COUNT; k++) {
+        GL_FREE_EACH (value[k], count, it, mpq_clear (*it));
+        free (unknown[k]);
+    }
     free (point);
 }
 
@@ -569,76 +586,98 @@ static void add_shares (page_t *page, const summary_month_t *month,
 
 /* --- figures ------------------------------------------------------------------------ */
 
-static void figure_of (page_t *page, size_t index)
+/* "": the two are not compared. */
+static char *since_text (const page_t *page, const mpz_t now, const mpz_t then,
+                         size_t index)
+{
+    const pages_t *pages = page->pages;
+
+    return index > 0 && pages->month[index - 1].known
+                   && is_complete (pages, index) && mpz_sgn (then) != 0
+               ? summary_since_text (now, then, pages->month[index - 1].name,
+                                     pages->digits)
+               : xstrdup ("");
+}
+
+static void put_figure (page_t *page, const char *what, size_t index,
+                        const mpz_t units, char *hint)
 {
     const pages_t *pages = page->pages;
     GL_AUTOFREE char *title
-        = xasprintf ("Due in %s%s", pages->month[index].name,
+        = xasprintf ("%s in %s%s", what, pages->month[index].name,
                      is_complete (pages, index) ? "" : " so far");
-    GL_AUTOFREE char *text
-        = exact_units_text (page->sums[index].charge_units, pages->digits);
-    GL_AUTOFREE char *taxes
-        = page->whose.is_team || page->whose.is_pool
-              ? xstrdup ("")
-              : summary_taxes_text (&pages->month[index], pages->digits);
-    GL_AUTOFREE char *hint = xasprintf (
-        "%s%s; %s", pages->query->site->currency, taxes, pages->state[index]);
+    GL_AUTOFREE char *text = exact_units_text (units, pages->digits);
 
     report_figure (page->report, title, pages->month[index].known ? text : NULL,
                    hint, COLUMN_MONEY);
+    free (hint);
 }
 
-/* What charges do not cover, and what that was a month earlier. */
-static void figure_uncovered (page_t *page, size_t index)
+static void figure_due (page_t *page, size_t index)
+{
+    const pages_t *pages = page->pages;
+    const posting_t *sum = &page->sums[index];
+    bool all = !page->whose.is_team && !page->whose.is_pool;
+    GL_AUTOFREE char *taxes
+        = all ? summary_taxes_text (&pages->month[index], pages->digits)
+              : xstrdup ("");
+    GL_AUTOFREE char *since = since_text (
+        page, sum->charge_units,
+        index > 0 ? sum[-1].charge_units : sum->charge_units, index);
+
+    put_figure (page, all ? "Due from teams" : "Due", index, sum->charge_units,
+                xasprintf ("%s%s%s; %s", pages->query->site->currency, taxes,
+                           since, pages->state[index]));
+}
+
+/* What the GPUs cost, and the part that charges do not cover. */
+static void figure_cost (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
     const summary_month_t *month = &pages->month[index],
-                          *before = index > 0 ? month - 1 : NULL;
-    GL_AUTOFREE char *title = xasprintf (
-        "Paid by %s in %s", summary_payer (pages->query->site), month->name);
-    GL_AUTOFREE char *text = exact_units_text (month->uncovered, pages->digits);
-    GL_AUTOFREE char *earlier
-        = before && before->known
-              ? exact_units_text (before->uncovered, pages->digits)
-              : NULL;
-    GL_AUTOFREE char *hint
-        = xasprintf ("%s, the cost less charges and credits%s%s%s%s",
-                     pages->query->site->currency, earlier ? "; " : "",
-                     earlier ? earlier : "", earlier ? " in " : "",
-                     earlier ? before->name : "");
-
-    report_figure (page->report, title, text, hint, COLUMN_MONEY);
-}
-
-static void figure_cost (page_t *page, size_t index)
-{
-    const summary_month_t *month = &page->pages->month[index];
-    GL_AUTOFREE char *title = xasprintf ("Cost in %s", month->name);
-    GL_AUTOFREE char *text
-        = exact_units_text (month->cost, page->pages->digits);
-    GL_AUTOFREE char *hint = xasprintf ("%s of the pools, used or not",
-                                        page->pages->query->site->currency);
+                          *before = index > 0 ? month - 1 : month;
+    const char *currency = pages->query->site->currency;
+    GL_AUTOFREE char *payer
+        = xasprintf ("Paid by %s", summary_payer (pages->query->site));
 
     if (mpz_sgn (month->cost) == 0 || page->whose.is_team
         || page->whose.is_pool)
         return;
-    report_figure (page->report, title, text, hint, COLUMN_MONEY);
-    figure_uncovered (page, index);
+    GL_AUTOFREE char *cost_since
+        = since_text (page, month->cost, before->cost, index);
+    GL_AUTOFREE char *paid_since
+        = since_text (page, month->uncovered, before->uncovered, index);
+    put_figure (
+        page, "Cost", index, month->cost,
+        xasprintf ("%s for all GPUs, used or not%s", currency, cost_since));
+    put_figure (page, payer, index, month->uncovered,
+                xasprintf ("%s, the cost less what teams pay before taxes%s",
+                           currency, paid_since));
 }
 
 /* The last month that is over, then those that go on. */
 static void add_figures (page_t *page)
 {
-    size_t count = page->pages->count, over = count;
+    const pages_t *pages = page->pages;
+    size_t count = pages->count, over = count;
 
-    while (over > 0 && !is_complete (page->pages, over - 1))
+    while (over > 0 && !is_complete (pages, over - 1))
         over--;
     if (over > 0) {
-        figure_of (page, over - 1);
         figure_cost (page, over - 1);
+        figure_due (page, over - 1);
     }
     for (size_t i = over; i < count && i < over + 2; i++)
-        figure_of (page, i);
+        figure_due (page, i);
+    if (over < 2 || page->whose.is_team || page->whose.is_pool)
+        return;
+    GL_AUTOFREE char *why = summary_payers_text (
+        pages->query->site, pages->query->site->currency, pages->digits,
+        &pages->month[over - 1], &pages->month[over - 2]);
+    if (why)
+        report_note (page->report, NOTE_INFORMATION,
+                     "%s: %s The page of the month says more.",
+                     pages->month[over - 1].name, why);
 }
 
 /* --- the pages ------------------------------------------------------------------------ */

@@ -523,11 +523,12 @@ static void add_words (buffer_t *out, const char *name, const char *value)
     buffer_add_char (out, '\n');
 }
 
-static void add_lists (buffer_t *out, const report_t *report, bool leads)
+static void add_lists (buffer_t *out, const report_t *report,
+                       list_place_t place)
 {
     for (size_t i = 0; i < report->list_count; i++) {
         const report_list_t *list = &report->list[i];
-        if (list->leads != leads)
+        if (list->place != place)
             continue;
         buffer_add_text (out, "<section>\n");
         add_element (out, "h2", list->title);
@@ -604,17 +605,21 @@ void render_html (const report_t *report, const render_options_t *options,
     add_head (out, report, frame);
     add_notes (out, report, NOTES_FIRST);
     add_figures (out, report);
-    add_lists (out, report, true);
+    add_lists (out, report, LIST_FIRST);
     if (!report->notes_last)
         add_notes (out, report, NOTES_OTHERS);
-    add_charts (out, report);
+    if (!report->charts_last)
+        add_charts (out, report);
     add_tables (out, report, frame);
+    add_lists (out, report, LIST_ANSWER);
+    if (report->charts_last)
+        add_charts (out, report);
     if (report->notes_last)
         add_notes (out, report, NOTES_OTHERS);
     add_proofs (out, report);
     add_notes (out, report, NOTES_SOURCES);
     add_definitions (out, report, frame);
-    add_lists (out, report, false);
+    add_lists (out, report, LIST_LAST);
     add_notes (out, report, NOTES_COMMANDS);
     add_foot (out, report);
 }

@@ -259,8 +259,9 @@ static bool move_to (moves_t *m, size_t from)
         m, from, names, one < m->to_count ? &m->pools[m->which[one]] : NULL,
         left);
     GL_AUTOFREE char *certain = plan_certainty (m->v);
-    say (&pool->verdict,
-         xasprintf ("Move the work to %s and give the pool up.", names),
+    GL_AUTOFREE char *action
+        = xasprintf ("Move the work to %s and give the pool up.", names);
+    say (&pool->verdict, plan_unless_short (m->v, action),
          xasprintf ("%s Jobs used %s. %s", pool->verdict.saving,
                     pool->verdict.load, room),
          certain);

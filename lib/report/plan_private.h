@@ -10,7 +10,7 @@
 
 /* What to do with a pool. */
 typedef struct {
-    char *action;  /* NULL: nothing is said of it */
+    char *action; /* NULL: nothing is said of it */
     char *why;
     uint64_t kept; /* GPUs that the pool then has */
     /* The pool is given up if others have room for its work (plan_move.c). */
@@ -22,7 +22,8 @@ typedef struct {
 
 typedef struct {
     const site_pool_t *pool; /* its first entry; borrowed */
-    bool asked;    /* rows and figures are of it; else it is one that may take work */
+    bool
+        asked; /* rows and figures are of it; else it is one that may take work */
     bool complete; /* the query has all of its work */
     bool slices;   /* it is cut into slices, or jobs had parts of its GPUs */
     plan_verdict_t verdict;
@@ -30,7 +31,8 @@ typedef struct {
     mpq_t allocated; /* GPU-seconds */
     mpq_t active;    /* of these: the devices' activity x time */
     mpq_t known;     /* and for how long it is known */
-    mpq_t *demand;   /* GPUs allocated, of each hour of the period, in their order */
+    mpq_t *
+        demand; /* GPUs allocated, of each hour of the period, in their order */
     size_t hours;
     mpq_t *month; /* GPU-hours a day, of each whole month of the period */
     size_t months;
@@ -159,9 +161,13 @@ void plan_verdict_say (const plan_view_t *view, const char *action,
 void plan_verdict_unused (const plan_view_t *view);
 /* Of a pool whose work was done by today's GPUs, or was not, with so many in use at most; there
  * is no price to compare with. */
-void plan_verdict_alone (const plan_view_t *view, bool done, uint64_t peak_gpus);
+void plan_verdict_alone (const plan_view_t *view, bool done,
+                         uint64_t peak_gpus);
 /* A sentence: what is measured, and for how long; yours to free. */
 char *plan_certainty (const plan_view_t *view);
+/* The action, which gives something up; after fewer months than three "if other months agree".
+ * Yours to free. */
+char *plan_unless_short (const plan_view_t *view, const char *action);
 /* Part of a GPU counts as one. */
 uint64_t plan_whole_gpus (mpq_srcptr gpus);
 /* Whole GPUs of the busiest hour. */

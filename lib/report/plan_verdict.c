@@ -1,6 +1,7 @@
 /* What to do with a pool that has no price to compare with: the action first, then what a
  * year costs or saves, then how sure that is. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/exact.h"
@@ -31,9 +32,19 @@ char *plan_certainty (const plan_view_t *v)
     GL_AUTOFREE char *measured = measured_words (v);
 
     return xasprintf (
-        "This rests on the measured use of %s, and on the cost of a "
+        "This rests on the hours that jobs had in %s, and on the cost of a "
         "year by the configuration.",
         measured);
+}
+
+/* Months that have to agree before anything is given up. */
+#define MONTHS_ENOUGH 3
+
+char *plan_unless_short (const plan_view_t *v, const char *action)
+{
+    return v->pool->months < MONTHS_ENOUGH ? xasprintf (
+               "%.*s, if other months agree.", (int)strlen (action) - 1, action)
+                                           : xstrdup (action);
 }
 
 /* So many GPUs in a year, in the currency: all of their cost, or what ends with them. */
@@ -64,13 +75,14 @@ static char *saving_words (const plan_view_t *v, uint64_t gpus)
 
     mpq_init (sunk);
     plan_sunk (&v->pool->cost, sunk);
-    text = mpq_sgn (sunk) > 0
-               ? xasprintf ("This saves up to %s a year of the %s that %s; the "
-                            "rest is hardware, which is bought.",
-                            saved, all,
-                            gpus < v->pool->cost.gpus ? "these nodes cost"
-                                                      : "the pool costs")
-               : xasprintf ("This saves up to %s a year.", saved);
+    text
+        = mpq_sgn (sunk) > 0 ? xasprintf (
+              "This saves up to %s a year of the %s that %s: staff, "
+              "power and other costs, as far as these end. The "
+              "rest is hardware, which is bought.",
+              saved, all,
+              gpus < v->pool->cost.gpus ? "these nodes cost" : "the pool costs")
+                             : xasprintf ("This saves up to %s a year.", saved);
     mpq_clear (sunk);
     return text;
 }
@@ -108,6 +120,14 @@ static bool is_short (const plan_view_t *v)
     return v->pool->months == 0;
 }
 
+static void say_give_up (const plan_view_t *v, const char *action,
+                         const char *why, uint64_t kept)
+{
+    GL_AUTOFREE char *careful = plan_unless_short (v, action);
+
+    plan_verdict_say (v, careful, why, kept);
+}
+
 void plan_verdict_unused (const plan_view_t *v)
 {
     GL_AUTOFREE char *saving = saving_words (v, v->pool->cost.gpus);
@@ -119,7 +139,7 @@ void plan_verdict_unused (const plan_view_t *v)
         plan_verdict_say (v, "Look again after a full month.",
                           "No job used its GPUs.", v->pool->cost.gpus);
     else
-        plan_verdict_say (v, "Give the pool up.", why, 0);
+        say_give_up (v, "Give the pool up.", why, 0);
 }
 
 /* ---- the work was done ---- */
@@ -198,7 +218,7 @@ static void say_spare (const load_t *l)
         "hour, too.",
         saving, l->load);
 
-    plan_verdict_say (v, action, why, v->pool->cost.gpus - gpus);
+    say_give_up (v, action, why, v->pool->cost.gpus - gpus);
 }
 
 /* What to do depends on the other pools. Until they have room for the work it stays. */
@@ -238,10 +258,10 @@ static void say_well_used (const load_t *l)
         = year_text (v, (uint64_t)v->pool->cost.gpus_per_node, false);
     GL_AUTOFREE char *why
         = l->over ? xasprintf (
-              "The GPUs did all work: jobs used %s. The plan allows "
-              "%s, so there is less reserve than planned. "
-              "Another node costs %s a year: "
-              "buy it only if jobs wait.",
+              "The GPUs were enough for all jobs, which used %s. The plan "
+              "allows %s, so there is less reserve than planned. "
+              "Another node costs %s a year: buy it only if jobs wait, "
+              "which the report Demand shows.",
               l->load, l->limit, node)
                   : xasprintf ("Jobs used %s; the plan allows %s. The GPUs "
                                "cost %s a year. Whether renting saves "

@@ -56,7 +56,7 @@ typedef struct {
     char *help;  /* its definition, a sentence; "" if none was given */
     column_type_t type;
     bool is_key;
-    bool detail; /* people see it only when they ask for it */
+    bool detail;        /* people see it only when they ask for it */
     column_keep_t keep; /* by its type; a report may raise it */
 } report_column_t;
 
@@ -111,7 +111,8 @@ typedef struct {
  * with the columns that say something in it; CSV and JSON have all rows in one. */
 typedef struct {
     char *title;
-    char *answer; /* what to do, a sentence, which people read first; NULL: none */
+    char *
+        answer; /* what to do, a sentence, which people read first; NULL: none */
     char *help;   /* what its rows are, a sentence or more; may be "" */
     size_t first; /* its first row; it ends where the next begins */
     char **total; /* one per column, or NULL */
@@ -119,10 +120,17 @@ typedef struct {
     bool folded;  /* on a page that can: opened by who wants to see it */
 } report_section_t;
 
-/* Words explained, or commands to be run, at the end of a page. */
+/* Where a page has a list: */
+typedef enum {
+    LIST_LAST,   /* at the end: commands */
+    LIST_FIRST,  /* behind the figures */
+    LIST_ANSWER, /* behind the tables */
+} list_place_t;
+
+/* Words explained, or commands to be run. */
 typedef struct {
     char *title;
-    bool leads; /* a page has it at its beginning, behind the figures */
+    list_place_t place;
     char *(*item)[2];
     size_t item_count;
 } report_list_t;
@@ -179,8 +187,8 @@ typedef struct {
     chart_kind_t kind;
     column_type_t type; /* of the values */
     char *title;
-    char *description; /* in words, for who cannot see it */
-    char *unit;        /* of the values; NULL: they have it with them */
+    char *description;  /* in words, for who cannot see it */
+    char *unit;         /* of the values; NULL: they have it with them */
     chart_item_t *item; /* series by series, where there are several */
     size_t item_count;
     size_t point_count; /* of each series */
@@ -206,7 +214,8 @@ typedef struct {
     char **cell; /* row_count x column_count, NULL: missing */
     size_t row_count;
     struct report_texts *texts; /* of cells and totals */
-    bool notes_last; /* on a page: after the tables; else before them */
+    bool notes_last;   /* on a page: after the tables; else before them */
+    bool charts_last;  /* likewise */
     size_t rows_shown; /* on a table or page for people, at most; 0: all. Of
                           each section, where there are any */
     char **line; /* what the put functions fill; borrowed from cell, total or a

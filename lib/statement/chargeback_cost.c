@@ -63,9 +63,10 @@ static void pool_sum_credits (const struct pool_sum *sum, mpz_t ret_units)
 /* Adds to the class of that name. */
 static void add_class (mpz_t *of_class, const char *what, const mpz_t units)
 {
-    for (size_t i = 0; i < REMAINDER_COUNT; i++)
-        if (!strcmp (remainder_info ((remainder_id_t)i)->word, what))
-            mpz_add (of_class[i], of_class[i], units);
+    const remainder_info_t *info = remainder_named (what);
+
+    if (info)
+        mpz_add (of_class[info->id], of_class[info->id], units);
 }
 
 static void add_remainder (struct pool_sum *sum, const posting_t *row)
@@ -619,7 +620,9 @@ static void add_figures (struct chargeback *c, const struct columns *columns,
     const char *currency = c->query->site->currency;
     report_t *report = c->report;
 
-    report_figure (report, "Charged", report->total[columns->charge], currency,
+    GL_AUTOFREE char *hint
+        = xasprintf ("%s, before credits and taxes", currency);
+    report_figure (report, "Charged", report->total[columns->charge], hint,
                    COLUMN_MONEY);
     if (adds_up) {
         GL_AUTOFREE char *cost = exact_units_text (all->cost, c->digits);

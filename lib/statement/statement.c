@@ -34,9 +34,6 @@ static const column_info_t columns[AT_COUNT] = {
     = {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
        "Hours of physical GPUs allocated to jobs, busy or not; a MIG "
        "slice counts its fraction of one."},
-    [AT_RATE] = {"rate", "Rate", COLUMN_RATE, false, false,
-                 "The charge per GPU hour: the average of the line, before "
-                 "rounding, credits and taxes."},
     [AT_LIST] = {"list", "List price", COLUMN_MONEY, false, false,
                  "The price before subsidies, tiers, entitlements and "
                  "surcharges."},
@@ -51,6 +48,10 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_CHARGE]
     = {"charge", "Due", COLUMN_MONEY, false, false,
        "The amount to be paid for the line; taxes have lines of their own."},
+    [AT_RATE]
+    = {"rate", "Charge per hour", COLUMN_RATE, false, false,
+       "The charge divided by the GPU hours: the average of the line, "
+       "before rounding, credits and taxes."},
     [AT_LAST] = {"last_month", "Last month", COLUMN_MONEY, false, false,
                  "The amount due before taxes on last month's statement."},
     [AT_CHANGE] = {"change", "Change", COLUMN_MONEY, false, false,
@@ -65,7 +66,7 @@ static const column_info_t columns[AT_COUNT] = {
        "time that an entitlement covers; below 0: the charge does not cover "
        "the cost."},
     [AT_MARGIN_PCT]
-    = {"margin_over_cost_pct", "Margin %", COLUMN_PERCENT, false, false,
+    = {"margin_over_cost_pct", "Margin %", COLUMN_PERCENT, false, true,
        "Margin over cost as a percentage of the charge, before credits: it "
        "includes idle time in the rate, surcharges, the margin of a published "
        "rate, and slices that weigh more in the price than in GPU hours."},
@@ -123,7 +124,7 @@ static void order_columns (report_t *report)
             (AT_OF - AT_NAME) * sizeof (*order));
 }
 
-/* Only pages with other services have them: before the rate. */
+/* Only pages with other services have them: before the list price. */
 static void add_service_columns (page_t *page)
 {
     report_t *report = page->report;
@@ -136,7 +137,7 @@ static void add_service_columns (page_t *page)
     page->unit_price = report_column (report, "unit_price", "Unit price",
                                       COLUMN_RATE, false);
     order = report->order;
-    while (order[at] != AT_RATE)
+    while (order[at] != AT_LIST)
         at++;
     memmove (&order[at + 3], &order[at],
              (report->order_count - 3 - at) * sizeof (*order));
@@ -307,14 +308,15 @@ static void note_disputes (page_t *page)
     mpz_clear (disputed);
 }
 
-/* When, after the closing. Yours to free. */
+/* How long after the closing the amount is payable. Yours to free. */
 static char *payable_text (const site_t *paper)
 {
     int64_t days = (paper->close.review + DAY - 1) / DAY;
 
-    return days == 0   ? xstrdup ("from then on")
-           : days == 1 ? xstrdup ("a day later")
-                       : xasprintf ("%lld days later", (long long)days);
+    return days == 0 ? xstrdup ("when it is closed")
+           : days == 1
+               ? xstrdup ("a day after it is closed")
+               : xasprintf ("%lld days after it is closed", (long long)days);
 }
 
 /* Until when the amount may change, when it is due, and whom to ask. */
@@ -326,13 +328,12 @@ static void note_provisional (page_t *page, const char *to)
     char day[ZONE_STAMP_SIZE];
 
     report_note (page->report, NOTE_INFORMATION,
-                 "Provisional: the month %s on %s and %s. The amount may "
-                 "change until then, and is payable %s. Questions and "
-                 "objections: %s",
+                 "Provisional: the month %s on %s and is not closed. Until it "
+                 "is closed the amount may change; it is payable %s. Questions "
+                 "and objections: %s",
                  over ? "ended" : "ends",
                  zone_unit_name (query->site->zone, CALENDAR_DAY,
                                  query->period.end - 1, day),
-                 over ? "is still to be closed" : "is closed after that",
                  payable, to);
 }
 
@@ -359,41 +360,12 @@ static void note_objections (page_t *page)
                      issuer->payment);
 }
 
-/* The rate was the team's, which has rows in its pool. */
-static bool is_of_team (const statement_t *s, const site_rate_t *rate)
-{
-    const site_team_t *team = team_within (s->site, s->team, s->query->period);
-    size_t count;
-    const posting_t *rows = postings (s->bill, &count);
-
-    return (!rate->class || (team && text_same (rate->class, team->class)))
-           && (!rate->plan || (team && text_same (rate->plan, team->plan)))
-           && GL_ANY (rows, count, it,
-                      text_same (it->team, s->team)
-                          && text_same (it->pool, rate->pool));
-}
-
-/* Time of the team after a rate has ended that is meant to cost nothing. */
-static void note_ended_rates (page_t *page)
-{
-    const statement_t *s = page->s;
-    rate_gap_t *gaps;
-    size_t count = rate_card_gaps (s->site, s->query->period, &gaps);
-
-    for (size_t i = 0; i < count; i++) {
-        GL_AUTOFREE char *text = rate_gap_text (s->site, &gaps[i]);
-        if (rate_gap_is_free (&gaps[i]) && is_of_team (s, gaps[i].rate))
-            report_note (page->report, NOTE_INFORMATION, "%s", text);
-    }
-    free (gaps);
-}
-
 static void add_notes (page_t *page)
 {
     add_go_live (page);
     note_objections (page);
     note_disputes (page);
-    note_ended_rates (page);
+    statement_ended_rates (page);
     if (!page->priced)
         report_note (page->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "
@@ -461,6 +433,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
     if (rc == 0) {
         page.report = begin (s);
         page.report->rows_shown = LINES_SHOWN;
+        page.report->charts_last = true; /* an invoice begins with its lines */
         add_columns (&page);
         statement_figures (&page);
         statement_change_note (&page);
@@ -473,6 +446,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         statement_charts (&page);
         statement_proofs (&page);
         statement_idle_list (&page);
+        statement_price_lists (&page);
         statement_adjustment_list (&page);
         add_notes (&page);
     }

@@ -13,27 +13,6 @@
 
 /* --- figures on top ---------------------------------------------------- */
 
-/* What each part says where it is below 0, and above. */
-static const char *const causes[CHANGE_COUNT][2] = {
-    [CHANGE_VOLUME] = {"fewer hours", "more hours"},
-    [CHANGE_MIX] = {"a cheaper mix of pools, QOS and slices",
-                    "a more expensive mix of pools, QOS and slices"},
-    [CHANGE_PRICE] = {"lower prices", "higher prices"},
-    [CHANGE_IDLE] = {"less idle time charged", "more idle time charged"},
-    [CHANGE_CREDIT] = {"more credits", "fewer credits"},
-    [CHANGE_CORRECTION]
-    = {"corrections of earlier months", "corrections of earlier months"},
-    [CHANGE_TAX] = {"lower taxes", "higher taxes"},
-    [CHANGE_PURCHASE]
-    = {"fewer purchases of entitlements", "more purchases of entitlements"},
-    [CHANGE_SETTLEMENT]
-    = {"the rules of settlement", "the rules of settlement"},
-    [CHANGE_SERVICE]
-    = {"less charged for other services", "more charged for other services"},
-    [CHANGE_ENTITLEMENT]
-    = {"more covered by entitlements", "less covered by entitlements"},
-};
-
 /* The largest part that goes the way of the difference; CHANGE_COUNT: none. */
 static size_t largest_cause (const variance_t *v, int sign)
 {
@@ -70,7 +49,7 @@ static bool read_change (const page_t *page, struct change *ret)
     ret->sign = mpz_sgn (ret->difference);
     cause = ret->sign ? largest_cause (v, ret->sign) : CHANGE_COUNT;
     if (cause < CHANGE_COUNT) {
-        ret->cause = causes[cause][ret->sign > 0];
+        ret->cause = change_info ((change_id_t)cause)->cause[ret->sign > 0];
         ret->word = change_info ((change_id_t)cause)->word;
         ret->part = report_signed_text (statement_money (page, v->part[cause]));
     }
@@ -176,7 +155,7 @@ static void add_rate_figure (page_t *page, const char *rate, const char *unit)
         = xasprintf ("%s per %s hour, average before credits and taxes",
                      page->s->query->site->currency, unit);
 
-    report_figure (page->report, "Rate", rate, hint, COLUMN_RATE);
+    report_figure (page->report, "Charge per hour", rate, hint, COLUMN_RATE);
 }
 
 /* By pool. */
@@ -187,6 +166,7 @@ void statement_idle_list (page_t *page)
     if (page->s->idle_count == 0)
         return;
     list = report_list (page->report, "Idle GPUs in your jobs");
+    list->place = LIST_ANSWER;
     for (size_t i = 0; i < page->s->idle_count; i++) {
         const statement_idle_t *idle = &page->s->idle[i];
         GL_AUTOFREE char *amount = statement_money (page, idle->units);
@@ -199,29 +179,56 @@ void statement_idle_list (page_t *page)
     }
 }
 
-/* What makes the adjustments of the charges. */
-void statement_adjustment_list (page_t *page)
+/* "subsidy of the QOS (scavenge)": of that adjustment of the team's charges, whose sum it adds.
+ * Yours to free. */
+static char *adjustment_name (const page_t *page, adjustment_id_t id, mpz_t sum)
 {
     size_t count;
     const posting_t *rows = postings (page->s->bill, &count);
     bill_rows_t of = bill_rows_of (page->s->bill, page->s->team);
+    bool by_qos = id == ADJUSTMENT_QOS || id == ADJUSTMENT_SUBSIDY;
+    text_list_t names = {.count = 0};
+    BUFFER_AUTO name = BUFFER_INIT;
+
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &rows[of.index[i]];
+        const char *qos = posting_key (row, KEY_QOS);
+        if (row->kind != BILL_CHARGE
+            || mpz_sgn (row->adjustment_units[id]) == 0)
+            continue;
+        mpz_add (sum, sum, row->adjustment_units[id]);
+        if (by_qos && qos)
+            texts_add_new (&names, qos);
+    }
+    buffer_add_text (&name, adjustment_info (id)->title);
+    for (size_t i = 0; i < names.count; i++)
+        buffer_printf (&name, "%s%s%s", i == 0 ? " (" : ", ", names.item[i],
+                       i + 1 == names.count ? ")" : "");
+    texts_clear (&names);
+    return buffer_take (&name);
+}
+
+/* What makes the adjustments of the charges. */
+void statement_adjustment_list (page_t *page)
+{
     report_list_t *list = NULL;
     mpz_t sum;
 
     mpz_init (sum);
     for (size_t k = 0; k < ADJUSTMENT_COUNT; k++) {
         mpz_set_ui (sum, 0);
-        for (size_t i = 0; i < of.count; i++)
-            if (rows[of.index[i]].kind == BILL_CHARGE)
-                mpz_add (sum, sum, rows[of.index[i]].adjustment_units[k]);
+        GL_AUTOFREE char *name
+            = adjustment_name (page, (adjustment_id_t)k, sum);
         if (mpz_sgn (sum) == 0)
             continue;
-        if (!list)
+        if (!list) {
             list = report_list (page->report, "What the adjustments are");
+            list->place = LIST_ANSWER;
+        }
         GL_AUTOFREE char *amount = statement_money (page, sum);
         GL_AUTOFREE char *text
             = xasprintf ("%s %s", amount, page->s->query->site->currency);
-        report_list_item (list, adjustment_info (k)->title, text);
+        report_list_item (list, name, text);
     }
     mpz_clear (sum);
 }
@@ -271,8 +278,6 @@ void statement_figures (page_t *page)
                        : NULL;
     bool of_cpus = mpq_sgn (page->sum.cpu_seconds) != 0;
     bool of_gpus = mpq_sgn (page->sum.gpu_seconds) != 0 || !of_cpus;
-    GL_AUTOFREE char *margin
-        = page->priced ? statement_margin_percent (&page->sum) : NULL;
     GL_AUTOFREE char *hint = xasprintf (
         "%s, %s", currency, page->s->provisional ? "provisional" : "closed");
 
@@ -290,14 +295,6 @@ void statement_figures (page_t *page)
     if (!of_gpus || !of_cpus)
         add_rate_figure (page, rate, of_cpus ? "CPU" : "GPU");
     statement_waste_figure (page);
-    report_figure (page->report, "Margin over cost", margin,
-                   mpq_sgn (page->sum.margin) < 0
-                       ? "percent of the charges, before credits: they do not "
-                         "cover the cost"
-                       : "percent of the charges, before credits, above the "
-                         "cost of these hours, without that of hours that no "
-                         "job used",
-                   COLUMN_PERCENT);
 }
 
 /* --- charts ------------------------------------------------------------ */
@@ -338,8 +335,8 @@ static void add_day_chart (page_t *page)
 static void add_cost_chart (page_t *page)
 {
     static const char *const label[]
-        = {"cost of the GPU time", "margin over cost",
-           "subsidies, discounts and entitlements"};
+        = {"cost of these hours", "above their cost",
+           "deducted from the list price"};
     static const int shade[] = {0, 2, 3};
     enum { COST, MARGIN, TAKEN_OFF, PARTS };
     mpz_t part[PARTS], whole;
@@ -358,16 +355,18 @@ static void add_cost_chart (page_t *page)
     mpz_set (whole, page->sum.charged);
     if (mpz_sgn (part[TAKEN_OFF]) > 0)
         mpz_add (whole, whole, part[TAKEN_OFF]);
-    chart = report_chart (page->report, CHART_STACK, "What the charges cover",
-                          "List prices and shared idle time, before credits "
-                          "and taxes, divided into cost, margin over cost, and "
-                          "the amount that subsidies, discounts and "
-                          "entitlements cover.");
+    chart
+        = report_chart (page->report, CHART_STACK, "What the charges cover",
+                        "List prices and shared idle time, before credits and "
+                        "taxes: the cost of the hours charged, what is "
+                        "charged above it, which helps to pay for hours that "
+                        "no job used, and what subsidies, discounts and "
+                        "entitlements deduct.");
     for (size_t i = 0; i < PARTS; i++) {
         if (mpz_sgn (part[i]) > 0)
             report_chart_money (chart,
                                 i == COST && below_cost
-                                    ? "part of the cost of the GPU time"
+                                    ? "part of the cost of these hours"
                                     : label[i],
                                 part[i], whole, page->digits, shade[i]);
         mpz_clear (part[i]);

@@ -385,6 +385,7 @@ static void add_changes (page_t *page)
 {
     GL_AUTOFREE char *title
         = xasprintf ("What changed since %s", page->s->before_month);
+    size_t number = 0;
     mpz_t difference;
 
     if (!page->s->before || !page->priced)
@@ -397,7 +398,7 @@ static void add_changes (page_t *page)
         char line[16];
         if (!variance_is_said (&page->variance, (change_id_t)i))
             continue;
-        statement_begin_line (page, "changes", 'D', i + 1, line);
+        statement_begin_line (page, "changes", 'D', ++number, line);
         report_put_text (page->report, AT_NAME, info->word);
         statement_put_units (page, AT_CHARGE, page->variance.part[i]);
         report_put_text (page->report, AT_REASON, info->help);

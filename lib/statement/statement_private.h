@@ -22,12 +22,12 @@ typedef enum {
     AT_MONTH,
     AT_JOBS,
     AT_GPU_HOURS,
-    AT_RATE,
     AT_LIST,
     AT_ADJUSTMENT,
     AT_BEFORE,
     AT_AFTER,
     AT_CHARGE,
+    AT_RATE,
     AT_LAST,
     AT_CHANGE,
     AT_AMOUNT,
@@ -65,11 +65,11 @@ typedef struct {
     mpq_t margin;      /* over cost, of charges and idle rows */
     mpz_t list;
     mpz_t charge;
-    mpz_t charged;         /* of it: charges and idle rows */
-    mpz_t last;            /* charged last month */
+    mpz_t charged;           /* of it: charges and idle rows */
+    mpz_t last;              /* charged last month */
     uint64_t margin_unknown; /* rows whose cost is unknown */
-    uint64_t unpriced;     /* rows without a price */
-    uint64_t last_unpriced; /* likewise of last month */
+    uint64_t unpriced;       /* rows without a price */
+    uint64_t last_unpriced;  /* likewise of last month */
 } group_t;
 
 typedef struct {
@@ -131,6 +131,13 @@ char *statement_money (const page_t *page, const mpz_t units);
 
 void statement_waste_lines (page_t *page);
 void statement_waste_figure (page_t *page);
+
+/* --- statement_prices.c --------------------------------------------------- */
+
+/* Notes on rates that ended, after which time is not billed. */
+void statement_ended_rates (page_t *page);
+/* The team's published rates, and QOS that are cheaper than those that it used. */
+void statement_price_lists (page_t *page);
 
 /* --- statement_figures.c: figures on top, charts, proofs and totals ------- */
 

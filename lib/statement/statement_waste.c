@@ -1,4 +1,6 @@
 /* What the jobs of a statement's team wasted: its lines, and the figure on top. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "report/heading.h"
 #include "statement/statement_private.h"
@@ -133,9 +135,12 @@ void statement_waste_figure (page_t *page)
               : xasprintf ("%s GPU hours, %s %% of yours, some of them in a "
                            "pool without a price%s",
                            hours, share, largest);
-    GL_AUTOFREE char *hint
-        = xasprintf ("%s. Agents measured %s %% of your GPU hours", what,
-                     known ? known : "0.00");
+    GL_AUTOFREE char *hint = xasprintf (
+        known && !strcmp (known, "100.00")
+            ? "%s"
+            : "%s. Idle GPUs in jobs count only where nodes measured them: %s "
+              "%% of your GPU hours",
+        what, known ? known : "0.00");
     report_figure (page->report, "Wasted", amount, hint, COLUMN_MONEY);
     fields_clear (&waste_rows, &sum);
 }

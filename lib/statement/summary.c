@@ -137,14 +137,16 @@ static void figure_budget (page_t *page)
         GL_AUTOFREE char *all = budget_text (page->s->budgets[last], amount);
         GL_AUTOFREE char *of
             = count == 1
-                  ? xasprintf ("the budget of %s for %s",
-                               page->s->budgets[last]->budget->team,
-                               page->s->budgets[last]->period_name)
+                  ? xstrdup (page->s->budgets[last]->period_name)
                   : xasprintf ("%zu budgets of teams, each for its period",
                                count);
         GL_AUTOFREE char *hint = xasprintf ("spent: %s of %s %s in %s", used,
                                             all, page->currency, of);
-        report_figure (page->report, "Budgets", text, hint, COLUMN_TEXT);
+        GL_AUTOFREE char *title
+            = count > 1 ? xstrdup ("Budgets of teams")
+                        : xasprintf ("Budget of %s",
+                                     page->s->budgets[last]->budget->team);
+        report_figure (page->report, title, text, hint, COLUMN_TEXT);
     }
     mpq_clears (spent, amount, NULL);
 }
@@ -176,7 +178,9 @@ static void figure_waste (page_t *page)
                       page->currency, in_jobs, unallocated,
                       mpz_sgn (unknown) ? "; not counted: " : "",
                       mpz_sgn (unknown) ? more : "",
-                      mpz_sgn (unknown) ? " of capacity of unknown state" : "");
+                      mpz_sgn (unknown) ? " of capacity without jobs that may "
+                                          "have been idle or down"
+                                        : "");
     report_figure (page->report, "Wasted", together, hint, COLUMN_MONEY);
     mpz_clears (capacity, jobs, unknown, NULL);
 }
@@ -198,32 +202,52 @@ static char *uncovered_title (const page_t *page, const mpz_t units)
                : xasprintf ("Paid by %s", summary_payer (page->s->paper));
 }
 
-/* "; 2567.32 in September 2026", where that is of the same kind. */
-static char *uncovered_before (const page_t *page, const mpz_t now)
+/* The month before, where the two are compared. */
+static const summary_month_t *earlier_month (const page_t *page)
 {
     const summary_t *s = page->s;
     const summary_month_t *before
         = s->trend_count > 1 ? &s->trend[s->trend_count - 2] : NULL;
-    mpz_t units;
-    char *text, *amount;
 
-    if (!before || !before->known || mpz_sgn (before->cost) == 0 || s->goes_on
-        || (mpz_sgn (before->uncovered) < 0) != (mpz_sgn (now) < 0))
-        return xstrdup ("");
-    mpz_init (units);
-    mpz_abs (units, before->uncovered);
-    amount = summary_money (page, units);
-    text = xasprintf ("; %s in %s", amount, before->name);
-    free (amount);
-    mpz_clear (units);
-    return text;
+    return before && before->known && mpz_sgn (before->cost) && !s->goes_on
+               ? before
+               : NULL;
+}
+
+char *summary_since_text (const mpz_t now, const mpz_t then, const char *since,
+                          int digits)
+{
+    GL_AUTOFREE char *amount = NULL, *percent = NULL;
+    mpz_t change;
+
+    mpz_init (change);
+    mpz_sub (change, now, then);
+    amount = report_signed_text (exact_units_text (change, digits));
+    percent = report_signed_text (report_units_percent_text (change, then));
+    mpz_clear (change);
+    return percent ? xasprintf ("; %s (%s %%) since %s", amount, percent, since)
+                   : xasprintf ("; %s since %s", amount, since);
+}
+
+/* Of amounts of the same sign. */
+static char *since_earlier (const page_t *page, const mpz_t now,
+                            const mpz_t then)
+{
+    const summary_month_t *before = earlier_month (page);
+
+    return before && mpz_sgn (now) * mpz_sgn (then) > 0
+               ? summary_since_text (now, then, before->name, page->digits)
+               : xstrdup ("");
 }
 
 static void figure_uncovered (page_t *page, const mpz_t costs)
 {
     const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
     GL_AUTOFREE char *title = uncovered_title (page, month->uncovered);
-    GL_AUTOFREE char *before = uncovered_before (page, month->uncovered);
+    const summary_month_t *before = earlier_month (page);
+    GL_AUTOFREE char *since
+        = before ? since_earlier (page, month->uncovered, before->uncovered)
+                 : xstrdup ("");
     GL_AUTOFREE char *text = NULL, *percent = NULL, *hint = NULL;
     mpz_t units;
 
@@ -232,9 +256,9 @@ static void figure_uncovered (page_t *page, const mpz_t costs)
     text = summary_money (page, units);
     percent = report_units_percent_text (units, costs);
     hint = xasprintf (
-        "%s, %s %% of the cost, which charges less credits %s%s",
-        page->currency, percent,
-        mpz_sgn (month->uncovered) < 0 ? "exceed" : "do not cover", before);
+        "%s, %s %% of the cost, which the teams' charges %s%s", page->currency,
+        percent, mpz_sgn (month->uncovered) < 0 ? "exceed" : "do not cover",
+        since);
     report_figure (page->report, title, text, hint, COLUMN_MONEY);
     mpz_clear (units);
 }
@@ -303,20 +327,24 @@ static void add_figures (page_t *page)
     GL_AUTOFREE char *hint = xasprintf (
         "%s to be paid by %zu team%s%s; %s", page->currency, page->teams.count,
         page->teams.count == 1 ? "" : "s", taxes, page->s->state);
-    GL_AUTOFREE char *cost = NULL, *of_cost = NULL;
+    GL_AUTOFREE char *cost = NULL, *of_cost = NULL, *since = NULL;
+    const summary_month_t *before;
     mpz_t costs;
 
     mpz_init (costs);
     summary_costs (page, costs);
     cost = summary_money (page, costs);
-    of_cost = xasprintf ("%s for all GPUs, used or not", page->currency);
-    report_figure (page->report, "Due", due, hint, COLUMN_MONEY);
-    figure_change (page);
-    figure_budget (page);
+    before = earlier_month (page);
+    since = before ? since_earlier (page, costs, before->cost) : xstrdup ("");
+    of_cost
+        = xasprintf ("%s for all GPUs, used or not%s", page->currency, since);
     report_figure (page->report, "Cost of the pools",
                    mpz_sgn (costs) ? cost : NULL, of_cost, COLUMN_MONEY);
     if (mpz_sgn (costs) > 0)
         figure_uncovered (page, costs);
+    report_figure (page->report, "Due from teams", due, hint, COLUMN_MONEY);
+    figure_change (page);
+    figure_budget (page);
     figure_waste (page);
     mpz_clear (costs);
 }
@@ -440,13 +468,15 @@ static void note_quality (page_t *page)
         GL_AUTOFREE char *measured = report_coverage_text (covered, allocated);
         GL_AUTOFREE char *without = report_percent_text (untagged, all);
         GL_AUTOFREE char *unknown = unknown_text (page);
-        report_note (page->report, NOTE_INFORMATION,
-                     "Data quality: agents measured %s %% of the allocated GPU "
-                     "time; %s %% of it has no project; the GPUs of %llu of "
-                     "%llu jobs are unknown%s.",
-                     measured ? measured : "0.00", without,
-                     (unsigned long long)whole->unknown_jobs,
-                     (unsigned long long)whole->jobs, unknown);
+        report_note (
+            page->report, NOTE_INFORMATION,
+            "Data quality: %s %% of the allocated GPU time was measured on the "
+            "nodes (charges come from Slurm and do not need it); %s "
+            "%% of it has no project; the GPUs of %llu of "
+            "%llu jobs are unknown%s.",
+            measured ? measured : "0.00", without,
+            (unsigned long long)whole->unknown_jobs,
+            (unsigned long long)whole->jobs, unknown);
         if (*unknown)
             report_note (page->report, NOTE_COMMAND,
                          "'gpuledger sync' reads from slurmdbd when nodes were "

@@ -24,12 +24,13 @@
 
 /* A month of the trend. */
 typedef struct {
-    char *name; /* "2026-10" */
-    bool known; /* false: nothing is billed in it */
-    mpz_t due;  /* of all teams, in smallest units */
+    char *name;  /* "2026-10" */
+    bool known;  /* false: nothing is billed in it */
+    mpz_t due;   /* of all teams, in smallest units */
     mpz_t taxes; /* part of it */
-    mpz_t cost; /* of the pools; 0: none has one */
-    mpz_t uncovered; /* the cost less charges and credits: the site pays it; below 0:
+    mpz_t cost;  /* of the pools; 0: none has one */
+    mpz_t
+        uncovered; /* the cost less charges and credits: the site pays it; below 0:
                         a surplus */
 } summary_month_t;
 
@@ -48,9 +49,11 @@ typedef struct {
     const char *before_month;
     bool linked; /* a page of a site: links lead to what lines are made of, not
                     commands */
-    const report_t *decisions;    /* its figures say what to do with pools; NULL: no
+    const report_t
+        *decisions; /* its figures say what to do with pools; NULL: no
                                      page has that */
-    const char *decided_month;    /* of which it is; an earlier one, if this month is
+    const char
+        *decided_month; /* of which it is; an earlier one, if this month is
                                      not over */
     const bill_t *bill;
     const site_t *paper; /* with the issuer of the month's papers */
@@ -76,6 +79,16 @@ const char *summary_payer (const site_t *paper);
 void summary_month_take (summary_month_t *month, const bill_t *bill);
 /* ", 314.10 of it taxes", behind what is due; "": there are none. Yours to free. */
 char *summary_taxes_text (const summary_month_t *month, int digits);
+
+/* "; +687.65 (+2.08 %) since September 2026". Yours to free. */
+char *summary_since_text (const mpz_t now, const mpz_t then, const char *since,
+                          int digits);
+/* "Example University pays 3348.79 USD more than in September 2026: the cost of the pools rose by
+ * ...": why what the owner pays differs from that of the month before. NULL: nothing is to be
+ * compared, or charges exceed the cost of one of the two. Yours to free. */
+char *summary_payers_text (const site_t *paper, const char *currency,
+                           int digits, const summary_month_t *now,
+                           const summary_month_t *before);
 
 /* NULL with an error is a defect of the calculation. Yours: report_free(). */
 report_t *summary_make (const summary_t *summary, gl_error_t *error);

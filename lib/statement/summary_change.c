@@ -160,18 +160,21 @@ static void chart_changes (page_t *page)
         mpq_clear (value[i]);
 }
 
-/* "volume -21680.46, price +13645.54" */
+/* "fewer hours (volume) -21680.46, higher prices (price) +13645.54" */
 static char *parts_of_change (const page_t *page)
 {
     buffer_t out = BUFFER_INIT;
 
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         GL_AUTOFREE char *part = NULL;
+        const change_info_t *info;
         if (mpz_sgn (page->all.part[i]) == 0)
             continue;
         part = report_signed_text (summary_money (page, page->all.part[i]));
-        buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
-                       change_info ((change_id_t)i)->word, part);
+        info = change_info ((change_id_t)i);
+        buffer_printf (&out, "%s%s (%s) %s", out.length ? "; " : "",
+                       info->cause[mpz_sgn (page->all.part[i]) > 0], info->word,
+                       part);
     }
     return buffer_take (&out);
 }
@@ -236,14 +239,15 @@ struct costs {
     mpz_t kind[COST_KIND_COUNT];
     mpq_t capacity; /* GPU-seconds */
     mpz_t uncovered;
-    cube_t *uncovered_by; /* pool; `charge` is what is not covered */
+    cube_t *by_pool, *by_class; /* `charge` is what is not covered */
 };
 
 static void costs_init (struct costs *costs)
 {
     mpz_inits (costs->all, costs->uncovered, NULL);
     mpq_init (costs->capacity);
-    costs->uncovered_by = cube_new (&bill_fields[BILL_POSTINGS], "pool");
+    costs->by_pool = cube_new (&bill_fields[BILL_POSTINGS], "pool");
+    costs->by_class = cube_new (&bill_fields[BILL_POSTINGS], "what");
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_init (costs->kind[i]);
 }
@@ -252,7 +256,8 @@ static void costs_clear (struct costs *costs)
 {
     mpz_clears (costs->all, costs->uncovered, NULL);
     mpq_clear (costs->capacity);
-    cube_free (costs->uncovered_by);
+    cube_free (costs->by_pool);
+    cube_free (costs->by_class);
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_clear (costs->kind[i]);
 }
@@ -290,7 +295,8 @@ static void costs_of (const page_t *page, const bill_t *bill, const char *month,
     for (size_t i = 0; i < count; i++)
         if (summary_is_uncovered (month, &rows[i])) {
             mpz_add (ret->uncovered, ret->uncovered, rows[i].charge_units);
-            cube_add (ret->uncovered_by, &rows[i]);
+            cube_add (ret->by_pool, &rows[i]);
+            cube_add (ret->by_class, &rows[i]);
         }
 }
 
@@ -367,40 +373,83 @@ static char *capacity_text (const page_t *page, const struct costs *later,
                    "%s GPU hours %s capacity%s, %s GPU hours in all",
                    *by == '-' ? by + 1 : by, *by == '-' ? "less" : "more",
                    !same_gpus (page, later, before) ? ""
-                   : *by == '-' ? " by the same GPUs in a shorter month"
-                                : " by the same GPUs in a longer month",
+                   : *by == '-' ? " by the same GPUs in a month of fewer days"
+                                : " by the same GPUs in a month of more days",
                    to);
     mpq_clear (change);
     return text;
 }
 
-/* " (h100 +3743.90, slices -395.11)": the pools in which what is not covered changed, if these
- * are few. */
+/* What a part of the cost that is not covered is, in this month or else in the one before.
+ * Yours to free. */
+static char *class_label (cube_t *classes, size_t index)
+{
+    const posting_t *now = cube_later (classes, index),
+                    *row = now && mpz_sgn (now->charge_units)
+                               ? now
+                               : cube_earlier (classes, index);
+    const remainder_info_t *info = row ? remainder_named (row->what) : NULL;
+
+    return info  ? remainder_label (info->id, mpz_sgn (row->charge_units))
+           : row ? xstrdup (row->what)
+                 : xstrdup (now->what);
+}
+
+/* " By pool: h100 +3743.90, slices -395.11.": where what is not covered changed, if these are
+ * few. */
 static char *uncovered_pools (const page_t *page, const struct costs *later,
                               const struct costs *before)
 {
-    cube_t *pools
-        = cube_difference (later->uncovered_by, before->uncovered_by, false);
+    cube_t *pools = cube_difference (later->by_pool, before->by_pool, false);
     size_t count = cube_count (pools);
     buffer_t out = BUFFER_INIT;
 
     for (size_t i = 0; i < count && count <= POOLS_NAMED; i++) {
         const posting_t *row = cube_row (pools, i);
+        if (mpz_sgn (row->charge_units) == 0)
+            continue;
         GL_AUTOFREE char *amount
             = report_signed_text (summary_money (page, row->charge_units));
-        buffer_printf (&out, "%s%s %s", i == 0 ? " (" : ", ",
+        buffer_printf (&out, "%s%s %s", out.length ? ", " : " By pool: ",
                        row->pool ? row->pool : key_info (KEY_POOL)->absent,
                        amount);
     }
     cube_free (pools);
     if (out.length > 0)
-        buffer_add_char (&out, ')');
+        buffer_add_char (&out, '.');
     return buffer_take (&out);
+}
+
+/* " The largest change is in shortfall: credits, +64.80.": of what is not covered. */
+static char *largest_class (const page_t *page, const struct costs *later,
+                            const struct costs *before)
+{
+    cube_t *classes
+        = cube_difference (later->by_class, before->by_class, false);
+    const posting_t *largest = NULL;
+    size_t at = 0;
+    char *text;
+
+    for (size_t i = 0; i < cube_count (classes); i++) {
+        const posting_t *row = cube_row (classes, i);
+        if (!largest
+            || mpz_cmpabs (row->charge_units, largest->charge_units) > 0)
+            largest = cube_row (classes, at = i);
+    }
+    if (largest && mpz_sgn (largest->charge_units)) {
+        GL_AUTOFREE char *label = class_label (classes, at);
+        GL_AUTOFREE char *amount
+            = report_signed_text (summary_money (page, largest->charge_units));
+        text = xasprintf (" The largest change is in %s, %s.", label, amount);
+    } else
+        text = xstrdup ("");
+    cube_free (classes);
+    return text;
 }
 
 /* "rose by 687.65 USD", "2661.14 USD less": the size of the change between two texts, of which
  * it has one for each sign; `same`: there is no change. */
-static char *change_text (const page_t *page, const mpz_t change,
+static char *change_text (const mpz_t change, int digits, const char *currency,
                           const char *const more[2], const char *const less[2],
                           const char *same)
 {
@@ -412,43 +461,63 @@ static char *change_text (const page_t *page, const mpz_t change,
         return xstrdup (same);
     mpz_init (size);
     mpz_abs (size, change);
-    amount = summary_money (page, size);
+    amount = exact_units_text (size, digits);
     mpz_clear (size);
-    return xasprintf ("%s%s %s%s", around[0], amount, page->currency,
-                      around[1]);
+    return xasprintf ("%s%s %s%s", around[0], amount, currency, around[1]);
 }
 
-/* Teams pay the cost less what is not covered. A surplus is in the tables alone. */
+char *summary_payers_text (const site_t *paper, const char *currency,
+                           int digits, const summary_month_t *now,
+                           const summary_month_t *before)
+{
+    GL_AUTOFREE char *owner = NULL, *cost = NULL, *teams = NULL;
+    char *text;
+    mpz_t change, of_cost;
+
+    if (!before->known || mpz_sgn (now->cost) == 0
+        || mpz_sgn (before->cost) == 0 || mpz_sgn (now->uncovered) < 0
+        || mpz_sgn (before->uncovered) < 0)
+        return NULL;
+    mpz_init (change);
+    mpz_init (of_cost);
+    mpz_sub (change, now->uncovered, before->uncovered);
+    mpz_sub (of_cost, now->cost, before->cost);
+    owner = change_text (
+        change, digits, currency, (const char *const[2]){"", " more than"},
+        (const char *const[2]){"", " less than"}, "as much as");
+    cost = change_text (
+        of_cost, digits, currency, (const char *const[2]){"rose by ", ""},
+        (const char *const[2]){"fell by ", ""}, "did not change");
+    mpz_sub (change, of_cost, change);
+    teams = change_text (
+        change, digits, currency, (const char *const[2]){"", " more of it"},
+        (const char *const[2]){"", " less of it"}, "as much of it as then");
+    mpz_clear (change);
+    mpz_clear (of_cost);
+    text = xasprintf ("%s pays %s in %s: the cost of the pools %s, and teams "
+                      "pay %s, before taxes.",
+                      summary_payer (paper), owner, before->name, cost, teams);
+    if (!strncmp (text, "the ", 4)) /* a name stays as it is */
+        *text = 'T';
+    return text;
+}
+
+/* A surplus is in the tables alone. */
 static void note_payers (page_t *page, const struct costs *later,
                          const struct costs *before)
 {
+    const summary_month_t *now = &page->s->trend[page->s->trend_count - 1];
+    GL_AUTOFREE char *text
+        = page->s->trend_count < 2
+              ? NULL
+              : summary_payers_text (page->s->paper, page->currency,
+                                     page->digits, now, now - 1);
+    GL_AUTOFREE char *class = largest_class (page, later, before);
     GL_AUTOFREE char *pools = uncovered_pools (page, later, before);
-    GL_AUTOFREE char *owner = NULL, *cost = NULL, *teams = NULL;
-    mpz_t change, of_cost;
 
-    if (mpz_sgn (later->uncovered) < 0 || mpz_sgn (before->uncovered) < 0)
-        return;
-    mpz_init (change);
-    mpz_init (of_cost);
-    mpz_sub (change, later->uncovered, before->uncovered);
-    mpz_sub (of_cost, later->all, before->all);
-    owner
-        = change_text (page, change, (const char *const[2]){"", " more than"},
-                       (const char *const[2]){"", " less than"}, "as much as");
-    cost = change_text (page, of_cost, (const char *const[2]){"rose by ", ""},
-                        (const char *const[2]){"fell by ", ""},
-                        "did not change");
-    mpz_sub (change, of_cost, change);
-    teams = change_text (
-        page, change, (const char *const[2]){"", " more of it"},
-        (const char *const[2]){"", " less of it"}, "as much of it as then");
-    report_note (page->report, NOTE_INFORMATION,
-                 "Paid by %s: %s in %s%s. The cost of the pools %s, and teams "
-                 "pay %s.",
-                 summary_payer (page->s->paper), owner, page->s->before_month,
-                 pools, cost, teams);
-    mpz_clear (change);
-    mpz_clear (of_cost);
+    if (text)
+        report_note (page->report, NOTE_INFORMATION, "%s%s%s", text, class,
+                     pools);
 }
 
 static void note_costs (page_t *page, const struct costs *later,
@@ -491,8 +560,6 @@ void summary_notes (page_t *page)
 {
     struct costs later, before;
 
-    if (page->teams.count > 0)
-        note_change (page, largest_change (page));
     costs_init (&later);
     costs_init (&before);
     costs_of (page, page->s->bill, page->s->month, &later);
@@ -501,6 +568,8 @@ void summary_notes (page_t *page)
         note_costs (page, &later, &before);
         note_payers (page, &later, &before);
     }
+    if (page->teams.count > 0)
+        note_change (page, largest_change (page));
     costs_clear (&later);
     costs_clear (&before);
 }
@@ -568,6 +637,47 @@ static void list_payers (page_t *page, const struct costs *later,
     mpz_clear (then);
 }
 
+/* Parts below 0 are what charges recover above the cost. */
+static void list_uncovered (page_t *page, const struct costs *later,
+                            const struct costs *before)
+{
+    GL_AUTOFREE char *title = xasprintf ("What the part paid by %s is",
+                                         summary_payer (page->s->paper));
+    cube_t *none = cube_new (&bill_fields[BILL_POSTINGS], "what");
+    cube_t *classes = cube_difference (later->by_class,
+                                       before ? before->by_class : none, true);
+    mpz_t zero;
+
+    mpz_init (zero);
+    if (mpz_sgn (later->uncovered))
+        report_section (page->report, title,
+                        "Cost that charges do not cover; below 0: what they "
+                        "recover above the cost of the hours charged, which "
+                        "pays for other parts.");
+    for (size_t i = 0; i < cube_count (classes) && mpz_sgn (later->uncovered);
+         i++) {
+        const posting_t *now = cube_later (classes, i),
+                        *then = cube_earlier (classes, i);
+        if ((!now || mpz_sgn (now->charge_units) == 0)
+            && (!before || !then || mpz_sgn (then->charge_units) == 0))
+            continue;
+        GL_AUTOFREE char *label = class_label (classes, i);
+        report_row (page->report);
+        put_cost (page, label, now ? now->charge_units : zero,
+                  !before ? NULL
+                  : then  ? then->charge_units
+                          : zero);
+    }
+    if (mpz_sgn (later->uncovered)) {
+        report_section_totals (page->report);
+        put_cost (page, NULL, later->uncovered,
+                  before ? before->uncovered : NULL);
+    }
+    mpz_clear (zero);
+    cube_free (classes);
+    cube_free (none);
+}
+
 void summary_list_costs (page_t *page)
 {
     struct costs later, before;
@@ -583,6 +693,7 @@ void summary_list_costs (page_t *page)
     if (mpz_sgn (later.all)) {
         list_kinds (page, &later, compared);
         list_payers (page, &later, compared);
+        list_uncovered (page, &later, compared);
     }
     costs_clear (&later);
     costs_clear (&before);

@@ -236,11 +236,10 @@ void waste_add_priced (cube_t *waste, cube_t *seconds, const cube_t *prices)
 /* NULL: the remainder is of prices, not of time. */
 static const remainder_info_t *class_of (const posting_t *row)
 {
-    for (remainder_id_t id = 0; id < REMAINDER_COUNT && row->what; id++)
-        if (!strcmp (remainder_info (id)->word, row->what)
-            && remainder_info (id)->unallocated)
-            return remainder_info (id);
-    return NULL;
+    const remainder_info_t *info
+        = row->what ? remainder_named (row->what) : NULL;
+
+    return info && info->unallocated ? info : NULL;
 }
 
 /* Its cost, whoever pays for it. What nobody pays is rounded apart from it (charge.h), so

@@ -38,7 +38,8 @@ void checks_clear (checks_t *checks)
     for (size_t i = 0; i < checks->count; i++)
         free (checks->item[i].figure);
     free (checks->item);
-    *checks = (checks_t){NULL, 0};
+    free (checks->due);
+    *checks = (checks_t){.item = NULL};
 }
 
 /* --- adding entries ---------------------------------------------------- */

@@ -31,6 +31,8 @@ typedef struct {
 typedef struct {
     check_t *item;
     size_t count;
+    char *due; /* from all teams for the month, as of now: "28160.29" */
+    const char *currency; /* of the site, borrowed */
 } checks_t;
 
 /* How many are in that state. */

@@ -12,6 +12,7 @@
 #include "facts/rollups.h"
 #include "facts/unowned.h"
 #include "facts/unseen.h"
+#include "ledger/cube.h"
 #include "month/balance_due.h"
 #include "month/close.h"
 #include "report/report.h"
@@ -297,26 +298,65 @@ static bool within (mpq_srcptr part, mpq_srcptr whole, mpq_srcptr limit)
     return yes;
 }
 
+/* Teams of which a sentence has the amounts. */
+#define TEAMS_NAMED 3
+
+/* ", 3816.04 USD: vision 3816.04": charges without a project, by team, the largest first.
+ * Yours to free. */
+static char *untagged_teams (const struct checking *c, const bill_t *bill)
+{
+    int digits = c->site->currency_digits;
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    cube_t *teams = cube_new (&bill_fields[BILL_POSTINGS], "team");
+    BUFFER_AUTO out = BUFFER_INIT;
+    posting_t all;
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == BILL_CHARGE && !posting_key (&rows[i], KEY_PROJECT))
+            cube_add (teams, &rows[i]);
+    cube_sort (teams, "-charge");
+    posting_init (&all);
+    cube_sum (teams, 0, cube_count (teams), &all);
+    GL_AUTOFREE char *sum = exact_units_text (all.charge_units, digits);
+    posting_clear (&all);
+    buffer_printf (&out, ", %s %s", sum, c->site->currency);
+    for (size_t i = 0; i < cube_count (teams) && i < TEAMS_NAMED; i++) {
+        const posting_t *row = cube_row (teams, i);
+        GL_AUTOFREE char *amount = exact_units_text (row->charge_units, digits);
+        buffer_printf (&out, "%s %s %s", i == 0 ? ":" : ",",
+                       row->team ? row->team : key_info (KEY_TEAM)->absent,
+                       amount);
+    }
+    if (cube_count (teams) > TEAMS_NAMED)
+        buffer_printf (&out, " and %zu more", cube_count (teams) - TEAMS_NAMED);
+    cube_free (teams);
+    return buffer_take (&out);
+}
+
 static void check_tags (struct checking *c, const bill_t *bill)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
     mpq_t part, whole;
-    GL_AUTOFREE char *percent = NULL;
+    GL_AUTOFREE char *percent = NULL, *teams = NULL;
 
     mpq_inits (part, whole, NULL);
     for (size_t i = 0; i < count; i++) {
         if (rows[i].kind != BILL_CHARGE)
             continue;
         mpq_add (whole, whole, rows[i].gpu_seconds);
-        if (!rows[i].key[3])
+        if (!posting_key (&rows[i], KEY_PROJECT))
             mpq_add (part, part, rows[i].gpu_seconds);
     }
     percent = mpq_sgn (whole) ? percent_of (part, whole) : xstrdup ("0.00");
+    teams = untagged_teams (c, bill);
     found (c->checks,
            within (part, whole, c->site->close.untagged) ? CHECK_OK
                                                          : CHECK_LOOK,
-           "untagged", xasprintf ("%s %% of GPU time has no project", percent));
+           "untagged",
+           xasprintf ("%s %% of GPU time has no project%s", percent,
+                      mpq_sgn (part) ? teams : ""));
     mpq_clears (part, whole, NULL);
 }
 
@@ -334,8 +374,7 @@ static void check_capacity (struct checking *c, const bill_t *bill)
     for (size_t i = 0; i < count; i++)
         if (rows[i].kind == BILL_REMAINDER && rows[i].what
             && !strcmp (rows[i].what, unknown))
-            mpz_add (mpq_numref (part), mpq_numref (part),
-                     rows[i].cost_units);
+            mpz_add (mpq_numref (part), mpq_numref (part), rows[i].cost_units);
     pools = bill_pools (bill, &count);
     for (size_t i = 0; i < count; i++)
         if (!strcmp (pools[i].month, c->month))
@@ -343,19 +382,19 @@ static void check_capacity (struct checking *c, const bill_t *bill)
                      pools[i].cost_units);
     percent = mpq_sgn (whole) ? percent_of (part, whole) : xstrdup ("0.00");
     amount = exact_units_text (mpq_numref (part), c->site->currency_digits);
-    found (c->checks,
-           within (part, whole, c->site->close.unknown) ? CHECK_OK
-                                                        : CHECK_LOOK,
-           "capacity",
-           mpq_sgn (part) == 0
-               ? xstrdup ("the state of all capacity is known")
-               : xasprintf ("%s %% of the cost, %s %s, is for capacity without "
-                            "jobs whose state is unknown: gpuledger sync reads "
-                            "it from slurmdbd%s",
-                            percent, amount, c->site->currency,
-                            c->site->policy.idle == IDLE_EXPLICIT
-                                ? "; no charge depends on it"
-                                : ""));
+    found (
+        c->checks,
+        within (part, whole, c->site->close.unknown) ? CHECK_OK : CHECK_LOOK,
+        "capacity",
+        mpq_sgn (part) == 0
+            ? xstrdup ("the state of all capacity is known")
+            : xasprintf ("%s %% of the cost, %s %s, is for GPUs without jobs "
+                         "that may have been idle or down: gpuledger sync "
+                         "reads that from slurmdbd%s",
+                         percent, amount, c->site->currency,
+                         c->site->policy.idle == IDLE_EXPLICIT
+                             ? "; no charge depends on it"
+                             : ""));
     mpq_clears (part, whole, NULL);
 }
 
@@ -397,7 +436,8 @@ static void check_book (struct checking *c, const bill_t *bill)
         = exact_units_text (excluded, c->site->currency_digits);
     if (mpz_sgn (excluded) != 0)
         found (c->checks, unstated ? CHECK_LOOK : CHECK_OK, "book",
-               xasprintf ("%s %s of the cost is not recoverable, and is %s%s",
+               xasprintf ("%s %s of the cost is not recoverable, because "
+                          "others paid for it, and is %s%s",
                           amount, c->site->currency,
                           c->site->policy.book == BOOK_RECOVERABLE
                               ? "in no charge"
@@ -461,6 +501,21 @@ static void check_accounts (struct checking *c, const bill_t *bill)
     unowned_free (unowned);
 }
 
+static void sum_due (struct checking *c, const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    mpz_t due;
+
+    mpz_init (due);
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i]))
+            mpz_add (due, due, rows[i].charge_units);
+    c->checks->due = exact_units_text (due, c->site->currency_digits);
+    c->checks->currency = c->site->currency;
+    mpz_clear (due);
+}
+
 static int check_bill (struct checking *c, gl_error_t *error)
 {
     const month_how_t how = {.periods = c->periods};
@@ -469,6 +524,7 @@ static int check_bill (struct checking *c, gl_error_t *error)
 
     if (month_read (c->store, c->site, c->month, &how, &m, error) < 0)
         return -1;
+    sum_due (c, m->bill);
     check_tags (c, m->bill);
     check_capacity (c, m->bill);
     check_costs (c, m->bill);
@@ -537,10 +593,12 @@ static void judge_coverage (struct checking *c, const char *percent)
            : enough ? CHECK_OK
                     : CHECK_LOOK,
            "coverage",
-           percent ? xasprintf ("nodes recorded %s %% of GPU time%s", percent,
-                                unasked ? "; close.coverage sets no minimum"
-                                        : "")
-                   : xstrdup ("there is no GPU time"));
+           percent
+               ? xasprintf ("nodes recorded %s %% of GPU time%s", percent,
+                            unasked ? "; close.coverage sets no minimum, and "
+                                      "charges do not depend on it"
+                                    : "")
+               : xstrdup ("there is no GPU time"));
     mpq_clears (is, least, NULL);
 }
 
@@ -716,7 +774,7 @@ int close_check (store_t *store, const site_t *site, const char *month,
                          .checks = ret_checks};
     int rc;
 
-    *ret_checks = (checks_t){NULL, 0};
+    *ret_checks = (checks_t){.item = NULL};
     if (periods_month (site, month, &c.period, error) < 0
         || store_clusters (store, &c.clusters, &c.cluster_count, error) < 0)
         return -1;
@@ -744,7 +802,8 @@ static const struct {
              "'gpuledger sync'."},
     {"fresh", "An administrator runs 'gpuledger sync'."},
     {"reconcile", "An administrator reads 'gpuledger report reconcile'."},
-    {"gres", "An administrator compares these jobs with their owners' scripts."},
+    {"gres",
+     "An administrator compares these jobs with their owners' scripts."},
     {"runaways", "An administrator ends them: 'sacctmgr show runaway'."},
     {"coverage", "An administrator looks at the agents of the nodes: "
                  "'gpuledger doctor'."},
@@ -768,7 +827,8 @@ static const struct {
 static const char *remedy_of (const check_t *check)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (remedies); i++)
-        if (check->state != CHECK_OK && !strcmp (remedies[i].check, check->name))
+        if (check->state != CHECK_OK
+            && !strcmp (remedies[i].check, check->name))
             return remedies[i].text;
     return NULL;
 }
@@ -777,7 +837,8 @@ static const column_info_t columns[] = {
     {"state", "State", COLUMN_TEXT, false, false,
      "ok; look: a finding, with which closing needs a reason; never: closing "
      "is "
-     "refused; unknown: the check cannot be made."},
+     "refused; unknown: it was not checked, or there is nothing to compare "
+     "with."},
     {"check", "Check", COLUMN_TEXT, true, false, ""},
     {"figure", "What was found", COLUMN_WORDS, false, false, ""},
     {"remedy", "What to do", COLUMN_WORDS, false, false,
@@ -787,20 +848,28 @@ static const column_info_t columns[] = {
 static void figure_answer (report_t *report, const checks_t *checks)
 {
     size_t look = checks_in (checks, CHECK_LOOK),
-           never = checks_in (checks, CHECK_NEVER);
-    GL_AUTOFREE char *hint
+           never = checks_in (checks, CHECK_NEVER),
+           unknown = checks_in (checks, CHECK_UNKNOWN);
+    GL_AUTOFREE char *counts
+        = xasprintf ("%s%zu unknown, %zu ok", look + never ? "; " : ", ",
+                     unknown, checks->count - look - never - unknown);
+    GL_AUTOFREE char *finding
         = never  ? xasprintf ("%zu finding%s must be mended first", never,
-                              never == 1 ? "" : "s")
+                             never == 1 ? "" : "s")
           : look ? xasprintf ("%zu finding%s: mend %s, or close with a reason",
                               look, look == 1 ? "" : "s",
                               look == 1 ? "it" : "them")
                  : xstrdup ("no finding");
+    GL_AUTOFREE char *hint = xasprintf ("%s%s", finding, counts);
+    GL_AUTOFREE char *amount
+        = xasprintf ("%s; closing makes it final", checks->currency);
 
     report_figure (report, "Answer",
                    never  ? "No"
                    : look ? "Only with a reason"
                           : "Yes",
                    hint, COLUMN_TEXT);
+    report_figure (report, "Due from teams", checks->due, amount, COLUMN_MONEY);
 }
 
 static void put_check (report_t *report, const check_t *check)

@@ -572,11 +572,25 @@ static int write_demand (struct publishing *p)
     return rc == CLI_OK ? write_made (p, "demand", "Demand", NULL, report) : rc;
 }
 
+static bool has_pages (const struct publishing *p, const char *month)
+{
+    return GL_ANY (p->month, p->month_count, it, !strcmp (it->name, month));
+}
+
 /* Whether the next month can be closed, as far as the store says; none where nothing is
  * open. */
 static int write_closing (struct publishing *p)
 {
     const char *month = p->closable;
+    GL_AUTOFREE char *summary = page_path_month (month);
+    GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", summary);
+    const render_link_t near[]
+        = {{month, summary}, {"Chargeback by team", chargeback}};
+    const page_t page
+        = {.path = "closing",
+           .title = "Closing",
+           .near = near,
+           .near_count = has_pages (p, month) ? GL_ARRAY_SIZE (near) : 0};
     checks_t checks;
     report_t *report;
     gl_error_t error;
@@ -587,11 +601,22 @@ static int write_closing (struct publishing *p)
         return fail (p, &error);
     report = checks_report (&checks, month);
     report_note (report, NOTE_INFORMATION,
-                 "'gpuledger close --month %s --check' looks in addition how "
-                 "old the facts are, and compares them with slurmdbd.",
+                 "Closing makes the figures of the month final: what becomes "
+                 "known later is a correction in a later month. A reason is "
+                 "recorded with the closing.");
+    report_note (report, NOTE_INFORMATION,
+                 "Not checked here: how old the facts are, and whether they "
+                 "agree with slurmdbd. An administrator runs 'gpuledger close "
+                 "--month %s --check'.",
                  month);
+    report_note (
+        report, NOTE_INFORMATION,
+        "Nothing is posted from these pages: after the closing, "
+        "'gpuledger export --set DIR --month %s' writes the journal for "
+        "the accounts, with the statements.",
+        month);
     checks_clear (&checks);
-    return write_made (p, "closing", "Closing", NULL, report);
+    return write_page (p, &page, report);
 }
 
 static int write_file (struct publishing *p, const char *path, const char *text)
@@ -616,7 +641,7 @@ static int add_verdicts (struct publishing *p, report_t *index)
         return rc;
     list = report_list (index,
                         "Buy, rent or move: what to do, and what it saves");
-    list->leads = true;
+    list->place = LIST_FIRST;
     for (size_t i = 0; i < p->decisions->figure_count; i++) {
         const report_figure_t *figure = &p->decisions->figure[i];
         GL_AUTOFREE char *text
@@ -632,25 +657,26 @@ static int write_index (struct publishing *p)
     GL_AUTOFREE char *decisions
         = last ? page_path_decisions (last->name) : NULL;
     GL_AUTOFREE char *waste = last ? page_path_waste (last->name) : NULL;
-    render_link_t near[7] = {{"Utilization", "utilization"},
-                             {"Definitions", "definitions"},
-                             {"Hashes", "verify"}};
-    page_t page = {.path = "index",
-                   .title = "GPU chargeback",
-                   .near = near,
-                   .near_count = 3};
+    GL_AUTOFREE char *month = last ? page_path_month (last->name) : NULL;
+    render_link_t near[8];
+    page_t page = {.path = "index", .title = "GPU chargeback", .near = near};
     report_t *report = pages_index (p->pages.pages);
     gl_error_t error;
     int rc = add_verdicts (p, report);
 
+    if (last)
+        near[page.near_count++] = (render_link_t){last->name, month};
+    if (*p->closable)
+        near[page.near_count++] = (render_link_t){"Closing", "closing"};
     if (last) {
-        near[page.near_count++] = (render_link_t){"Decisions", decisions};
         near[page.near_count++] = (render_link_t){"Waste", waste};
+        near[page.near_count++] = (render_link_t){"Decisions", decisions};
     }
     if (p->foreseen)
         near[page.near_count++] = (render_link_t){"Demand", "demand"};
-    if (*p->closable)
-        near[page.near_count++] = (render_link_t){"Closing", "closing"};
+    near[page.near_count++] = (render_link_t){"Utilization", "utilization"};
+    near[page.near_count++] = (render_link_t){"Definitions", "definitions"};
+    near[page.near_count++] = (render_link_t){"Hashes", "verify"};
     if (rc == CLI_OK && page_write (&p->pages, &page, report, &error) < 0)
         rc = fail (p, &error);
     report_free (report);

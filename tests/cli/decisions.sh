@@ -288,7 +288,7 @@ kept ()
         printf "%d %d %d %.0f", own, reserve, from, (16 * owned - best) * 8760}'
 }
 is "8 0 2 44608" "$(kept)" "of all mixes with today's hardware sunk"
-rests="This rests on the measured use of one month only (2026-04), and on the cost of a year by the configuration."
+rests="This rests on the hours that jobs had in one month only (2026-04), and on the cost of a year by the configuration."
 grep -qFx "m Keep 8 of 16 GPUs, rent the rest at other. This saves 44608.00 USD a year: what ends with the GPUs that are given up, less the rent. For the next purchase: own 4, reserve 2 at one-year, rent the rest at by-hour, 1.97 USD a GPU hour at full cost, 50.0 % less than today's 3.93 (own 16): 105120.00 USD a year. Against renting everything, the purchase is paid back in 33.8 months of its life of 48. $rests" figures
 result $? "the verdict begins with what to do, what it saves in a year, and ends with how sure that is"
 is "1.5000 210240.00 110240.00" "$(field mix.plan 'owned: cost of an hour in service' per_gpu_hour) $(field mix.plan 'owned: full cost' own) $(field mix.plan 'of it avoidable' own)" \
@@ -399,7 +399,7 @@ is "today: own 16,all owned: own 12" "$(awk -F'|' '$1 == "mix" {print $3}' none.
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --json >none.json
 jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' none.json >hints
 # 12 at most were in use: 3 nodes. 4 x 6,890 and 4 x 13,140
-grep -qFx "m Give 1 of 4 nodes up. This saves up to 27560.00 USD a year of the 52560.00 USD that these nodes cost; the rest is hardware, which is bought. Jobs used 146.4 GPU hours a day, 38.1 % of the 16 GPUs; the other nodes had room for the busiest hour, too. $rests" hints &&
+grep -qFx "m Give 1 of 4 nodes up, if other months agree. This saves up to 27560.00 USD a year of the 52560.00 USD that these nodes cost: staff, power and other costs, as far as these end. The rest is hardware, which is bought. Jobs used 146.4 GPU hours a day, 38.1 % of the 16 GPUs; the other nodes had room for the busiest hour, too. $rests" hints &&
     jq -r '.notes[].text' none.json >notes && grep -q '^Pool m: no price to rent' notes &&
     grep -q "^Pool m: 'gpuledger prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION" notes
 result $? "the headline says so, and a note how to enter a price"
@@ -422,7 +422,7 @@ verdict three.yaml --month 2026-04 >said
 grep -q "^Nothing to do. Jobs used 146.4 GPU hours a day, 50.8 % of the 12 GPUs; the plan allows 209.5 a day (target 80.0 %, spares 10.0 %). The GPUs cost 185240.00 USD a year. .* unknown: no price to rent a GPU is entered" said
 result $? "where the load is within the plan, nothing is to do"
 verdict three.yaml --month 2026-04 --target 50% >said
-grep -q "^Buy nothing. The GPUs did all work: jobs used 146.4 GPU hours a day.* The plan allows 130.9 a day (target 50.0 %, spares 10.0 %), so there is less reserve than planned. Another node costs 61746.67 USD a year: buy it only if jobs wait." said
+grep -q "^Buy nothing. The GPUs were enough for all jobs, which used 146.4 GPU hours a day.* The plan allows 130.9 a day (target 50.0 %, spares 10.0 %), so there is less reserve than planned. Another node costs 61746.67 USD a year: buy it only if jobs wait, which the report Demand shows." said
 result $? "above it, more is bought only if jobs wait"
 sed 's/gpus_per_node: 4/gpus_per_node: 16/; s/n\[01-04\]/n01/; s/units: 4/units: 1/' none.yaml >one.yaml
 verdict one.yaml --month 2026-04 >said
@@ -436,14 +436,14 @@ verdict room.yaml --month 2026-04 >said
 left=$("$program" --quiet --config room.yaml --store sqlite:mix.db report usage --month 2026-04 --by hour,pool -P -n -o hour,pool,gpu_hours |
     awk -F'|' '$2 == "m" || $2 == "q" {gpus = int ($3); used[$1] += gpus + (gpus < $3)}
         END {for (h in used) if (used[h] > most) most = used[h]; print 112 - most}')
-grep -q "^Move the work to q and give the pool up. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs; .* In every hour q has room for this work, which needs $busiest GPUs at its busiest hour. Then at least ${left:-none} of its GPUs stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q has 112." said
+grep -q "^Move the work to q and give the pool up, if other months agree. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs: .* In every hour q has room for this work, which needs $busiest GPUs at its busiest hour. Then at least ${left:-none} of its GPUs stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q has 112." said
 result $? "where one has, the work moves there"
 sed '/name: q/s/gpu: H100-SXM5-80GB/gpu: T4/' room.yaml >small.yaml
 verdict small.yaml --month 2026-04 >said
 grep -q "^Keep the pool. .* No other pool of the site that stays has GPUs for this work: of 80 GB or more." said
 result $? "GPUs with less memory do not take it"
 verdict none.yaml -S 2026-04-01 -E 2026-04-09 >said
-grep -q "^Look again after a full month. Jobs used 120.0 GPU hours a day, 31.2 % of the 16 GPUs. .* use of 8 days only" said
+grep -q "^Look again after a full month. Jobs used 120.0 GPU hours a day, 31.2 % of the 16 GPUs. .* had in 8 days only" said
 result $? "from some days alone, nothing is given up"
 verdict mix.yaml -S 2026-05-01 -E 2026-05-02 >said
 grep -q "^Look again after a full month. No job used its GPUs." said

@@ -44,7 +44,7 @@ is "$({ capacity; column amount unknown; } | awk '{ sum += $NF } END { printf "%
     "capacity that is wasted and what is unknown are the chargeback's unallocated cost"
 is "$(sed -n 's@.*<dt>Wasted</dt><dd class="value">\([^<]*\)<.*@\1@p' page.html | tr -cd '0-9.')" \
     "$(column amount waste | awk '{ sum += $NF } END { printf "%.2f", sum }')" "what is unknown is not wasted"
-grep -q "not counted: ${unknown:-none} of capacity of unknown state" page.html &&
+grep -q "not counted: ${unknown:-none} of capacity without jobs that may have been idle or down" page.html &&
     grep -q 'Data quality: .* no source says whether [0-9.]* GPU hours of free capacity were up' page.html
 result $? "it is named apart, in money and in hours"
 grep action summary.csv | grep -q 'sync\|udget'
@@ -75,7 +75,8 @@ from decimal import Decimal
 before, after = map(Decimal, sys.argv[1:3])
 rows = [r for r in csv.DictReader(open("summary.csv"), delimiter="|") if r["section"] == "cost"]
 payers = [r for r in rows if r["name"].startswith("Teams") or r["name"].startswith("The rest")]
-kinds = [r for r in rows if r not in payers]
+parts = [r for r in rows if ": " in r["name"]]  # of what the owner pays
+kinds = [r for r in rows if r not in payers + parts]
 assert len(payers) == 2 and {r["name"] for r in kinds} >= {"hardware", "power", "staff"}, rows
 for some in kinds, payers:
     assert sum(Decimal(r["before"]) for r in some) == before and sum(Decimal(r["after"]) for r in some) == after, some
@@ -85,11 +86,15 @@ proof = dict(re.findall(r"(due by all teams|less taxes|Paid by Example Universit
 assert len(proof) == 3, proof
 assert Decimal(payers[0]["after"]) == Decimal(proof["due by all teams"]) + Decimal(proof["less taxes"]), proof
 assert payers[1]["after"] == proof["Paid by Example University"], proof
-said = re.search(r"Paid by Example University: ([0-9.]+) USD more than in September.2026 \((h100 [+-][0-9.]+, slices [+-][0-9.]+)\)[.] The cost of the pools "
-                 r"rose by ([0-9.]+) USD, and teams pay ([0-9.]+) USD less of it", page)
-assert Decimal(said[1]) == Decimal(payers[1]["change"]) == Decimal(said[3]) + Decimal(said[4]), said[0]
-assert sum(Decimal(p.split()[1]) for p in said[2].split(", ")) == Decimal(said[1]), said[0]
-assert Decimal(said[3]) == after - before and -Decimal(said[4]) == Decimal(payers[0]["change"]), said[0]
+for side in "before", "after", "change":
+    assert sum(Decimal(r[side]) for r in parts) == Decimal(payers[1][side]) and len(parts) > 4, parts
+said = re.search(r"Example University pays ([0-9.]+) USD more than in September.2026: the cost of the pools rose by ([0-9.]+) USD, and teams "
+                 r"pay ([0-9.]+) USD less of it, before taxes[.] The largest change is in (.*?), ([+-][0-9.]+)[.] By pool: (h100 [+-][0-9.]+, slices [+-][0-9.]+)[.]", page)
+assert Decimal(said[1]) == Decimal(payers[1]["change"]) == Decimal(said[2]) + Decimal(said[3]), said[0]
+assert Decimal(said[2]) == after - before and -Decimal(said[3]) == Decimal(payers[0]["change"]), said[0]
+largest = max(parts, key=lambda r: abs(Decimal(r["change"])))
+assert largest["name"] == said[4] and Decimal(largest["change"]) == Decimal(said[5]), said[0]
+assert sum(Decimal(p.split()[1]) for p in said[6].split(", ")) == Decimal(said[1]), said[0]
 END
 result $? "the kinds of cost, and who pays it, add up to the cost of both months"
 used () { "$program" --config site.yaml --store sqlite:lab.db report chargeback --month "$1" --by pool --json |
@@ -100,7 +105,9 @@ import csv, re, sys
 from decimal import Decimal
 rows = [r for r in csv.DictReader(open(sys.argv[1]), delimiter="|") if r["section"] == "change"]
 said = re.search(r"The amount due changed by ([+-][0-9.]+) USD since September.*?2026: (.*?)[.] Jobs used ([0-9.]+) GPU hours: ([0-9.]+) GPU hours less[.] The largest change is that of (.*?), ([+-][0-9.]+)[.]<", open("page.html").read())
-parts = dict(part.rsplit(" ", 1) for part in said[2].split(", "))
+parts = {part.split("(")[1].split(")")[0]: part.rsplit(" ", 1)[1] for part in said[2].split("; ")}
+assert all(("fewer" in part or "lower" in part or "cheaper" in part) == (part.rsplit(" ", 1)[1][0] == "-")
+           for part in said[2].split("; ") if "credits" not in part), said[2]  # the words say which way
 assert sum(Decimal(r["change"]) for r in rows) == Decimal(said[1]) == sum(map(Decimal, parts.values())), said[0]
 assert all(sum(Decimal(r[k] or 0) for r in rows) == Decimal(v) for k, v in parts.items()) and len(parts) > 3, parts
 assert max(rows, key=lambda r: abs(Decimal(r["change"])))["team"] == said[5] and Decimal(rows[0]["change"]) == Decimal(said[6]), said[0]
@@ -133,12 +140,12 @@ cat >>fill.yaml <<'END'
 budgets: [{name: small, team: language, amount: 100, period: month}]
 END
 filled report summary --month 2026-10 --html | plain >page.html
-grep -q 'Budget [^ ]*small[^ ]* is exceeded by [0-9.]* USD' page.html && grep -q '<dt>Budgets</dt>' page.html
+grep -q 'Budget [^ ]*small[^ ]* is exceeded by [0-9.]* USD' page.html && grep -q '<dt>Budgets* of [a-z]*</dt>' page.html
 result $? "a budget that is exceeded is a note"
 filled close --month 2026-10 --accept 'an example' >out
 filled report summary --month 2026-10 --html | plain >closed.html
-budgets=$(grep -o '<dt>Budgets</dt>.*' page.html)
-is "$(grep -o '<dt>Budgets</dt>.*' closed.html)" "${budgets:-none}" "a closed month has its budgets"
+budgets=$(grep -o '<dt>Budgets* of [a-z]*</dt>.*' page.html)
+is "$(grep -o '<dt>Budgets* of [a-z]*</dt>.*' closed.html)" "${budgets:-none}" "a closed month has its budgets"
 grep -q '<h2>Month by month</h2>' page.html && grep -q '<h2>How the cost was recovered</h2>' page.html &&
     grep -q '<h2>Parts of the change of the amount due</h2>' page.html && grep -q '<h2>Share by team</h2>' page.html
 result $? "the page has its four charts"

@@ -66,7 +66,7 @@ result $? "a check writes nothing; what nobody could compare is said"
 unknown=10% site >"$work/site.yaml"
 gl "$url" close --month 2026-10
 rc=$?
-refused $rc 3 && grep -q '^look     capacity   83.51 % of the cost, 4253.01 EUR, is for capacity' "$work/out"
+refused $rc 3 && grep -q '^look     capacity   83.51 % of the cost, 4253.01 EUR, is for GPUs without jobs' "$work/out"
 result $? "capacity whose state is unknown is a finding"
 site >"$work/site.yaml"
 gl "$url" close --month 2026-10

@@ -65,19 +65,19 @@ check 'a month with a node of no pool is not closed without a reason'
 award () { site 'g[1-2]' "policy: {$1}" | sed 's/driver: month/driver: month, recoverable: 60%/'; }
 award 'idle: explicit' >site.yaml
 gl close --month 2026-09
-[ $? -eq 3 ] && has 'look     book       4000.00 USD of the cost is not recoverable, and is in charges at full cost: policy.book does not say' &&
+[ $? -eq 3 ] && has 'look     book       4000.00 USD of the cost is not recoverable, because others paid for it, and is in charges at full cost: policy.book does not say' &&
     hasnt 'is closed'
 check 'nor one whose charges have what an award paid for, unless policy.book says so'
 award 'book: full' >site.yaml
 gl close --month 2026-09 --check
-[ $? -eq 0 ] && has 'ok       book       4000.00 USD of the cost is not recoverable, and is in charges at full cost (policy.book)'
+[ $? -eq 0 ] && has 'ok       book       4000.00 USD of the cost is not recoverable, because others paid for it, and is in charges at full cost (policy.book)'
 check 'full cost as stated is no finding'
 gl report chargeback --month 2026-09
 has 'Note: The cost of the pools is the full cost: 4000.00 USD of it is not recoverable'
 check 'the chargeback says so'
 award 'book: recoverable' >site.yaml
 gl close --month 2026-09 --check
-[ $? -eq 0 ] && has 'ok       book       4000.00 USD of the cost is not recoverable, and is in no charge (policy.book)'
+[ $? -eq 0 ] && has 'ok       book       4000.00 USD of the cost is not recoverable, because others paid for it, and is in no charge (policy.book)'
 check 'nor is recoverable cost'
 
 # jobs on shards of a pool that does not say how many a GPU has

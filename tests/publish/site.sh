@@ -111,7 +111,7 @@ want = [t for f in json.load(open(sys.argv[1]))["figures"] for t in (f["title"],
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").split()) for t in texts]
 print(bare(words) == bare(want), words[1].split(".")[0], words[3].split(".")[0], page.index('class="figures"') < page.index("Buy, rent or move") < page.index("<table"))
 END
-is "$(python3 box.py site/month/2026-10-decisions.json)" "True Buy nothing Move the work to h100 and give the pool up True" "the index says what to buy and rent, as the page of decisions does"
+is "$(python3 box.py site/month/2026-10-decisions.json)" "True Buy nothing Move the work to h100 and give the pool up, if other months agree True" "the index says what to buy and rent, as the page of decisions does"
 sed '/<h2>For administrators/,$d' site/month/2026-10-decisions.html | sed '1,/<body/d; s/<[^>]*>//g' >body
 ! grep -e ' --[a-z]' -e "gpuledger report" body
 result $? "the page of decisions has commands in its foot note alone"
@@ -121,10 +121,10 @@ is "$(jq -r '.figures[] | "\(.title) \(.value)"' site/utilization.json | head -n
     "Allocated 63.56 %,Idle at least 0.33 %,Out of service at least 0.00 %,Unknown 36.11 %" \
     "what is unknown has a tile, and is neither idle nor out of service"
 # A pool that is to be given up gets no second advice, and that one leads to where it comes from.
-grep 'slices: Move the work to h100 and give the pool up. Decisions says why' site/month/2026-10.html | grep -q 'href="[^"]*2026-10-decisions.html"' &&
+grep 'slices: Move the work to h100 and give the pool up, if other months agree. Decisions says why' site/month/2026-10.html | grep -q 'href="[^"]*2026-10-decisions.html"' &&
     ! grep -q 'Change the MIG layout of slices' site/month/2026-10.html
 result $? "the month's advice on a pool is that of its decisions, and leads there"
-grep 'slices: Move the work to h100 and give the pool up. Decisions of the last full month says why' site/month/2026-11.html |
+grep 'slices: Move the work to h100 and give the pool up, if other months agree. Decisions of the last full month says why' site/month/2026-11.html |
     grep -q 'href="[^"]*2026-10-decisions.html"'
 result $? "a month that is not over repeats those of the last full month"
 grep -q 'href="month/2026-10-waste.html">Waste' site/index.html
@@ -178,7 +178,7 @@ for r in csv.DictReader(open("site/utilization.csv")):
 grep -q 'The period is not over: the capacity is that up to 5.\{1,2\}Nov' site/utilization.html
 result $? "and the page says so"
 grep -q 'Due per GPU hour' site/index.html && ! grep -q '>Per GPU hour<' site/index.html &&
-    grep -q '<dt>Rate</dt>' site/team/vision/2026-10.html
+    grep -q '<dt>Charge per hour</dt>' site/team/vision/2026-10.html
 result $? "what is due per GPU hour and the rate have different names"
 
 # --- whether the next month can be closed
@@ -197,7 +197,7 @@ lab publish site
 result $? "published after closing"
 grep -q "$(sed -n 's/^hash //p' out)" site/verify.html
 result $? "the page of hashes has that of the closing"
-grep -q 'You can object before [^:]*: write to Example University and name the rows by their numbers' site/team/vision/2026-09.html &&
+grep -q 'You can object before [^:]*: write to gpu-billing@example.org and name the rows by their numbers' site/team/vision/2026-09.html &&
     ! grep -q 'You can object' site/team/vision/2026-10.html
 result $? "a statement of a closed month says how to object"
 grep -q 'node failure' site/team/vision/2026-10.html && ! grep -q 'NODE_FAIL\|lab/4417/1' site/team/vision/2026-10.html &&

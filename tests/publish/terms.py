@@ -36,7 +36,8 @@ SAYS = {
     "Level %": ["utilization"],
     "Life, months": ["depreciation"],
     "Limit, GPU hours a day": ["capacity", "spares"],
-    "Margin %": ["margin over cost"],
+    "Due from teams": ["amount due", "team"],
+    "Charge per hour": ["charge"],
     "Measured %": ["coverage"],
     "Measured kWh": ["energy"],
     "Opening": ["opening balance"],
@@ -67,7 +68,7 @@ SAYS = {
 PLAIN = {
     "days and hours": ["0-3 h", "3-6 h", "6-9 h", "9-12 h", "12-15 h", "15-18 h", "18-21 h", "21-24 h", "Mon", "Tue",
                        "Wed", "Thu", "Fri", "Sat", "Sun", "Month", "Months", "Last month", "This month", "Time",
-                       "Days ahead", "Age, days", "Reached"],
+                       "First day", "Last day", "Days ahead", "Age, days", "Reached"],
     "a count of things that have terms": ["GPUs", "GPUs needed", "Nodes", "Quantity", "Per", "%", "Both",
                                           "Work of the period, GPU hours", "Measured"],
     "an amount or its change": ["Amount", "Change", "Change %", "Saving", "Price of", "Left"],
@@ -81,9 +82,10 @@ PLAIN = {
 # Titles with names and dates of the site in them.
 MONTH = r"(January|February|March|April|May|June|July|August|September|October|November|December) \d{4}"
 NAMED = [
-    rf"(Due|Cost) in {MONTH}( so far)?",
+    rf"(Due|Due from teams|Cost) in {MONTH}( so far)?",
     rf"(Due, s|S)ince {MONTH}",
     r"Paid by .*",
+    r"Budget of .*",
     r"Most in use at a time, .*",
     r"h100|slices|old",  # pools
 ]
