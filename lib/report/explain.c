@@ -316,7 +316,7 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
                        : "cost of the pool's month",
                    cost->total, site->currency_digits);
     explain_line (step, COLUMN_HOURS, "pool_hours",
-                  "GPU hours of the pool in the month",
+                  "GPU hours of capacity in the month, used or not",
                   report_hours_text (capacity->capacity));
     if (mpq_sgn (charge_use_rate (pm->charge)) == 0) {
         explain_exact (step, COLUMN_RATE, "owned_rate",

@@ -71,9 +71,15 @@ static void add_waste (page_t *page, waste_group_t group, char letter,
 void statement_waste_lines (page_t *page)
 {
     add_waste (page, WASTE_OF_JOBS, 'W', "waste", "What was wasted",
-               "Idle GPUs in your jobs, and the rest of the time of jobs that "
-               "ended badly. The charges include this time, even if a credit "
-               "returns it. Reason is what would have prevented it.");
+               page->s->linked
+                   ? "Idle GPUs in your jobs, and the rest of the time of jobs "
+                     "that ended badly: Jobs by user has the state of each. "
+                     "The charges include this time, even if a credit returns "
+                     "it. Reason is what would have prevented it."
+                   : "Idle GPUs in your jobs, and the rest of the time of jobs "
+                     "that ended badly. The charges include this time, even if "
+                     "a credit returns it. Reason is what would have prevented "
+                     "it.");
     add_waste (page, WASTE_NOT_COUNTED, 'N', "not_counted",
                "Not counted as waste",
                "Jobs that were cancelled, perhaps because they were done.");

@@ -530,11 +530,20 @@ static int write_teams (struct publishing *p)
 static int write_pools (struct publishing *p)
 {
     const text_list_t *pools = pages_pools (p->pages.pages);
+    const struct known_month *last = last_decided (p);
+    GL_AUTOFREE char *decisions
+        = last ? page_path_decisions (last->name) : NULL;
+    const render_link_t near[]
+        = {{"Utilization", "utilization"}, {"Decisions", decisions}};
     int rc = CLI_OK;
 
     for (size_t i = 0; i < pools->count && rc == CLI_OK; i++) {
         GL_AUTOFREE char *path = page_path_pool (pools->item[i]);
-        rc = write_made (p, path, pools->item[i], NULL,
+        const page_t page = {.path = path,
+                             .title = pools->item[i],
+                             .near = near,
+                             .near_count = decisions ? 2 : 1};
+        rc = write_page (p, &page,
                          pages_pool (p->pages.pages, pools->item[i]));
     }
     return rc;
