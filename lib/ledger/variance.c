@@ -38,10 +38,8 @@ static const change_info_t infos[CHANGE_COUNT] = {
        "Corrections",
        "The change in corrections of earlier months.",
        {"corrections of earlier months", "corrections of earlier months"}},
-    [CHANGE_TAX] = {"taxes",
-                    "Taxes",
-                    "The change in taxes.",
-                    {"lower taxes", "higher taxes"}},
+    [CHANGE_TAX]
+    = {"taxes", "Taxes", "The change in taxes.", {"less taxes", "more taxes"}},
     [CHANGE_PURCHASE]
     = {"purchases",
        "Prepaid",

@@ -463,7 +463,8 @@ static const summary_month_t *last_shown (const pages_t *pages)
 
 enum { SERIES_DUE, SERIES_COST, SERIES_COUNT };
 
-/* What is due in each month, and of all pools together what they cost. */
+/* What is due in each month, and of all pools together what they cost: then without months that
+ * are not over, to which the lines would fall. */
 static void chart_months (page_t *page)
 {
     const pages_t *pages = page->pages;
@@ -471,11 +472,14 @@ static void chart_months (page_t *page)
     size_t first
         = pages->count > MONTHS_CHARTED ? pages->count - MONTHS_CHARTED : 0;
     size_t count = pages->count - first;
-    const char **point = xcalloc (count + 1, sizeof (*point));
+    const char **point;
     mpq_t *value[SERIES_COUNT];
     bool *unknown[SERIES_COUNT];
     plot_series_t series[SERIES_COUNT];
 
+    while (all && count > 2 && !is_complete (pages, first + count - 1))
+        count--;
+    point = xcalloc (count + 1, sizeof (*point));
     for (size_t k = 0; k < SERIES_COUNT; k++) {
         value[k] = xcalloc (count + 1, sizeof (**value));
         unknown[k] = xcalloc (count + 1, sizeof (**unknown));
@@ -498,7 +502,8 @@ static void chart_months (page_t *page)
                  &(plot_t){.kind = all ? CHART_LINES : CHART_COLUMNS,
                            .title = "Month by month",
                            .description
-                           = all ? "Amounts due, and cost of the pools."
+                           = all ? "Amounts due, and cost of the pools in "
+                                   "months that are over."
                              : page->whose.is_pool
                                  ? "What teams pay for the pool in each month."
                                  : "The amount due in each month.",
@@ -674,10 +679,12 @@ static void add_figures (page_t *page)
     GL_AUTOFREE char *why = summary_payers_text (
         pages->query->site, pages->query->site->currency, pages->digits,
         &pages->month[over - 1], &pages->month[over - 2]);
-    if (why)
-        report_note (page->report, NOTE_INFORMATION,
-                     "%s: %s The page of the month says more.",
-                     pages->month[over - 1].name, why);
+    if (why) {
+        report_list_t *list = report_list (
+            page->report, "Why the cost, and who pays it, changed");
+        list->place = LIST_FIRST;
+        report_list_item (list, pages->month[over - 1].name, why);
+    }
 }
 
 /* --- the pages ------------------------------------------------------------------------ */

@@ -79,6 +79,16 @@ static const char *canceller (const segment_t *s)
     return names[s->cancelled_by];
 }
 
+/* As Slurm prints it, "7-00:00:00"; nothing where there is none. */
+static void explain_limit (explain_step_t *step, int64_t seconds)
+{
+    if (seconds > 0)
+        explain_format (
+            step, "time_limit", "time limit", "%lld-%02lld:%02lld:%02lld",
+            (long long)(seconds / 86400), (long long)(seconds / 3600 % 24),
+            (long long)(seconds / 60 % 60), (long long)(seconds % 60));
+}
+
 static void explain_identity (explain_segment_t *segment, const site_t *site,
                               const segment_t *s)
 {
@@ -91,6 +101,7 @@ static void explain_identity (explain_segment_t *segment, const site_t *site,
                     (unsigned long long)s->id_job);
     explain_stamp (step, site, "submit", "submitted", s->time_submit);
     explain_interval (step, site, s);
+    explain_limit (step, s->time_limit);
     explain_text (step, "state", "state", segment_state_name (s->state));
     if (s->state == SEGMENT_CANCELLED)
         explain_text (step, "cancelled_by", "cancelled by", canceller (s));
@@ -436,9 +447,10 @@ static void explain_adjustments (explain_step_t *step, const struct piece *p,
         title = xasprintf ("%s %s = list price x %s", info->title,
                            rule_text (&price, info->id, name), part);
         if (words->length == 0)
-            explain_exact (step, COLUMN_MONEY, "list",
-                           "list price before rounding = rate x GPU hours charged",
-                           list, EXACT_DIGITS);
+            explain_exact (
+                step, COLUMN_MONEY, "list",
+                "list price before rounding = rate x GPU hours charged", list,
+                EXACT_DIGITS);
         explain_exact (step, COLUMN_MONEY, info->word, title, amount,
                        EXACT_DIGITS);
         money = step_text (ret_due, amount, p->site->currency_digits);
@@ -724,12 +736,12 @@ static bool explain_usage (explain_segment_t *segment, struct piece *p,
 {
     size_t steps = segment->step_count;
     const segment_t *s = p->segment;
-    usage_query_t query = {.site = p->site,
-                           .period = period_clip (
-                               month, (period_t){s->time_start,
-                                                 segment_end (s)}),
-                           .by = {.id = {KEY_MONTH}, .count = 1},
-                           .accounts = p->accounts};
+    usage_query_t query
+        = {.site = p->site,
+           .period
+           = period_clip (month, (period_t){s->time_start, segment_end (s)}),
+           .by = {.id = {KEY_MONTH}, .count = 1},
+           .accounts = p->accounts};
     int64_t *cuts = NULL;
     size_t cells_count;
     const usage_cell_t *cells;

@@ -158,9 +158,10 @@ static void take_limit (load_t *l)
 {
     mpq_srcptr spare = values_get (&l->need, "exact_spare");
     uint64_t gpus = l->v->pool->cost.gpus;
-    mpq_t limit;
+    mpq_t limit, all;
 
     mpq_init (limit);
+    mpq_init (all);
     plan_per_day (l->v, limit);
     exact_add_scaled (limit, limit, (int64_t)gpus - 1, 1);
     if (spare && mpq_sgn (spare) > 0)
@@ -170,10 +171,14 @@ static void take_limit (load_t *l)
         = breakeven_percent_text (values_get (&l->need, "utilization"));
     GL_AUTOFREE char *spares
         = breakeven_percent_text (values_get (&l->need, "spares"));
-    l->limit = xasprintf ("%s a day (target %s %%, spares %s %%)", hours,
-                          target, spares);
+    exact_add_scaled (all, limit, 1, 24 * (int64_t)gpus);
+    GL_AUTOFREE char *percent = breakeven_percent_text (all);
+    l->limit
+        = xasprintf ("%s a day, %s %% of them (target %s %%, spares %s %%)",
+                     hours, percent, target, spares);
     l->over = spare && mpq_cmp_ui (spare, gpus, 1) > 0;
     mpq_clear (limit);
+    mpq_clear (all);
 }
 
 static void load_make (load_t *l, const plan_view_t *v, uint64_t peak_gpus)

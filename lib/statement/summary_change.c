@@ -168,67 +168,20 @@ static char *parts_of_change (const page_t *page)
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         GL_AUTOFREE char *part = NULL;
         const change_info_t *info;
+        const char *cause;
         if (mpz_sgn (page->all.part[i]) == 0)
             continue;
         part = report_signed_text (summary_money (page, page->all.part[i]));
         info = change_info ((change_id_t)i);
-        buffer_printf (&out, "%s%s (%s) %s", out.length ? "; " : "",
-                       info->cause[mpz_sgn (page->all.part[i]) > 0], info->word,
-                       part);
+        cause = info->cause[mpz_sgn (page->all.part[i]) > 0];
+        if (strstr (cause, info->word))
+            buffer_printf (&out, "%s%s %s", out.length ? "; " : "", cause,
+                           part);
+        else
+            buffer_printf (&out, "%s%s (%s) %s", out.length ? "; " : "", cause,
+                           info->word, part);
     }
     return buffer_take (&out);
-}
-
-/* "Jobs used 8004.361905 GPU hours: 800.619246 GPU hours less." */
-static char *hours_text (const page_t *page)
-{
-    const bill_t *const bills[] = {page->s->bill, page->s->before};
-    GL_AUTOFREE char *used = NULL, *change = NULL;
-    mpq_t seconds[2];
-    char *text;
-
-    for (size_t k = 0; k < 2; k++) {
-        size_t count;
-        const posting_t *rows = postings (bills[k], &count);
-        mpq_init (seconds[k]);
-        for (size_t i = 0; i < count; i++)
-            if (rows[i].kind == BILL_CHARGE)
-                mpq_add (seconds[k], seconds[k], rows[i].gpu_seconds);
-    }
-    used = report_hours_text (seconds[0]);
-    mpq_sub (seconds[1], seconds[0], seconds[1]);
-    change = report_hours_text (seconds[1]);
-    text = mpq_sgn (seconds[1]) == 0
-               ? xasprintf ("Jobs used %s GPU hours, as many as then.", used)
-               : xasprintf ("Jobs used %s GPU hours: %s GPU hours %s.", used,
-                            *change == '-' ? change + 1 : change,
-                            *change == '-' ? "less" : "more");
-    mpq_clear (seconds[0]);
-    mpq_clear (seconds[1]);
-    return text;
-}
-
-/* The team with the largest change comes first. */
-static void note_change (page_t *page, size_t largest)
-{
-    const variance_t *v = &page->variance[largest];
-    GL_AUTOFREE char *parts = parts_of_change (page);
-    GL_AUTOFREE char *hours = hours_text (page);
-    GL_AUTOFREE char *all = NULL, *most = NULL;
-    mpz_t change;
-
-    mpz_init (change);
-    mpz_sub (change, v->after, v->before);
-    most = report_signed_text (summary_money (page, change));
-    mpz_sub (change, page->all.after, page->all.before);
-    all = report_signed_text (summary_money (page, change));
-    mpz_clear (change);
-    if (*parts)
-        report_note (page->report, NOTE_INFORMATION,
-                     "The amount due changed by %s %s since %s: %s. %s The "
-                     "largest change is that of %s, %s.",
-                     all, page->currency, page->s->before_month, parts, hours,
-                     team_text (page, largest), most);
 }
 
 /* --- the cost of the pools --------------------------------------------------- */
@@ -395,6 +348,19 @@ static char *class_label (cube_t *classes, size_t index)
                  : xstrdup (now->what);
 }
 
+/* The same in a sentence: what is unallocated in plain words. */
+static char *class_words (cube_t *classes, size_t index)
+{
+    const posting_t *row = cube_row (classes, index);
+    const remainder_info_t *info = remainder_named (row->what);
+
+    return info && info->unallocated
+               ? xasprintf ("the cost of capacity that nobody is charged for "
+                            "(%s)",
+                            info->title)
+               : class_label (classes, index);
+}
+
 /* " By pool: h100 +3743.90, slices -395.11.": where what is not covered changed, if these are
  * few. */
 static char *uncovered_pools (const page_t *page, const struct costs *later,
@@ -437,7 +403,7 @@ static char *largest_class (const page_t *page, const struct costs *later,
             largest = cube_row (classes, at = i);
     }
     if (largest && mpz_sgn (largest->charge_units)) {
-        GL_AUTOFREE char *label = class_label (classes, at);
+        GL_AUTOFREE char *label = class_words (classes, at);
         GL_AUTOFREE char *amount
             = report_signed_text (summary_money (page, largest->charge_units));
         text = xasprintf (" The largest change is in %s, %s.", label, amount);
@@ -546,6 +512,76 @@ static void note_costs (page_t *page, const struct costs *later,
     mpz_clear (units);
 }
 
+/* " (59.77 % of the capacity; 67.94 % then)"; "": a month's capacity is not known. */
+static char *load_text (mpq_t seconds[2], const struct costs *later,
+                        const struct costs *before)
+{
+    GL_AUTOFREE char *now = NULL, *then = NULL;
+
+    if (mpq_sgn (later->capacity) <= 0 || mpq_sgn (before->capacity) <= 0)
+        return xstrdup ("");
+    now = report_percent_text (seconds[0], later->capacity);
+    then = report_percent_text (seconds[1], before->capacity);
+    return xasprintf (" (%s %% of the capacity; %s %% then)", now, then);
+}
+
+/* "Jobs used 8004.361905 GPU hours (59.77 % of the capacity; 67.94 % then): 800.619246 GPU hours
+ * less." */
+static char *hours_text (const page_t *page, const struct costs *later,
+                         const struct costs *before)
+{
+    const bill_t *const bills[] = {page->s->bill, page->s->before};
+    GL_AUTOFREE char *used = NULL, *change = NULL, *load = NULL;
+    mpq_t seconds[2];
+    char *text;
+
+    for (size_t k = 0; k < 2; k++) {
+        size_t count;
+        const posting_t *rows = postings (bills[k], &count);
+        mpq_init (seconds[k]);
+        for (size_t i = 0; i < count; i++)
+            if (rows[i].kind == BILL_CHARGE)
+                mpq_add (seconds[k], seconds[k], rows[i].gpu_seconds);
+    }
+    used = report_hours_text (seconds[0]);
+    load = load_text (seconds, later, before);
+    mpq_sub (seconds[1], seconds[0], seconds[1]);
+    change = report_hours_text (seconds[1]);
+    text = mpq_sgn (seconds[1]) == 0
+               ? xasprintf ("Jobs used %s GPU hours%s, as many as then.", used,
+                            load)
+               : xasprintf ("Jobs used %s GPU hours%s: %s GPU hours %s.", used,
+                            load, *change == '-' ? change + 1 : change,
+                            *change == '-' ? "less" : "more");
+    mpq_clear (seconds[0]);
+    mpq_clear (seconds[1]);
+    return text;
+}
+
+/* The team with the largest change comes first. */
+static void note_change (page_t *page, size_t largest,
+                         const struct costs *later, const struct costs *before)
+{
+    const variance_t *v = &page->variance[largest];
+    GL_AUTOFREE char *parts = parts_of_change (page);
+    GL_AUTOFREE char *hours = hours_text (page, later, before);
+    GL_AUTOFREE char *all = NULL, *most = NULL;
+    mpz_t change;
+
+    mpz_init (change);
+    mpz_sub (change, v->after, v->before);
+    most = report_signed_text (summary_money (page, change));
+    mpz_sub (change, page->all.after, page->all.before);
+    all = report_signed_text (summary_money (page, change));
+    mpz_clear (change);
+    if (*parts)
+        report_note (page->report, NOTE_INFORMATION,
+                     "The amount due changed by %s %s since %s: %s. %s The "
+                     "largest change is that of %s, %s.",
+                     all, page->currency, page->s->before_month, parts, hours,
+                     team_text (page, largest), most);
+}
+
 static size_t largest_change (page_t *page)
 {
     size_t largest = 0;
@@ -569,7 +605,7 @@ void summary_notes (page_t *page)
         note_payers (page, &later, &before);
     }
     if (page->teams.count > 0)
-        note_change (page, largest_change (page));
+        note_change (page, largest_change (page), &later, &before);
     costs_clear (&later);
     costs_clear (&before);
 }

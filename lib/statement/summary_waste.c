@@ -265,16 +265,17 @@ static void offer_decisions (page_t *page, struct action *action)
         if (decision && decision->changes) {
             GL_AUTOFREE char *hours = tenths (sum.seconds);
             bool now = !strcmp (page->s->decided_month, page->s->month);
-            offer (action,
-                   (struct action){
-                       .text = xasprintf (
-                           "%s: %s Decisions%s says why, and what a year "
-                           "saves. In this month jobs did not use %s GPU hours",
-                           pool, decision->value,
-                           now ? "" : " of the last full month", hours),
-                       .pool = decision->title,
-                       .decided = true},
-                   sum.units);
+            offer (
+                action,
+                (struct action){
+                    .text = xasprintf (
+                        "%s: %s Decisions%s says why, and what a year "
+                        "saves. In this month at least %s GPU hours were idle",
+                        pool, decision->value,
+                        now ? "" : " of the last full month", hours),
+                    .pool = decision->title,
+                    .decided = true},
+                sum.units);
         }
         fields_clear (&waste_rows, &sum);
     }

@@ -748,6 +748,15 @@ static int check_names (struct checking *c, gl_error_t *error)
 
 /* --- all --------------------------------------------------------------- */
 
+/* What the store alone cannot say. */
+static void check_not (struct checking *c)
+{
+    found (c->checks, CHECK_UNKNOWN, "fresh",
+           xstrdup ("not checked here: how old the facts are"));
+    found (c->checks, CHECK_UNKNOWN, "reconcile",
+           xstrdup ("not checked here: whether slurmdbd has the same jobs"));
+}
+
 static int check_all (struct checking *c, gl_error_t *error)
 {
     if (check_order (c, error) < 0)
@@ -757,6 +766,8 @@ static int check_all (struct checking *c, gl_error_t *error)
         check_fresh (c);
     for (size_t i = 0; c->now > 0 && i < c->cluster_count; i++)
         reconcile_one (c, &c->clusters[i]);
+    if (c->now == 0)
+        check_not (c);
     if (check_open (c, error) < 0 || check_coverage (c, error) < 0
         || check_shards (c, error) < 0 || check_bill (c, error) < 0
         || check_names (c, error) < 0)

@@ -55,6 +55,7 @@ struct publishing {
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
     report_t *
         decisions; /* of the last month that is over; NULL: not made, or none */
+    report_t *earlier_decisions; /* of the month before it, likewise */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -469,7 +470,10 @@ static int write_month (struct publishing *p, size_t index)
         rc = fail (p, &error);
     if (rc == CLI_OK && pages.decided)
         rc = write_decisions (p, &pages, earlier ? own : p->decisions);
-    report_free (own);
+    if (earlier && known + 1 == last && !p->earlier_decisions)
+        p->earlier_decisions = own;
+    else
+        report_free (own);
     query_options_done (&options);
     return rc;
 }
@@ -543,8 +547,7 @@ static int write_pools (struct publishing *p)
                              .title = pools->item[i],
                              .near = near,
                              .near_count = decisions ? 2 : 1};
-        rc = write_page (p, &page,
-                         pages_pool (p->pages.pages, pools->item[i]));
+        rc = write_page (p, &page, pages_pool (p->pages.pages, pools->item[i]));
     }
     return rc;
 }
@@ -614,9 +617,8 @@ static int write_closing (struct publishing *p)
                  "known later is a correction in a later month. A reason is "
                  "recorded with the closing.");
     report_note (report, NOTE_INFORMATION,
-                 "Not checked here: how old the facts are, and whether they "
-                 "agree with slurmdbd. An administrator runs 'gpuledger close "
-                 "--month %s --check'.",
+                 "An administrator makes the checks that are not made here: "
+                 "'gpuledger close --month %s --check'.",
                  month);
     report_note (
         report, NOTE_INFORMATION,
@@ -641,11 +643,42 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 }
 
 /* Those of the page of decisions. */
+/* What to do with the pool by the last month, and by the one before it where that differs in
+ * whether something is given up. Yours to free. */
+static char *verdict_text (const struct publishing *p,
+                           const report_figure_t *figure)
+{
+    const struct known_month *last = last_decided (p);
+    const report_t *earlier = p->earlier_decisions;
+    const report_figure_t *other
+        = !earlier ? NULL
+                   : GL_FIND (earlier->figure, earlier->figure_count, it,
+                              !strcmp (it->title, figure->title));
+
+    return other && other->changes != figure->changes
+               ? xasprintf ("%s: %s %s: %s The months do not agree: give "
+                            "nothing up yet. %s",
+                            last->name, figure->value, last[-1].name,
+                            other->value, figure->hint)
+               : xasprintf ("%s %s", figure->value, figure->hint);
+}
+
+static int know_earlier_decisions (struct publishing *p)
+{
+    const struct known_month *last = last_decided (p);
+
+    return !last || last == p->month || p->earlier_decisions
+               ? CLI_OK
+               : make_decisions (p, last[-1].name, &p->earlier_decisions);
+}
+
 static int add_verdicts (struct publishing *p, report_t *index)
 {
     report_list_t *list;
     int rc = know_decisions (p);
 
+    if (rc == CLI_OK)
+        rc = know_earlier_decisions (p);
     if (rc != CLI_OK || !p->decisions || p->decisions->figure_count == 0)
         return rc;
     list = report_list (index,
@@ -653,8 +686,7 @@ static int add_verdicts (struct publishing *p, report_t *index)
     list->place = LIST_FIRST;
     for (size_t i = 0; i < p->decisions->figure_count; i++) {
         const report_figure_t *figure = &p->decisions->figure[i];
-        GL_AUTOFREE char *text
-            = xasprintf ("%s %s", figure->value, figure->hint);
+        GL_AUTOFREE char *text = verdict_text (p, figure);
         report_list_item (list, figure->title, text);
     }
     return rc;
@@ -775,6 +807,7 @@ static void done (struct publishing *p)
     pseudonyms_free (p->pages.users);
     periods_free (p->periods);
     report_free (p->decisions);
+    report_free (p->earlier_decisions);
     query_options_done (&p->options);
     free (p->logo);
 }

@@ -68,7 +68,7 @@ is "$(lab statement language --month 2026-11 --json | jq -c '.rows[] | select(.s
     | [.charge, .last_month, .change, .show]')" '["0.00","13486.74","-13486.74",null]' \
     "who had an amount last month alone has a line, without a command"
 lab statement language --month 2026-11 --html | tr '\n' ' ' | sed 's/<h2/\n<h2/g' |
-    grep '>By user<' | sed 's/.*<tfoot>//' | grep -o '>[−0-9][^<]*<' | tr -d '><' | tail -n 4 >total
+    grep '>By user<' | sed 's/.*<tfoot>//' | grep -o '>[−0-9][^<]*<' | tr -d '><' | tail -n 3 >total
 is "$(tr -cd '0-9.\n' <total | head -n 3 | paste -s -d ' ')" "1939.20 15346.11 13406.91" \
     "and the line of totals has last month's amount and the change"
 
@@ -204,7 +204,7 @@ result $? "and so does the change"
 
 # --- until when an open month may change
 lab statement language --month 2026-11 --json | jq -r '.notes[].text' >notes
-is "$(grep -c '^Provisional: the month ends on 2026-11-30 and is closed after that. The amount may change until then, and is payable 7 days later. Questions and objections: GPU chargeback$' notes)" \
+is "$(grep -c '^Provisional: the month ends on 2026-11-30 and is not closed. Until it is closed the amount may change; it is payable 7 days after it is closed. Questions and objections: GPU chargeback$' notes)" \
     1 "an open month says when it ends, until when it may change, and whom to ask: $(grep Provisional notes)"
 
 # --- whom to ask, and how to pay: of a closed month as it was then
