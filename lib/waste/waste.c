@@ -61,7 +61,7 @@ static const waste_info_t capacity[] = {
     {"planned_down", "Capacity: planned down", WASTE_OF_CAPACITY,
      "Shorten maintenance."},
     {"down", "Capacity: down", WASTE_OF_CAPACITY, "Repair nodes sooner."},
-    {"unknown", "Capacity: unknown", WASTE_UNKNOWN,
+    {"unknown", "Capacity: not known whether up", WASTE_UNKNOWN,
      "Read node events of slurmdbd: gpuledger sync."},
     {"suspended", "Capacity: suspended jobs", WASTE_OF_CAPACITY,
      "Suspend fewer jobs."},

@@ -71,7 +71,7 @@ result $? "the chargeback is that of the report"
 lab report waste --month 2026-10 --csv >want && cmp want site/month/2026-10-waste.csv
 result $? "the waste is that of the report"
 is "$(grep -o 'href="../month/2026-10-waste.html">[^<]*' site/month/2026-10.html | sed 's/.*>//; s/ language about.*//' | sort | tr '\n' ',')" \
-    "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: unknown,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
+    "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: not known whether up,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
     "the amounts of waste on the month's page lead to it"
 cat >lead.py <<'END'
 """lead.py MONTH.json MONTH.html: whether the page begins with the cost of unknown capacity, more than a tenth of all"""
