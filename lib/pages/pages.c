@@ -112,11 +112,13 @@ static void add_row (pages_t *pages, const posting_t *row)
         texts_add_new (&pages->pools, row->pool);
 }
 
-/* Amounts by who pays them and where; hours are those of jobs alone. */
+/* Amounts by who pays them and where; hours are those of jobs alone. A month has many rows of
+ * a team and pool: these are added up once, and their sums to what the pages are made of. */
 static void add_rows (pages_t *pages, const char *month, const bill_t *bill)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
+    cube_t *sums = new_rows ();
     posting_t zero;
 
     posting_init (&zero);
@@ -132,8 +134,11 @@ static void add_rows (pages_t *pages, const char *month, const bill_t *bill)
             memcpy (row.gpu_seconds, rows[i].gpu_seconds, sizeof (mpq_t));
             memcpy (row.cpu_seconds, rows[i].cpu_seconds, sizeof (mpq_t));
         }
-        add_row (pages, &row);
+        cube_add (sums, &row);
     }
+    for (size_t i = 0; i < cube_count (sums); i++)
+        add_row (pages, cube_row (sums, i));
+    cube_free (sums);
     posting_clear (&zero);
 }
 
@@ -196,7 +201,7 @@ void pages_add (pages_t *pages, const pages_month_t *month)
 
     summary_month_init (sum);
     sum->name = xstrdup (month->name);
-    summary_month_take (sum, month->bill);
+    summary_month_take (sum, pages->query->site, month->bill);
     *GL_APPEND (pages->state, states) = xstrdup (month->state);
     *GL_APPEND (pages->hash, hashes)
         = month->hash ? xstrdup (month->hash) : NULL;
@@ -683,7 +688,10 @@ static void add_figures (page_t *page)
         report_list_t *list = report_list (
             page->report, "Why the cost, and who pays it, changed");
         list->place = LIST_FIRST;
-        report_list_item (list, pages->month[over - 1].name, why);
+        GL_AUTOFREE char *use = summary_use_text (&pages->month[over - 1],
+                                                  &pages->month[over - 2]);
+        GL_AUTOFREE char *text = xasprintf ("%s %s", why, use);
+        report_list_item (list, pages->month[over - 1].name, text);
     }
 }
 

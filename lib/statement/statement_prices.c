@@ -187,7 +187,8 @@ static void list_cheaper (page_t *page, report_list_t **list,
     full_price (page, rule->pool, full);
     if (mpq_cmp_ui (part, 1, 1) < 0 && mpz_sgn (full) > 0) {
         GL_AUTOFREE char *percent = NULL, *amount = NULL, *less = NULL;
-        GL_AUTOFREE char *text = NULL;
+        GL_AUTOFREE char *text = NULL, *ask = NULL;
+        const site_issuer_t *issuer = &page->s->paper->issuer;
         mpq_t whole;
         mpq_init (whole);
         mpq_set_ui (whole, 1, 1);
@@ -199,15 +200,16 @@ static void list_cheaper (page_t *page, report_list_t **list,
         exact_round (full, saved, 0);
         less = statement_money (page, full);
         mpq_clear (whole);
+        ask = xasprintf ("Ask %s for its conditions: its jobs may wait longer, "
+                         "or be stopped for others.",
+                         issuer->contact ? issuer->contact : issuer->name);
         text = xasprintf (
             "%s %% of the list price%s%s: %s %s of your charges would be %s %s "
             "less. %s",
             percent, rule->pool ? " of " : "", rule->pool ? rule->pool : "",
             amount, currency, less, currency,
-            rule->preemptible == 1
-                ? "Its jobs may be stopped for others."
-                : "Ask for its conditions: its jobs may wait longer, or be "
-                  "stopped for others.");
+            rule->preemptible == 1 ? "Its jobs may be stopped for others."
+                                   : ask);
         if (!*list) {
             *list = report_list (page->report, "What would be cheaper");
             (*list)->place = LIST_ANSWER;

@@ -492,12 +492,14 @@ void summary_month_init (summary_month_t *month)
 {
     *month = (summary_month_t){.name = NULL};
     mpz_inits (month->due, month->taxes, month->cost, month->uncovered, NULL);
+    mpq_inits (month->used, month->capacity, NULL);
 }
 
 void summary_month_clear (summary_month_t *month)
 {
     free (month->name);
     mpz_clears (month->due, month->taxes, month->cost, month->uncovered, NULL);
+    mpq_clears (month->used, month->capacity, NULL);
 }
 
 bool summary_is_uncovered (const char *month, const posting_t *row)
@@ -514,24 +516,32 @@ char *summary_taxes_text (const summary_month_t *month, int digits)
                                   : xstrdup ("");
 }
 
-void summary_month_take (summary_month_t *month, const bill_t *bill)
+void summary_month_take (summary_month_t *month, const site_t *site,
+                         const bill_t *bill)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
     const bill_pool_t *pools;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].kind == BILL_CHARGE)
+            exact_add (month->used, rows[i].gpu_seconds);
         if (posting_is_due (&rows[i])) {
             mpz_add (month->due, month->due, rows[i].charge_units);
             if (rows[i].kind == BILL_TAX)
                 mpz_add (month->taxes, month->taxes, rows[i].charge_units);
         } else if (summary_is_uncovered (month->name, &rows[i]))
             mpz_add (month->uncovered, month->uncovered, rows[i].charge_units);
+    }
     month->known = count > 0;
     pools = bill_pools (bill, &count);
     for (size_t i = 0; i < count; i++)
-        if (pools[i].has_cost && !strcmp (pools[i].month, month->name))
-            mpz_add (month->cost, month->cost, pools[i].cost_units);
+        if (!strcmp (pools[i].month, month->name)) {
+            if (pools[i].has_cost)
+                mpz_add (month->cost, month->cost, pools[i].cost_units);
+            if (!site_pool_of_cpus (site, pools[i].pool))
+                mpq_add (month->capacity, month->capacity, pools[i].capacity);
+        }
 }
 
 static void fill (page_t *page)

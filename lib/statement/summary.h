@@ -24,11 +24,13 @@
 
 /* A month of the trend. */
 typedef struct {
-    char *name;  /* "2026-10" */
-    bool known;  /* false: nothing is billed in it */
-    mpz_t due;   /* of all teams, in smallest units */
-    mpz_t taxes; /* part of it */
-    mpz_t cost;  /* of the pools; 0: none has one */
+    char *name;     /* "2026-10" */
+    bool known;     /* false: nothing is billed in it */
+    mpz_t due;      /* of all teams, in smallest units */
+    mpz_t taxes;    /* part of it */
+    mpz_t cost;     /* of the pools; 0: none has one */
+    mpq_t used;     /* GPU-seconds of jobs */
+    mpq_t capacity; /* of the pools of GPUs */
     mpz_t
         uncovered; /* the cost less charges and credits: the site pays it; below 0:
                         a surplus */
@@ -76,7 +78,8 @@ typedef struct {
 const char *summary_payer (const site_t *paper);
 
 /* The sums of a month of the trend. */
-void summary_month_take (summary_month_t *month, const bill_t *bill);
+void summary_month_take (summary_month_t *month, const site_t *site,
+                         const bill_t *bill);
 /* ", 314.10 of it taxes", behind what is due; "": there are none. Yours to free. */
 char *summary_taxes_text (const summary_month_t *month, int digits);
 
@@ -89,6 +92,11 @@ char *summary_since_text (const mpz_t now, const mpz_t then, const char *since,
 char *summary_payers_text (const site_t *paper, const char *currency,
                            int digits, const summary_month_t *now,
                            const summary_month_t *before);
+
+/* "Jobs used 8004.361905 GPU hours (59.77 % of the capacity; 67.94 % then): 800.619246 GPU hours
+ * less." Yours to free. */
+char *summary_use_text (const summary_month_t *now,
+                        const summary_month_t *before);
 
 /* NULL with an error is a defect of the calculation. Yours: report_free(). */
 report_t *summary_make (const summary_t *summary, gl_error_t *error);

@@ -513,58 +513,49 @@ static void note_costs (page_t *page, const struct costs *later,
 }
 
 /* " (59.77 % of the capacity; 67.94 % then)"; "": a month's capacity is not known. */
-static char *load_text (mpq_t seconds[2], const struct costs *later,
-                        const struct costs *before)
+static char *load_text (const summary_month_t *now,
+                        const summary_month_t *before)
 {
-    GL_AUTOFREE char *now = NULL, *then = NULL;
+    GL_AUTOFREE char *later = NULL, *then = NULL;
 
-    if (mpq_sgn (later->capacity) <= 0 || mpq_sgn (before->capacity) <= 0)
+    if (mpq_sgn (now->capacity) <= 0 || mpq_sgn (before->capacity) <= 0)
         return xstrdup ("");
-    now = report_percent_text (seconds[0], later->capacity);
-    then = report_percent_text (seconds[1], before->capacity);
-    return xasprintf (" (%s %% of the capacity; %s %% then)", now, then);
+    later = report_percent_text (now->used, now->capacity);
+    then = report_percent_text (before->used, before->capacity);
+    return xasprintf (" (%s %% of the capacity; %s %% then)", later, then);
 }
 
-/* "Jobs used 8004.361905 GPU hours (59.77 % of the capacity; 67.94 % then): 800.619246 GPU hours
- * less." */
-static char *hours_text (const page_t *page, const struct costs *later,
-                         const struct costs *before)
+char *summary_use_text (const summary_month_t *now,
+                        const summary_month_t *before)
 {
-    const bill_t *const bills[] = {page->s->bill, page->s->before};
-    GL_AUTOFREE char *used = NULL, *change = NULL, *load = NULL;
-    mpq_t seconds[2];
+    GL_AUTOFREE char *used = report_hours_text (now->used);
+    GL_AUTOFREE char *load = load_text (now, before);
+    GL_AUTOFREE char *hours = NULL;
     char *text;
+    mpq_t change;
 
-    for (size_t k = 0; k < 2; k++) {
-        size_t count;
-        const posting_t *rows = postings (bills[k], &count);
-        mpq_init (seconds[k]);
-        for (size_t i = 0; i < count; i++)
-            if (rows[i].kind == BILL_CHARGE)
-                mpq_add (seconds[k], seconds[k], rows[i].gpu_seconds);
-    }
-    used = report_hours_text (seconds[0]);
-    load = load_text (seconds, later, before);
-    mpq_sub (seconds[1], seconds[0], seconds[1]);
-    change = report_hours_text (seconds[1]);
-    text = mpq_sgn (seconds[1]) == 0
+    mpq_init (change);
+    mpq_sub (change, now->used, before->used);
+    hours = report_hours_text (change);
+    text = mpq_sgn (change) == 0
                ? xasprintf ("Jobs used %s GPU hours%s, as many as then.", used,
                             load)
                : xasprintf ("Jobs used %s GPU hours%s: %s GPU hours %s.", used,
-                            load, *change == '-' ? change + 1 : change,
-                            *change == '-' ? "less" : "more");
-    mpq_clear (seconds[0]);
-    mpq_clear (seconds[1]);
+                            load, *hours == '-' ? hours + 1 : hours,
+                            *hours == '-' ? "less" : "more");
+    mpq_clear (change);
     return text;
 }
 
 /* The team with the largest change comes first. */
-static void note_change (page_t *page, size_t largest,
-                         const struct costs *later, const struct costs *before)
+static void note_change (page_t *page, size_t largest)
 {
     const variance_t *v = &page->variance[largest];
     GL_AUTOFREE char *parts = parts_of_change (page);
-    GL_AUTOFREE char *hours = hours_text (page, later, before);
+    const summary_month_t *now = &page->s->trend[page->s->trend_count - 1];
+    GL_AUTOFREE char *hours = page->s->trend_count < 2
+                                  ? xstrdup ("")
+                                  : summary_use_text (now, now - 1);
     GL_AUTOFREE char *all = NULL, *most = NULL;
     mpz_t change;
 
@@ -605,7 +596,7 @@ void summary_notes (page_t *page)
         note_payers (page, &later, &before);
     }
     if (page->teams.count > 0)
-        note_change (page, largest_change (page), &later, &before);
+        note_change (page, largest_change (page));
     costs_clear (&later);
     costs_clear (&before);
 }

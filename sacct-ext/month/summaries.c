@@ -58,7 +58,7 @@ static void add_trend (struct making *m, const month_t *month)
         return;
     free (trend->name); /* of a month before it that is not known */
     trend->name = xstrdup (month->name);
-    summary_month_take (trend, month->bill);
+    summary_month_take (trend, m->query.site, month->bill);
     if (trend->known || m->s.trend_count > 0)
         m->s.trend_count++;
 }
@@ -80,6 +80,8 @@ static void copy_earlier (struct making *m)
         mpz_set (trend->due, how->earlier[i].due);
         mpz_set (trend->cost, how->earlier[i].cost);
         mpz_set (trend->uncovered, how->earlier[i].uncovered);
+        mpq_set (trend->used, how->earlier[i].used);
+        mpq_set (trend->capacity, how->earlier[i].capacity);
         m->s.trend_count++;
     }
 }

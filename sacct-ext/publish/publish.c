@@ -656,8 +656,8 @@ static char *verdict_text (const struct publishing *p,
                               !strcmp (it->title, figure->title));
 
     return other && other->changes != figure->changes
-               ? xasprintf ("%s: %s %s: %s The months do not agree: give "
-                            "nothing up yet. %s",
+               ? xasprintf ("Give nothing up yet: the months do not agree. %s: "
+                            "%s %s: %s If later months agree: %s",
                             last->name, figure->value, last[-1].name,
                             other->value, figure->hint)
                : xasprintf ("%s %s", figure->value, figure->hint);

@@ -91,7 +91,7 @@ result $? "at most six commands and five minutes"
 sed 's/^/# /' "$work/last"
 grep -Eq '^vision +vision +1 ' "$work/last"
 result $? "the report has the job's account and project"
-grep -Eq '^Charged +0[.]0[1-9]  USD$' "$work/last"
+grep -Eq '^Charged +0[.]0[1-9]  USD, before credits and taxes$' "$work/last"
 result $? "and a charge"
 booted gpuledger doctor -n -P -o name,state,message >"$work/log" 2>&1
 ! grep -E '[|](warn|fail|unknown)[|]' "$work/log"

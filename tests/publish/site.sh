@@ -113,13 +113,13 @@ def text(f):
     other = next(e["value"] for e in earlier if e["title"] == f["title"])
     if ("give" in f["value"]) == ("give" in other):
         return f["value"] + " " + f["hint"]
-    return f"2026-10: {f['value']} 2026-09: {other} The months do not agree: give nothing up yet. {f['hint']}"
+    return f"Give nothing up yet: the months do not agree. 2026-10: {f['value']} 2026-09: {other} If later months agree: {f['hint']}"
 want = [t for f in last for t in (f["title"], text(f))]
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").replace("2026-09", "September 2026").split()) for t in texts]
 print(bare(words) == bare(want), words[1].split(".")[0], words[3].split(".")[0], page.index('class="figures"') < page.index("Buy, rent or move") < page.index("<table"))
 END
 is "$(python3 box.py site/month/2026-09-decisions.json site/month/2026-10-decisions.json | tr '\302\240' ' ' | tr -s ' ')" \
-    "True Buy nothing October 2026: Move the work to h100 and give the pool up, if other months agree True" "the index says what to buy and rent, as the page of decisions does"
+    "True Buy nothing Give nothing up yet: the months do not agree True" "the index says what to buy and rent, as the page of decisions does"
 sed '/<h2>For administrators/,$d' site/month/2026-10-decisions.html | sed '1,/<body/d; s/<[^>]*>//g' >body
 ! grep -e ' --[a-z]' -e "gpuledger report" body
 result $? "the page of decisions has commands in its foot note alone"
