@@ -10,24 +10,8 @@
 #include "analysis/results.h"
 #include "analysis/wastes.h"
 #include "pages/job_shares.h"
+#include "publish/month_jobs.h"
 #include "publish/month_pages.h"
-#include "site/segment.h"
-
-/* A job that is explained. */
-struct explained {
-    char *cluster;
-    char *team; /* its name, or "(none)" */
-    char *user; /* NULL: unknown */
-    uint64_t id_job;
-};
-
-/* The largest jobs of a team, for its statement. */
-#define TOP_JOBS 5
-struct top_jobs {
-    char *team;                /* NULL: of no team */
-    char *(item[TOP_JOBS])[2]; /* the job, and what it is in words */
-    size_t count;
-};
 
 /* The pages in the making. */
 struct writing {
@@ -37,10 +21,7 @@ struct writing {
     char *state;
     statement_jobs_t *jobs;
     job_shares_t *shares;
-    struct explained *job;
-    size_t job_count;
-    struct top_jobs *top;
-    size_t top_count;
+    month_jobs_t shown;
     report_query_t closing; /* with the configuration of the month's closing */
     produced_units_t *units;
     report_t *waste;
@@ -130,7 +111,7 @@ static char *parts_path (const struct writing *w, size_t part, const char *team)
     return xasprintf ("%s-%ss", statement, parts[part].kind);
 }
 
-static char *job_path (const struct writing *w, const struct explained *job,
+static char *job_path (const struct writing *w, const explained_job_t *job,
                        char **ret_name)
 {
     *ret_name
@@ -184,149 +165,11 @@ static int know_parts (struct writing *w, size_t part,
     return 0;
 }
 
-static bool is_explained (const struct writing *w, const statement_job_t *job)
-{
-    return GL_ANY (w->job, w->job_count, it,
-                   it->id_job == job->id_job
-                       && !strcmp (it->cluster, job->cluster));
-}
-
-/* Their charges are computed alike. */
-static bool same_price (const statement_job_t *a, const statement_job_t *b)
-{
-    return text_same (a->text[JOB_POOL], b->text[JOB_POOL])
-           && text_same (a->text[JOB_QOS], b->text[JOB_QOS])
-           && text_same (a->text[JOB_PROFILE], b->text[JOB_PROFILE]);
-}
-
-static void explain_later (struct writing *w, const statement_job_t *job)
-{
-    const char *user = job->text[JOB_USER];
-
-    *GL_APPEND (w->job, w->job_count) = (struct explained){
-        xstrdup (job->cluster), xstrdup (team_name (job->text[JOB_TEAM])),
-        user ? xstrdup (user) : NULL, job->id_job};
-}
-
-/* They ended badly, in the same way, and are of the same team. */
-static bool same_end (const statement_job_t *a, const statement_job_t *b)
-{
-    return text_same (a->state, b->state)
-           && text_same (a->text[JOB_TEAM], b->text[JOB_TEAM]);
-}
-
-static bool ended_badly (const statement_job_t *job)
-{
-    segment_t segment = {.id_job = job->id_job};
-
-    return job->state
-           && segment_state_parse (job->state, strlen (job->state),
-                                   &segment.state)
-                  == 0
-           && segment_loss (&segment) != LOSS_NONE;
-}
-
-static bool any_job (const statement_job_t *job)
-{
-    (void)job;
-    return true;
-}
-
-/* Which jobs are explained, in the order in which they are chosen: of those that are alike the
- * largest one. */
-static const struct {
-    bool (*fits) (const statement_job_t *job);
-    bool (*alike) (const statement_job_t *a, const statement_job_t *b);
-} choices[] = {
-    {any_job, same_price},   /* so that every price has an example, */
-    {ended_badly, same_end}, /* and what is likely to be asked about */
-    {any_job, NULL},
-};
-
-/* Each once. */
-static void choose_explained (struct writing *w)
-{
-    size_t count, wanted = (size_t)w->of->site->site->publish.jobs;
-    const job_share_t *const *largest = job_shares_largest (w->shares, &count);
-    const statement_job_t **chosen = xcalloc (wanted + 1, sizeof (*chosen));
-
-    for (size_t k = 0; k < GL_ARRAY_SIZE (choices); k++) {
-        size_t before = w->job_count;
-        for (size_t i = 0; i < count && w->job_count < wanted; i++) {
-            const statement_job_t *job = largest[i]->job;
-            if (mpz_sgn (largest[i]->units) <= 0 || !choices[k].fits (job)
-                || is_explained (w, job)
-                || (choices[k].alike
-                    && GL_ANY (chosen + before, w->job_count - before, it,
-                               choices[k].alike (*it, job))))
-                continue;
-            chosen[w->job_count] = job;
-            explain_later (w, job);
-        }
-    }
-    free (chosen);
-}
-
-static struct top_jobs *top_of (struct writing *w, const char *team)
-{
-    struct top_jobs *top
-        = GL_FIND (w->top, w->top_count, it, text_same (it->team, team));
-
-    if (!top) {
-        top = GL_APPEND (w->top, w->top_count);
-        *top = (struct top_jobs){.team = team ? xstrdup (team) : NULL};
-    }
-    return top;
-}
-
-/* "5942.64 USD, user cy, project corpus, 1650.7 GPU hours, COMPLETED" */
-static int add_top (struct writing *w, struct top_jobs *top,
-                    const job_share_t *share, gl_error_t *error)
-{
-    const site_t *site = w->of->query->site;
-    const statement_job_t *job = share->job;
-    const char *user
-        = page_user (w->of->site, text_of (share, JOB_USER), error);
-    GL_AUTOFREE char *amount
-        = exact_units_text (share->units, site->currency_digits);
-    GL_AUTOFREE char *hours = report_hours_text (job->gpu_seconds);
-
-    if (!user)
-        return -1;
-    top->item[top->count][0]
-        = xasprintf ("%s/%llu", job->cluster, (unsigned long long)job->id_job);
-    top->item[top->count++][1] = xasprintf (
-        "%s %s; user %s, project %s, %s %s hours, %s", amount, site->currency,
-        user, text_of (share, JOB_PROJECT), hours,
-        site_pool_of_cpus (site, job->text[JOB_POOL]) ? "CPU" : "GPU",
-        job->state);
-    return 0;
-}
-
-/* Texts of jobs that are equal are one. */
-static int know_top_jobs (struct writing *w, gl_error_t *error)
-{
-    size_t count;
-    const job_share_t *const *largest = job_shares_largest (w->shares, &count);
-    const char *team = NULL;
-    struct top_jobs *top = NULL;
-
-    for (size_t i = 0; i < count; i++) {
-        const char *of = largest[i]->job->text[JOB_TEAM];
-        if (!top || of != team)
-            top = top_of (w, team = of);
-        if (top->count < TOP_JOBS && mpz_sgn (largest[i]->units) > 0
-            && add_top (w, top, largest[i], error) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static void know_jobs (struct writing *w)
 {
-    for (size_t i = 0; i < w->job_count; i++) {
+    for (size_t i = 0; i < w->shown.count; i++) {
         GL_AUTOFREE char *name = NULL;
-        GL_AUTOFREE char *path = job_path (w, &w->job[i], &name);
+        GL_AUTOFREE char *path = job_path (w, &w->shown.job[i], &name);
         page_know_job (w->of->site, name, path);
     }
 }
@@ -528,22 +371,6 @@ static char *statement_in (const struct writing *w, const char *team,
                : NULL;
 }
 
-/* Behind the tables of the statement. */
-static void list_top_jobs (struct writing *w, const char *team,
-                           report_t *report)
-{
-    const struct top_jobs *top
-        = GL_FIND (w->top, w->top_count, it, text_same (it->team, team));
-    report_list_t *list;
-
-    if (!top || top->count == 0)
-        return;
-    list = report_list (report, "Largest jobs");
-    list->place = LIST_ANSWER;
-    for (size_t i = 0; i < top->count; i++)
-        report_list_item (list, top->item[i][0], top->item[i][1]);
-}
-
 static int write_statement (struct writing *w, const char *team,
                             gl_error_t *error)
 {
@@ -583,7 +410,7 @@ static int write_statement (struct writing *w, const char *team,
                             error)
                < 0)
         return -1;
-    list_top_jobs (w, none ? NULL : team, report);
+    month_jobs_list (&w->shown, none ? NULL : team, report);
     return write_page (w, &page, report, error);
 }
 
@@ -679,7 +506,7 @@ static void hide_paths (const struct writing *w, explain_t *explain)
 }
 
 /* An explanation names the user in several places. */
-static int hide_user (struct writing *w, const struct explained *job,
+static int hide_user (struct writing *w, const explained_job_t *job,
                       explain_t *explain, gl_error_t *error)
 {
     const char *user = job->user;
@@ -690,7 +517,7 @@ static int hide_user (struct writing *w, const struct explained *job,
     return !user || name ? 0 : -1;
 }
 
-static int write_job (struct writing *w, const struct explained *job,
+static int write_job (struct writing *w, const explained_job_t *job,
                       explain_t *explain, gl_error_t *error)
 {
     const char *team = job->team;
@@ -720,22 +547,23 @@ static int write_job (struct writing *w, const struct explained *job,
 /* The jobs' names, from what is left of their shares. */
 static int write_jobs (struct writing *w, gl_error_t *error)
 {
-    size_t count = w->job_count;
+    size_t count = w->shown.count;
     job_name_t *name = xcalloc (count + 1, sizeof (*name));
     explain_t **explain = xcalloc (count + 1, sizeof (*explain));
     char **text = xcalloc (count + 1, sizeof (*text));
     int rc;
 
     for (size_t i = 0; i < count; i++) {
-        text[i] = xasprintf ("%llu", (unsigned long long)w->job[i].id_job);
+        text[i]
+            = xasprintf ("%llu", (unsigned long long)w->shown.job[i].id_job);
         job_name_parse (text[i], &name[i]);
-        name[i].cluster = w->job[i].cluster;
+        name[i].cluster = w->shown.job[i].cluster;
     }
     rc = jobs_explain (w->of->store, w->of->query->site, name, count,
                        &w->of->query->period, w->month, explain, error);
     for (size_t i = 0; i < count; i++) {
         if (rc == 0)
-            rc = write_job (w, &w->job[i], explain[i], error);
+            rc = write_job (w, &w->shown.job[i], explain[i], error);
         explain_free (explain[i]);
         free (text[i]);
     }
@@ -746,15 +574,6 @@ static int write_jobs (struct writing *w, gl_error_t *error)
 }
 
 /* --- all of them ---------------------------------------------------------------------------- */
-
-static void free_top (struct top_jobs *top)
-{
-    free (top->team);
-    for (size_t i = 0; i < top->count; i++) {
-        free (top->item[i][0]);
-        free (top->item[i][1]);
-    }
-}
 
 static void free_shares (struct writing *w)
 {
@@ -772,9 +591,9 @@ static int write_lists (struct writing *w, gl_error_t *error)
     int rc = read_facts (w, error) < 0 || read_jobs (w, error) < 0 ? -1 : 0;
 
     if (rc == 0) {
-        choose_explained (w);
+        rc = month_jobs_choose (&w->shown, w->of->site, w->of->query->site,
+                                w->shares, error);
         know_jobs (w);
-        rc = know_top_jobs (w, error);
     }
     if (rc == 0)
         rc = each_team (w, know_parts, error);
@@ -806,9 +625,7 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
     if (rc == 0)
         rc = write_jobs (&w, error);
     page_forget (of->site);
-    GL_FREE_EACH (w.job, w.job_count, it,
-                  (free (it->cluster), free (it->team), free (it->user)));
-    GL_FREE_EACH (w.top, w.top_count, it, free_top (it));
+    month_jobs_clear (&w.shown);
     report_free (w.waste);
     texts_clear (&w.produced_by);
     texts_clear (&w.listed);

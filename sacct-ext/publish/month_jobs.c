@@ -1,0 +1,214 @@
+/* Which jobs of a month are explained, and which are listed on statements. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/exact.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "publish/month_jobs.h"
+#include "report/heading.h"
+#include "site/kind.h"
+#include "site/segment.h"
+
+#define TOP_JOBS 5
+
+/* The largest jobs of a team. */
+struct top_jobs {
+    char *team;                /* NULL: of no team */
+    char *(item[TOP_JOBS])[2]; /* the job, and what it is in words */
+    size_t count;
+};
+
+static const char *text_or_none (const char *text, key_id_t key)
+{
+    return text ? text : key_info (key)->absent;
+}
+
+/* --- which are explained ---------------------------------------------------------- */
+
+static bool is_explained (const month_jobs_t *jobs, const statement_job_t *job)
+{
+    return GL_ANY (jobs->job, jobs->count, it,
+                   it->id_job == job->id_job
+                       && !strcmp (it->cluster, job->cluster));
+}
+
+/* Their charges are computed alike. */
+static bool same_price (const statement_job_t *a, const statement_job_t *b)
+{
+    return text_same (a->text[JOB_POOL], b->text[JOB_POOL])
+           && text_same (a->text[JOB_QOS], b->text[JOB_QOS])
+           && text_same (a->text[JOB_PROFILE], b->text[JOB_PROFILE]);
+}
+
+static void explain_later (month_jobs_t *jobs, const statement_job_t *job)
+{
+    const char *user = job->text[JOB_USER];
+
+    *GL_APPEND (jobs->job, jobs->count) = (explained_job_t){
+        xstrdup (job->cluster),
+        xstrdup (text_or_none (job->text[JOB_TEAM], KEY_TEAM)),
+        user ? xstrdup (user) : NULL, job->id_job};
+}
+
+/* They ended badly, in the same way, and are of the same team. */
+static bool same_end (const statement_job_t *a, const statement_job_t *b)
+{
+    return text_same (a->state, b->state)
+           && text_same (a->text[JOB_TEAM], b->text[JOB_TEAM]);
+}
+
+static bool ended_badly (const statement_job_t *job)
+{
+    segment_t segment = {.id_job = job->id_job};
+
+    return job->state
+           && segment_state_parse (job->state, strlen (job->state),
+                                   &segment.state)
+                  == 0
+           && segment_loss (&segment) != LOSS_NONE;
+}
+
+static bool any_job (const statement_job_t *job)
+{
+    (void)job;
+    return true;
+}
+
+/* Which jobs are explained, in the order in which they are chosen: of those that are alike the
+ * largest one. */
+static const struct {
+    bool (*fits) (const statement_job_t *job);
+    bool (*alike) (const statement_job_t *a, const statement_job_t *b);
+} choices[] = {
+    {any_job, same_price},   /* so that every price has an example, */
+    {ended_badly, same_end}, /* and what is likely to be asked about */
+    {any_job, NULL},
+};
+
+/* Each once. */
+static void choose_explained (month_jobs_t *jobs, size_t wanted,
+                              job_shares_t *shares)
+{
+    size_t count;
+    const job_share_t *const *largest = job_shares_largest (shares, &count);
+    const statement_job_t **chosen = xcalloc (wanted + 1, sizeof (*chosen));
+
+    for (size_t k = 0; k < GL_ARRAY_SIZE (choices); k++) {
+        size_t before = jobs->count;
+        for (size_t i = 0; i < count && jobs->count < wanted; i++) {
+            const statement_job_t *job = largest[i]->job;
+            if (mpz_sgn (largest[i]->units) <= 0 || !choices[k].fits (job)
+                || is_explained (jobs, job)
+                || (choices[k].alike
+                    && GL_ANY (chosen + before, jobs->count - before, it,
+                               choices[k].alike (*it, job))))
+                continue;
+            chosen[jobs->count] = job;
+            explain_later (jobs, job);
+        }
+    }
+    free (chosen);
+}
+
+/* --- which are listed ------------------------------------------------------------- */
+
+static struct top_jobs *top_of (month_jobs_t *jobs, const char *team)
+{
+    struct top_jobs *top
+        = GL_FIND (jobs->top, jobs->top_count, it, text_same (it->team, team));
+
+    if (!top) {
+        top = GL_APPEND (jobs->top, jobs->top_count);
+        *top = (struct top_jobs){.team = team ? xstrdup (team) : NULL};
+    }
+    return top;
+}
+
+/* "5942.64 USD, user cy, project corpus, 1650.7 GPU hours, COMPLETED" */
+static int add_top (struct top_jobs *top, const page_site_t *pages,
+                    const site_t *site, const job_share_t *share,
+                    gl_error_t *error)
+{
+    const statement_job_t *job = share->job;
+    const char *user = page_user (
+        pages, text_or_none (job->text[JOB_USER], KEY_USER), error);
+    GL_AUTOFREE char *amount
+        = exact_units_text (share->units, site->currency_digits);
+    GL_AUTOFREE char *hours = report_hours_text (job->gpu_seconds);
+
+    if (!user)
+        return -1;
+    top->item[top->count][0]
+        = xasprintf ("%s/%llu", job->cluster, (unsigned long long)job->id_job);
+    top->item[top->count++][1] = xasprintf (
+        "%s %s; user %s, project %s, %s %s hours, %s", amount, site->currency,
+        user, text_or_none (job->text[JOB_PROJECT], KEY_PROJECT), hours,
+        site_pool_of_cpus (site, job->text[JOB_POOL]) ? "CPU" : "GPU",
+        job->state);
+    return 0;
+}
+
+/* Texts of jobs that are equal are one. */
+static int choose_top (month_jobs_t *jobs, const page_site_t *pages,
+                       const site_t *site, job_shares_t *shares,
+                       gl_error_t *error)
+{
+    size_t count;
+    const job_share_t *const *largest = job_shares_largest (shares, &count);
+    const char *team = NULL;
+    struct top_jobs *top = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *of = largest[i]->job->text[JOB_TEAM];
+        if (!top || of != team)
+            top = top_of (jobs, team = of);
+        if (top->count < TOP_JOBS && mpz_sgn (largest[i]->units) > 0
+            && add_top (top, pages, site, largest[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void month_jobs_list (const month_jobs_t *jobs, const char *team,
+                      report_t *report)
+{
+    const struct top_jobs *top
+        = GL_FIND (jobs->top, jobs->top_count, it, text_same (it->team, team));
+    report_list_t *list;
+
+    if (!top || top->count == 0)
+        return;
+    list = report_list (report, "Largest jobs");
+    list->place = LIST_ANSWER;
+    for (size_t i = 0; i < top->count; i++)
+        report_list_item (list, top->item[i][0], top->item[i][1]);
+}
+
+/* --- both --------------------------------------------------------------------------- */
+
+int month_jobs_choose (month_jobs_t *jobs, const page_site_t *pages,
+                       const site_t *site, job_shares_t *shares,
+                       gl_error_t *error)
+{
+    choose_explained (jobs, (size_t)pages->site->publish.jobs, shares);
+    return choose_top (jobs, pages, site, shares, error);
+}
+
+static void free_top (struct top_jobs *top)
+{
+    free (top->team);
+    for (size_t i = 0; i < top->count; i++) {
+        free (top->item[i][0]);
+        free (top->item[i][1]);
+    }
+}
+
+void month_jobs_clear (month_jobs_t *jobs)
+{
+    GL_FREE_EACH (jobs->job, jobs->count, it,
+                  (free (it->cluster), free (it->team), free (it->user)));
+    GL_FREE_EACH (jobs->top, jobs->top_count, it, free_top (it));
+    *jobs = (month_jobs_t){.job = NULL};
+}

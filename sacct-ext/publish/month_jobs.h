@@ -1,0 +1,38 @@
+/*
+ * month_jobs.h: of the jobs of a month on a published site those that have pages of their own,
+ * and those that the statement of their team lists. Pure. An object belongs to one thread.
+ */
+#ifndef GL_PUBLISH_MONTH_JOBS_H
+#define GL_PUBLISH_MONTH_JOBS_H
+
+#include "pages/job_shares.h"
+#include "publish/page.h"
+
+/* A job that is explained. */
+typedef struct {
+    char *cluster;
+    char *team; /* its name, or "(none)" */
+    char *user; /* NULL: unknown */
+    uint64_t id_job;
+} explained_job_t;
+
+/* Begins as zeros; month_jobs_clear() frees it. */
+typedef struct {
+    explained_job_t *job;
+    size_t count;
+    struct top_jobs *top; /* the largest ones of each team */
+    size_t top_count;
+} month_jobs_t;
+
+/* At most publish.jobs are explained: the largest job at each price, then the largest of each
+ * team that ended in each bad way, then the largest of the others. Names of users are those of
+ * the pages. -1: one could not be made. */
+int month_jobs_choose (month_jobs_t *jobs, const page_site_t *pages,
+                       const site_t *site, job_shares_t *shares,
+                       gl_error_t *error);
+/* Adds the list "Largest jobs" of the team (NULL: of none) to its statement. */
+void month_jobs_list (const month_jobs_t *jobs, const char *team,
+                      report_t *report);
+void month_jobs_clear (month_jobs_t *jobs);
+
+#endif /* !GL_PUBLISH_MONTH_JOBS_H */
