@@ -66,6 +66,40 @@ is "$(grep -o '<b>Note</b> [^<]*' site/team/vision/2026-10.html | head -n 1 | LC
     "its first note says why the amount changed"
 is "$(grep -o 'href="[^"]*/2026-10-[up][^"]*">Jobs by [^<]*' site/team/vision/2026-10.html | sed 's/.*>//' | paste -s -d ,)" \
     "Jobs by user,Jobs by project" "it leads to its jobs"
+# Of a statement: its largest jobs are those of the page by user; what would be cheaper is the part that
+# the QOS leaves of what is charged at the full list price; a published rate says who approved it. Each
+# job that ended badly has a page.
+cat >lists.py <<'END'
+import csv, html, json, os, re, sys
+from decimal import Decimal
+team = "site/team/language/"
+page = open(team + "2026-10.html", encoding="utf-8").read()
+def items(title):
+    section = page[page.index(f"<h2>{title}</h2>"):].split("</section>")[0]
+    words = [re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]*>", "", w))) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", section, re.S)]
+    return dict(zip(words[::2], words[1::2]))
+number = lambda text: Decimal(re.sub(r"(?<=\d)\s(?=\d)", "", text))
+jobs = [r for r in json.load(open(team + "2026-10-users.json"))["rows"] if r["kind"] == "charge"]
+largest = sorted(jobs, key=lambda r: -Decimal(r["due"]))[:5]
+shown = items("Largest jobs")
+assert list(shown) == [r["job"] for r in largest], shown
+for r in largest:
+    assert number(shown[r["job"]].split(" USD")[0]) == Decimal(r["due"]) and f"user {r['user']}" in shown[r["job"]], (r, shown)
+charges = [r for r in csv.DictReader(open(team + "2026-10.csv")) if r["section"] == "charges"]
+full = sum(Decimal(r["list"]) for r in charges if Decimal(r["adjustment"]) == 0)
+cheaper = items("What would be cheaper")["scavenge"]
+said = [number(a) for a in re.findall(r"([\d\s]+[.]\d\d) USD", cheaper)]
+assert full > 0 and said == [full, (full / 2).quantize(Decimal("0.01"))], (cheaper, full)
+source = items("Where the prices are from")
+assert "3.6000 USD per GPU hour" in source["h100"] and "recharge committee" in source["h100"] and source["slices"].startswith("full cost"), source
+for name in "language", "vision":
+    for r in json.load(open(f"site/team/{name}/2026-10-users.json"))["rows"]:
+        if r["kind"] == "charge" and r["state"] not in ("COMPLETED", "RUNNING", "CANCELLED"):
+            assert os.path.exists(f"site/team/{name}/2026-10-job-{r['job'].replace('/', '=2F')}.html"), r
+        assert r["kind"] != "charge" or "2026-10-01" <= r["first_day"] <= r["last_day"] <= "2026-10-31", r
+END
+python3 lists.py
+result $? "its lists have the largest jobs, a cheaper QOS and where prices are from; jobs that ended badly have pages"
 lab report chargeback --month 2026-10 --by team --csv >want && cmp want site/month/2026-10-chargeback.csv
 result $? "the chargeback is that of the report"
 lab report waste --month 2026-10 --csv >want && cmp want site/month/2026-10-waste.csv
