@@ -61,8 +61,8 @@ static report_list_t *price_list (page_t *page, report_list_t *list)
     return list;
 }
 
-/* "3.60 USD per GPU hour from 2026-01-01 on, before tiers; approved by the committee; cost at
- * 50 %". */
+/* "a published rate of 3.6000 USD per GPU hour from 2026-10-15 on before tiers, approved by: the
+ * committee; why". */
 static void list_rate (page_t *page, report_list_t *list,
                        const site_rate_t *rate)
 {

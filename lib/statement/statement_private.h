@@ -1,7 +1,8 @@
 /*
  * statement_private.h: the parts of a statement: statement.c (the page),
- * statement_lines.c (lines, sections with a line for each row of the bill, figures,
- * proofs and charts), statement_groups.c (sections of grouped rows) and
+ * statement_lines.c (lines, sections with a line for each row of the bill),
+ * statement_figures.c (figures, proofs and charts), statement_waste.c, statement_prices.c (where
+ * prices are from, what would be cheaper), statement_groups.c (sections of grouped rows) and
  * statement_job_lines.c (jobs).
  */
 #ifndef GL_STATEMENT_STATEMENT_PRIVATE_H

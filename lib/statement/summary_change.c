@@ -361,8 +361,8 @@ static char *class_words (cube_t *classes, size_t index)
                : class_label (classes, index);
 }
 
-/* " By pool: h100 +3743.90, slices -395.11.": where what is not covered changed, if these are
- * few. */
+/* The pools in which what is not covered changed, if they are few: " By pool: h100 +3743.90,
+ * slices -395.11." */
 static char *uncovered_pools (const page_t *page, const struct costs *later,
                               const struct costs *before)
 {
@@ -386,7 +386,8 @@ static char *uncovered_pools (const page_t *page, const struct costs *later,
     return buffer_take (&out);
 }
 
-/* " The largest change is in shortfall: credits, +64.80.": of what is not covered. */
+/* The largest change of what is not covered: " The largest change is in shortfall: credits,
+ * +64.80." */
 static char *largest_class (const page_t *page, const struct costs *later,
                             const struct costs *before)
 {

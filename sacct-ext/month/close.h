@@ -26,6 +26,7 @@ typedef struct {
     check_state_t state;
     const char *name; /* a word: over, fresh, reconcile, ... */
     char *figure;     /* what was found, in words */
+    const char *remedy; /* who does what; NULL: what its name says */
 } check_t;
 
 typedef struct {

@@ -28,7 +28,8 @@ static void found (checks_t *checks, check_state_t state, const char *name,
 {
     checks->item = xreallocarray (checks->item, checks->count + 1,
                                   sizeof (*checks->item));
-    checks->item[checks->count++] = (check_t){state, name, figure};
+    checks->item[checks->count++]
+        = (check_t){.state = state, .name = name, .figure = figure};
 }
 
 struct checking {
@@ -751,10 +752,20 @@ static int check_names (struct checking *c, gl_error_t *error)
 /* What the store alone cannot say. */
 static void check_not (struct checking *c)
 {
-    found (c->checks, CHECK_UNKNOWN, "fresh",
-           xstrdup ("not checked here: how old the facts are"));
-    found (c->checks, CHECK_UNKNOWN, "reconcile",
-           xstrdup ("not checked here: whether slurmdbd has the same jobs"));
+    static const struct {
+        const char *name, *figure;
+    } left_out[] = {
+        {"fresh", "not checked here: how old the facts are"},
+        {"reconcile", "not checked here: whether slurmdbd has the same jobs"},
+    };
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (left_out); i++) {
+        found (c->checks, CHECK_UNKNOWN, left_out[i].name,
+               xstrdup (left_out[i].figure));
+        c->checks->item[c->checks->count - 1].remedy
+            = "An administrator runs 'gpuledger close --check', which checks "
+              "it.";
+    }
 }
 
 static int check_all (struct checking *c, gl_error_t *error)
@@ -837,6 +848,8 @@ static const struct {
 
 static const char *remedy_of (const check_t *check)
 {
+    if (check->remedy)
+        return check->remedy;
     for (size_t i = 0; i < GL_ARRAY_SIZE (remedies); i++)
         if (check->state != CHECK_OK
             && !strcmp (remedies[i].check, check->name))

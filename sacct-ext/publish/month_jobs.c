@@ -146,7 +146,7 @@ static int add_top (struct top_jobs *top, const page_site_t *pages,
         "%s %s; user %s, project %s, %s %s hours, %s", amount, site->currency,
         user, text_or_none (job->text[JOB_PROJECT], KEY_PROJECT), hours,
         site_pool_of_cpus (site, job->text[JOB_POOL]) ? "CPU" : "GPU",
-        job->state);
+        job->state ? job->state : "state not known");
     return 0;
 }
 

@@ -616,10 +616,6 @@ static int write_closing (struct publishing *p)
                  "Closing makes the figures of the month final: what becomes "
                  "known later is a correction in a later month. A reason is "
                  "recorded with the closing.");
-    report_note (report, NOTE_INFORMATION,
-                 "An administrator makes the checks that are not made here: "
-                 "'gpuledger close --month %s --check'.",
-                 month);
     report_note (
         report, NOTE_INFORMATION,
         "Nothing is posted from these pages: after the closing, "

@@ -100,19 +100,23 @@ result $? "the kinds of cost, and who pays it, add up to the cost of both months
 used () { "$program" --config site.yaml --store sqlite:lab.db report chargeback --month "$1" --by pool --json |
     python3 -c 'import json, sys
 print("%.1f" % json.load(sys.stdin)["totals"]["gpu_hours"])'; }
-python3 - summary.csv "$(used 2026-09)" "$(used 2026-10)" <<'END'
+share () { "$program" --config site.yaml --store sqlite:lab.db report utilization --month "$1" --csv | python3 -c 'import csv, sys
+rows = list(csv.DictReader(sys.stdin))
+print("%.2f" % (100 * sum(float(r["allocated"]) for r in rows) / sum(float(r["capacity"]) for r in rows)))'; }
+python3 - summary.csv "$(used 2026-09)" "$(used 2026-10)" "$(share 2026-09)" "$(share 2026-10)" <<'END'
 import csv, re, sys
 from decimal import Decimal
 rows = [r for r in csv.DictReader(open(sys.argv[1]), delimiter="|") if r["section"] == "change"]
-said = re.search(r"The amount due changed by ([+-][0-9.]+) USD since September.*?2026: (.*?)[.] Jobs used ([0-9.]+) GPU hours \(59[.]77 % of the capacity; 67[.]94 % then\): ([0-9.]+) GPU hours less[.] The largest change is that of (.*?), ([+-][0-9.]+)[.]<", open("page.html").read())
+said = re.search(r"The amount due changed by ([+-][0-9.]+) USD since September.*?2026: (.*?)[.] Jobs used ([0-9.]+) GPU hours \(([0-9.]+) % of the capacity; ([0-9.]+) % then\): ([0-9.]+) GPU hours less[.] The largest change is that of (.*?), ([+-][0-9.]+)[.]<", open("page.html").read())
 parts = {re.split("[(]|[)]", part)[1] if "(" in part else next(k for k in list(rows[0])[8:] if k in part): part.rsplit(" ", 1)[1]
          for part in said[2].split("; ")}
 assert all(("fewer" in part or "less" in part or "lower" in part or "cheaper" in part) == (part.rsplit(" ", 1)[1][0] == "-")
            for part in said[2].split("; ") if "credits" not in part), said[2]  # the words say which way
 assert sum(Decimal(r["change"]) for r in rows) == Decimal(said[1]) == sum(map(Decimal, parts.values())), said[0]
 assert all(sum(Decimal(r[k] or 0) for r in rows) == Decimal(v) for k, v in parts.items()) and len(parts) > 3, parts
-assert max(rows, key=lambda r: abs(Decimal(r["change"])))["team"] == said[5] and Decimal(rows[0]["change"]) == Decimal(said[6]), said[0]
-assert Decimal(said[3]) == Decimal(sys.argv[3]) and Decimal(said[4]) == Decimal(sys.argv[2]) - Decimal(sys.argv[3]), said[0]
+assert max(rows, key=lambda r: abs(Decimal(r["change"])))["team"] == said[7] and Decimal(rows[0]["change"]) == Decimal(said[8]), said[0]
+assert Decimal(said[3]) == Decimal(sys.argv[3]) and Decimal(said[6]) == Decimal(sys.argv[2]) - Decimal(sys.argv[3]), said[0]
+assert [said[5], said[4]] == sys.argv[4:], (said[0], sys.argv)
 END
 result $? "so is that of the amount due, whose largest change is named"
 
