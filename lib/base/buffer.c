@@ -5,24 +5,35 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 
-char *buffer_reserve (buffer_t *b, size_t extra)
+static void grow (buffer_t *b, size_t need)
+{
+    size_t size = b->size ? b->size : 64;
+
+    while (size < need)
+        size *= 2;
+    b->data = xrealloc (b->data, size);
+    b->size = size;
+    b->data[b->length] = '\0';
+}
+
+/* Called for each byte of a page: most of the time there is room. */
+static inline char *reserve (buffer_t *b, size_t extra)
 {
     size_t need = b->length + extra + 1;
 
-    if (need > b->size) {
-        size_t size = b->size ? b->size : 64;
-        while (size < need)
-            size *= 2;
-        b->data = xrealloc (b->data, size);
-        b->size = size;
-        b->data[b->length] = '\0';
-    }
+    if (need > b->size)
+        grow (b, need);
     return b->data + b->length;
+}
+
+char *buffer_reserve (buffer_t *b, size_t extra)
+{
+    return reserve (b, extra);
 }
 
 void buffer_add (buffer_t *b, const void *data, size_t length)
 {
-    char *p = buffer_reserve (b, length);
+    char *p = reserve (b, length);
 
     if (length)
         memcpy (p, data, length);
@@ -37,7 +48,7 @@ void buffer_add_text (buffer_t *b, const char *text)
 
 void buffer_add_char (buffer_t *b, char c)
 {
-    char *p = buffer_reserve (b, 1);
+    char *p = reserve (b, 1);
 
     p[0] = c;
     p[1] = '\0';

@@ -52,9 +52,8 @@ int exact_parse_ratio (const char *text, mpq_t value, gl_error_t *error)
     bool percent = length > 0 && text[length - 1] == '%';
 
     if (parse_digits (text, length - percent, value) < 0)
-        return gl_error (error,
-                         "'%.60s' is not a share; write e.g. 10%% or 0.1",
-                         text);
+        return gl_error (
+            error, "'%.60s' is not a share; write e.g. 10%% or 0.1", text);
     if (percent) {
         mpz_mul_ui (mpq_denref (value), mpq_denref (value), 100);
         mpq_canonicalize (value);
@@ -66,6 +65,10 @@ static void set_i64 (mpz_t value, int64_t number)
 {
     uint64_t magnitude = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
 
+    if (number >= LONG_MIN && number <= LONG_MAX) {
+        mpz_set_si (value, (long)number);
+        return;
+    }
     mpz_import (value, 1, 1, sizeof (magnitude), 0, 0, &magnitude);
     if (number < 0)
         mpz_neg (value, value);
@@ -175,32 +178,25 @@ void exact_round_half_up (mpz_t ret_units, const mpq_t value, int digits)
 
 char *exact_units_text (const mpz_t units, int digits)
 {
-    buffer_t b = BUFFER_INIT;
-    GL_AUTOFREE char *text = xmalloc (mpz_sizeinbase (units, 10) + 2);
-    const char *number = text;
-    int length;
+    /* sign, a 0, the point, and zeros where there are fewer digits than decimals */
+    char *text = xmalloc (mpz_sizeinbase (units, 10) + (size_t)digits + 4);
+    char *number = text + (mpz_sgn (units) < 0);
+    size_t length, decimals = (size_t)digits;
 
     mpz_get_str (text, 10, units);
-    if (*number == '-') {
-        buffer_add_char (&b, '-');
-        number++;
-    }
     length = strlen (number);
-    if (length <= digits) {
-        buffer_add_char (&b, '0');
-        if (digits > 0)
-            buffer_add_char (&b, '.');
-        for (int i = length; i < digits; i++)
-            buffer_add_char (&b, '0');
-        buffer_add_text (&b, number);
-        return buffer_take (&b);
+    if (length <= decimals) {
+        size_t zeros = decimals + 1 - length;
+        memmove (number + zeros, number, length + 1);
+        memset (number, '0', zeros);
+        length += zeros;
     }
-    buffer_add (&b, number, length - digits);
-    if (digits > 0) {
-        buffer_add_char (&b, '.');
-        buffer_add (&b, number + length - digits, digits);
+    if (decimals > 0) {
+        char *point = number + length - decimals;
+        memmove (point + 1, point, decimals + 1);
+        *point = '.';
     }
-    return buffer_take (&b);
+    return text;
 }
 
 char *exact_text (const mpq_t value, int digits)

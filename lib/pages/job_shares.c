@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -21,10 +22,10 @@ struct job_shares {
 
 /* --- groups -------------------------------------------------------------------- */
 
-/* Jobs with the same texts: these are the same pointers, as statement_jobs_t keeps each text
- * once. */
+/* Jobs that have two things in common: these are the same pointers, as statement_jobs_t keeps
+ * each of them once. */
 struct group {
-    const char *key[JOB_TEXTS + 1];
+    const void *key[2];
     size_t first,
         last; /* of its members; `next` of groups leads from one to the next */
     size_t count;
@@ -56,25 +57,27 @@ static void groups_free (struct groups *groups)
     free (groups->next);
 }
 
-static struct group *find_group (const struct groups *groups,
-                                 const char *const key[JOB_TEXTS + 1])
+static struct group *find_group (const struct groups *groups, const void *one,
+                                 const void *other)
 {
+    const void *key[] = {one, other};
     struct group *group;
 
-    HASH_FIND (hh, groups->list, key, sizeof (group->key), group);
+    HASH_FIND (hh, groups->list, key, sizeof (key), group);
     return group;
 }
 
-static void add_member (struct groups *groups,
-                        const char *const key[JOB_TEXTS + 1], size_t member)
+static void add_member (struct groups *groups, const void *one,
+                        const void *other, size_t member)
 {
-    struct group *group = find_group (groups, key);
+    struct group *group = find_group (groups, one, other);
 
     if (group)
         groups->next[group->last] = member;
     else {
         group = xcalloc (1, sizeof (*group));
-        memcpy (group->key, key, sizeof (group->key));
+        group->key[0] = one;
+        group->key[1] = other;
         mpz_init (group->units);
         group->first = member;
         HASH_ADD (hh, groups->list, key, sizeof (group->key), group);
@@ -85,15 +88,8 @@ static void add_member (struct groups *groups,
 
 /* --- shares -------------------------------------------------------------------- */
 
-/* What the jobs of a group have in common. */
-static void group_key (const statement_job_t *job,
-                       const char *key[JOB_TEXTS + 1])
-{
-    memcpy (key, job->text, sizeof (job->text));
-    key[JOB_TEXTS] = job->cluster;
-}
-
-static int by_group (const statement_job_t *x, const statement_job_t *y)
+static int by_group (const statement_job_group_t *x,
+                     const statement_job_group_t *y)
 {
     int order = text_compare (x->cluster, y->cluster);
 
@@ -107,24 +103,19 @@ static struct group *group_of (const struct groups *groups,
                                const statement_jobs_t *jobs,
                                const posting_t *row)
 {
-    const char *text[JOB_TEXTS + 1] = {
-        [JOB_POOL] = row->pool,
-        [JOB_QOS] = posting_key (row, KEY_QOS),
-        [JOB_PROFILE] = row->profile,
-        [JOB_ACCOUNT] = posting_key (row, KEY_ACCOUNT),
-        [JOB_PROJECT] = posting_key (row, KEY_PROJECT),
-        [JOB_USER] = posting_key (row, KEY_USER),
-        [JOB_TEAM] = row->team,
-        [JOB_TEXTS] = posting_key (row, KEY_CLUSTER),
+    const statement_job_group_t like = {
+        .text = {[JOB_POOL] = row->pool,
+                 [JOB_QOS] = posting_key (row, KEY_QOS),
+                 [JOB_PROFILE] = row->profile,
+                 [JOB_ACCOUNT] = posting_key (row, KEY_ACCOUNT),
+                 [JOB_PROJECT] = posting_key (row, KEY_PROJECT),
+                 [JOB_USER] = posting_key (row, KEY_USER),
+                 [JOB_TEAM] = row->team},
+        .cluster = posting_key (row, KEY_CLUSTER),
     };
+    const statement_job_group_t *group = statement_jobs_group (jobs, &like);
 
-    for (size_t i = 0; i <= JOB_TEXTS; i++) {
-        const char *kept = text[i] ? statement_jobs_text (jobs, text[i]) : NULL;
-        if (text[i] && !kept)
-            return NULL;
-        text[i] = kept;
-    }
-    return find_group (groups, text);
+    return group ? find_group (groups, group, NULL) : NULL;
 }
 
 static void add_charges (struct groups *groups, const statement_jobs_t *jobs,
@@ -172,11 +163,8 @@ static int share_all (job_shares_t *s, const bill_t *bill,
     int rc = 0;
 
     groups_new (&groups, s->count);
-    for (size_t i = 0; i < s->count; i++) {
-        const char *key[JOB_TEXTS + 1];
-        group_key (s->share[i].job, key);
-        add_member (&groups, key, i);
-    }
+    for (size_t i = 0; i < s->count; i++)
+        add_member (&groups, s->share[i].job->group, NULL, i);
     add_charges (&groups, jobs, bill);
     for (struct group *g = groups.list; g && rc == 0; g = g->hh.next)
         if (mpz_sgn (g->units) != 0)
@@ -194,11 +182,11 @@ static int by_amount (const void *a, const void *b)
     if (order == 0)
         order = mpq_cmp (y->job->gpu_seconds, x->job->gpu_seconds);
     if (order == 0)
-        order = text_compare (x->job->cluster, y->job->cluster);
+        order = text_compare (x->job->group->cluster, y->job->group->cluster);
     if (order == 0)
         order = (x->job->id_job > y->job->id_job)
                 - (x->job->id_job < y->job->id_job);
-    return order ? order : by_group (x->job, y->job);
+    return order ? order : by_group (x->job->group, y->job->group);
 }
 
 static void rank_all (job_shares_t *s)
@@ -268,10 +256,8 @@ job_shares_by (job_shares_t *s, statement_job_text_t by, size_t *ret_count)
 
     groups_new (&groups, s->count);
     for (size_t i = 0; i < s->count; i++) {
-        const char *key[JOB_TEXTS + 1] = {NULL};
-        key[PLACE_TEAM] = s->largest[i]->job->text[JOB_TEAM];
-        key[PLACE_TEXT] = s->largest[i]->job->text[by];
-        add_member (&groups, key, i);
+        const char *const *text = s->largest[i]->job->group->text;
+        add_member (&groups, text[JOB_TEAM], text[by], i);
     }
     HASH_SORT (groups.list, by_place);
     for (struct group *g = groups.list; g; g = g->hh.next)
@@ -297,9 +283,11 @@ size_t job_shares_end (const job_share_t *const *share, size_t count,
     size_t end = first + 1;
 
     while (end < count
-           && text_same (of->text[JOB_TEAM], share[end]->job->text[JOB_TEAM])
+           && text_same (of->group->text[JOB_TEAM],
+                         share[end]->job->group->text[JOB_TEAM])
            && (by == JOB_TEXTS
-               || text_same (of->text[by], share[end]->job->text[by])))
+               || text_same (of->group->text[by],
+                             share[end]->job->group->text[by])))
         end++;
     return end;
 }
@@ -365,6 +353,7 @@ struct making {
     cube_t *
         others; /* what is due in addition to jobs, by that key, kind and reason */
     size_t cpu_hours; /* column; 0: the site counts none */
+    char month[ZONE_STAMP_SIZE];
 };
 
 static const char *shown (const struct making *m, const char *text)
@@ -379,19 +368,25 @@ struct sum {
     mpz_t units;
 };
 
-static void sum_of (const job_page_t *page, size_t first, size_t end,
+static bool is_of_cpus (const struct making *m, const statement_job_t *job)
+{
+    return m->cpu_hours
+           && site_pool_of_cpus (m->page->query->site,
+                                 job->group->text[JOB_POOL]);
+}
+
+static void sum_of (const struct making *m, size_t first, size_t end,
                     struct sum *sum)
 {
+    const job_share_t *const *share = m->page->share;
+
     mpq_inits (sum->gpu_seconds, sum->cpu_seconds, NULL);
     mpz_init (sum->units);
     for (size_t i = first; i < end; i++) {
-        const statement_job_t *job = page->share[i]->job;
-        mpq_ptr seconds
-            = site_pool_of_cpus (page->query->site, job->text[JOB_POOL])
-                  ? sum->cpu_seconds
-                  : sum->gpu_seconds;
-        exact_add (seconds, job->gpu_seconds);
-        mpz_add (sum->units, sum->units, page->share[i]->units);
+        const statement_job_t *job = share[i]->job;
+        exact_add (is_of_cpus (m, job) ? sum->cpu_seconds : sum->gpu_seconds,
+                   job->gpu_seconds);
+        mpz_add (sum->units, sum->units, share[i]->units);
     }
 }
 
@@ -436,15 +431,18 @@ static void put_name (const struct making *m, const char *name)
 
 static void put_day (const struct making *m, size_t at, int day)
 {
-    const report_query_t *query = m->page->query;
-    char month[ZONE_STAMP_SIZE];
-    GL_AUTOFREE char *text
-        = xasprintf ("%s-%02d",
-                     zone_unit_name (query->site->zone, CALENDAR_MONTH,
-                                     query->period.start, month),
-                     day);
+    char text[ZONE_STAMP_SIZE + 4];
 
+    snprintf (text, sizeof (text), "%s-%02d", m->month, day);
     report_put_text (m->report, at, text);
+}
+
+static void put_hours (const struct making *m, const statement_job_t *job)
+{
+    bool of_cpus = is_of_cpus (m, job) && mpq_sgn (job->gpu_seconds) != 0;
+
+    report_put_hours (m->report, of_cpus ? m->cpu_hours : AT_HOURS,
+                      job->gpu_seconds);
 }
 
 static void put_job (const struct making *m, size_t index)
@@ -458,24 +456,24 @@ static void put_job (const struct making *m, size_t index)
                  {AT_ACCOUNT, JOB_ACCOUNT, KEY_ACCOUNT},
                  {AT_POOL, JOB_POOL, KEY_POOL},
                  {AT_QOS, JOB_QOS, KEY_QOS}};
-    const statement_job_t *job = m->page->share[index]->job;
-    GL_AUTOFREE char *name
-        = xasprintf ("%s/%llu", job->cluster, (unsigned long long)job->id_job);
-    struct sum sum;
+    const job_share_t *share = m->page->share[index];
+    const statement_job_t *job = share->job;
+    GL_AUTOFREE char *name = xasprintf ("%s/%llu", job->group->cluster,
+                                        (unsigned long long)job->id_job);
 
     begin_row (m, name, BILL_CHARGE);
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
         report_put_text (m->report, texts[i].at,
-                         job->text[texts[i].text]
-                             ? job->text[texts[i].text]
+                         job->group->text[texts[i].text]
+                             ? job->group->text[texts[i].text]
                              : key_info (texts[i].key)->absent);
-    report_put_text (m->report, AT_PROFILE, job->text[JOB_PROFILE]);
+    report_put_text (m->report, AT_PROFILE, job->group->text[JOB_PROFILE]);
     report_put_text (m->report, AT_STATE, job->state);
     report_put_count (m->report, AT_DEVICES, job->devices);
     put_day (m, AT_FIRST, __builtin_ctz (job->days));
     put_day (m, AT_LAST, 31 - __builtin_clz (job->days));
-    sum_of (m->page, index, index + 1, &sum);
-    put_sum (m, &sum);
+    put_hours (m, job);
+    put_units (m, share->units);
 }
 
 /* The shares [first, end), of which `listed` have a row, as one. */
@@ -490,8 +488,8 @@ static void put_rest (const struct making *m, size_t first, size_t end,
     name = xasprintf (listed ? "%zu other jobs" : "%zu jobs",
                       end - first - listed);
     begin_row (m, name, BILL_CHARGE);
-    put_name (m, m->page->share[first]->job->text[m->page->by]);
-    sum_of (m->page, first + listed, end, &sum);
+    put_name (m, m->page->share[first]->job->group->text[m->page->by]);
+    sum_of (m, first + listed, end, &sum);
     put_sum (m, &sum);
 }
 
@@ -536,7 +534,7 @@ static void begin_section (const struct making *m, const char *name)
 static void put_section (const struct making *m, size_t first, size_t end,
                          size_t rows)
 {
-    const char *name = m->page->share[first]->job->text[m->page->by];
+    const char *name = m->page->share[first]->job->group->text[m->page->by];
     size_t listed = end - first < rows ? end - first : rows;
     struct sum sum;
 
@@ -544,7 +542,7 @@ static void put_section (const struct making *m, size_t first, size_t end,
     for (size_t i = 0; i < listed; i++)
         put_job (m, first + i);
     put_rest (m, first, end, listed);
-    sum_of (m->page, first, end, &sum);
+    sum_of (m, first, end, &sum);
     put_others (m, name, sum.units);
     report_section_totals (m->report);
     put_sum (m, &sum);
@@ -576,7 +574,7 @@ static void take_others (struct making *m)
 static bool has_jobs (const struct making *m, const char *name)
 {
     return GL_ANY (m->page->share, m->page->count, it,
-                   text_same ((*it)->job->text[m->page->by], name));
+                   text_same ((*it)->job->group->text[m->page->by], name));
 }
 
 /* Of names that have no job in the month: they follow in their order. */
@@ -626,7 +624,7 @@ static void prove_due (const struct making *m)
     struct sum jobs;
 
     sum_kinds (m, kind, due);
-    sum_of (m->page, 0, m->page->count, &jobs);
+    sum_of (m, 0, m->page->count, &jobs);
     proof->holds = mpz_cmp (jobs.units, kind[BILL_CHARGE]) == 0;
     mpz_swap (kind[BILL_CHARGE], jobs.units);
     for (size_t k = 0; k < BILL_KIND_COUNT; k++) {
@@ -678,10 +676,12 @@ static size_t count_sections (const job_page_t *page)
 report_t *job_page_make (const job_page_t *page)
 {
     struct making m = {.page = page,
-                       .team = page->share[0]->job->text[JOB_TEAM],
+                       .team = page->share[0]->job->group->text[JOB_TEAM],
                        .key = page->by == JOB_USER ? KEY_USER : KEY_PROJECT};
     size_t rows = PAGE_ROWS / count_sections (page);
 
+    zone_unit_name (page->query->site->zone, CALENDAR_MONTH,
+                    page->query->period.start, m.month);
     m.report = begin_page (&m);
     if (site_counts_cpus (page->query->site))
         m.cpu_hours = report_measure (m.report, MEASURE_CPU_HOURS, false);

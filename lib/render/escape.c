@@ -75,12 +75,29 @@ void escape_parsable (buffer_t *out, const char *text)
     visible (out, text, "|\\");
 }
 
+/* What CSV takes as it is, whether guarded or not: most texts. */
+static bool is_csv_plain (const char *text)
+{
+    const char *end = text;
+
+    if (*end == '=' || *end == '+' || *end == '-' || *end == '@')
+        return false;
+    while (*end >= 0x20 && *end < 0x7f && *end != '"' && *end != ',')
+        end++;
+    return !*end;
+}
+
 void escape_csv (buffer_t *out, const char *text, int guard)
 {
-    bool formula = guard && *text && strchr ("=+-@\t\r", *text);
-    bool quoted = strpbrk (text, ",\"\r\n") != NULL;
+    bool formula, quoted;
     int32_t code;
 
+    if (is_csv_plain (text)) {
+        buffer_add_text (out, text);
+        return;
+    }
+    formula = guard && strchr ("=+-@\t\r", *text);
+    quoted = strpbrk (text, ",\"\r\n") != NULL;
     if (quoted)
         buffer_add_char (out, '"');
     if (formula)

@@ -78,7 +78,7 @@ void focus_add_contract (const focus_t *f, buffer_t *out,
 
 static void put_applied (focus_t *f, const line_item_t *row)
 {
-    json_t json = {&f->cell[C_ContractApplied], JSON_INLINE, true};
+    json_t json = {&f->cell[C_ContractApplied], JSON_INLINE, true, false};
     bool is_1_3 = f->version < FOCUS_1_4; /* which spelt them so */
     buffer_t id = {0};
 
@@ -106,8 +106,8 @@ static void put_applied (focus_t *f, const line_item_t *row)
 /* Covered or not: the team's time in the pool could be. */
 static void put_eligible (focus_t *f)
 {
-    json_t json
-        = {&f->cell[C_CommitmentProgramEligibilityDetails], JSON_INLINE, true};
+    json_t json = {&f->cell[C_CommitmentProgramEligibilityDetails], JSON_INLINE,
+                   true, false};
 
     json_object (&json, NULL);
     json_array (&json, "CommitmentPrograms");

@@ -218,7 +218,7 @@ static char *describe (const line_item_t *row, buffer_t *out)
 static char *grain_text (const line_item_t *row, buffer_t *out)
 {
     const struct grain *grain = &grains[row->kind];
-    json_t json = {out, JSON_INLINE, true};
+    json_t json = {out, JSON_INLINE, true, false};
 
     buffer_clear (out);
     json_object (&json, NULL);

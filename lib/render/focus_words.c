@@ -175,7 +175,7 @@ static const char *meter (const focus_t *f, const line_item_t *row)
 /* What no job holds: "cost-staff-ops/h100", "asset-nodes-2025/h100". */
 static void put_bought (focus_t *f, const line_item_t *row)
 {
-    json_t json = {&f->cell[C_SkuPriceDetails], JSON_INLINE, true};
+    json_t json = {&f->cell[C_SkuPriceDetails], JSON_INLINE, true, false};
     buffer_t *id = &f->cell[C_SkuId];
 
     buffer_printf (id, "%s-",
@@ -237,7 +237,7 @@ const char *focus_unit (const char *unit)
 /* "service-storage", sold by the "service-storage/tb-months". */
 static void put_service (focus_t *f, const line_item_t *row)
 {
-    json_t json = {&f->cell[C_SkuPriceDetails], JSON_INLINE, true};
+    json_t json = {&f->cell[C_SkuPriceDetails], JSON_INLINE, true, false};
 
     focus_put (f, C_SkuId, "service-");
     add_slug (&f->cell[C_SkuId], row->what);
@@ -256,7 +256,7 @@ void focus_put_sku (focus_t *f, const line_item_t *row)
     buffer_t *id = &f->cell[C_SkuId], *price = &f->cell[C_SkuPriceId];
     buffer_t *details = &f->cell[C_SkuPriceDetails];
     bool idle = focus_is_idle_time (row);
-    json_t json = {details, JSON_INLINE, true};
+    json_t json = {details, JSON_INLINE, true, false};
 
     if (row->kind == LINE_ITEM_COST || row->kind == LINE_ITEM_PURCHASE) {
         put_bought (f, row);
@@ -408,7 +408,7 @@ static const site_team_t *team_of (focus_t *f, const line_item_t *row)
 
 void focus_put_tags (focus_t *f, const line_item_t *row)
 {
-    json_t json = {&f->cell[C_Tags], JSON_INLINE, true};
+    json_t json = {&f->cell[C_Tags], JSON_INLINE, true, false};
     const site_team_t *team = team_of (f, row);
     const char *at = row->labels, *key, *value;
     size_t key_length, value_length;
@@ -438,7 +438,7 @@ static void put_decimal (focus_t *f, json_t *json, const char *key,
 void focus_put_split (focus_t *f, const line_item_t *row)
 {
     const char *to = row->account ? row->account : row->team;
-    json_t json = {&f->cell[C_AllocatedMethodDetails], JSON_INLINE, true};
+    json_t json = {&f->cell[C_AllocatedMethodDetails], JSON_INLINE, true, false};
 
     if (!row->method)
         return;

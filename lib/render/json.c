@@ -3,7 +3,7 @@
 
 #define DEPTH_OF_LINES 2
 
-static void begin_value (json_t *json, const char *key)
+static void separate (json_t *json)
 {
     if (!json->first)
         buffer_add_char (json->out, ',');
@@ -12,10 +12,28 @@ static void begin_value (json_t *json, const char *key)
     else if (!json->first)
         buffer_add_char (json->out, ' ');
     json->first = false;
-    if (key) {
-        escape_json (json->out, key);
-        buffer_add_text (json->out, ": ");
-    }
+}
+
+static void begin_value (json_t *json, const char *key)
+{
+    if (!json->keyed)
+        separate (json);
+    json->keyed = false;
+    if (key)
+        json_quote (json->out, key);
+}
+
+void json_quote (buffer_t *out, const char *key)
+{
+    escape_json (out, key);
+    buffer_add_text (out, ": ");
+}
+
+void json_key (json_t *json, const buffer_t *quoted)
+{
+    separate (json);
+    buffer_add (json->out, quoted->data, quoted->length);
+    json->keyed = true;
 }
 
 static void open_value (json_t *json, const char *key, char bracket)

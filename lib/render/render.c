@@ -53,10 +53,10 @@ bool render_table_is_empty (const report_t *report, size_t table)
 render_rows_t render_rows (const report_t *report, size_t table)
 {
     bool sections = report->section_count > 0 && !report->grouped;
-    render_rows_t rows = {.order = xcalloc (report->order_count + 1,
-                                            sizeof (*rows.order))};
-    size_t end = sections ? report_section_end (report, table)
-                          : report->row_count;
+    render_rows_t rows
+        = {.order = xcalloc (report->order_count + 1, sizeof (*rows.order))};
+    size_t end
+        = sections ? report_section_end (report, table) : report->row_count;
 
     rows.first = sections ? report->section[table].first : 0;
     rows.shown = end - rows.first;
@@ -96,10 +96,11 @@ bool render_number (buffer_t *out, const char *text)
         buffer_add_text (out, "\xe2\x88\x92"); /* minus sign */
     else if (*text == '+')
         buffer_add_char (out, '+');
-    for (size_t i = 0; i < whole; i++) {
-        if (i > 0 && (whole - i) % 3 == 0)
+    for (size_t at = 0, run = (whole - 1) % 3 + 1; at < whole;
+         at += run, run = 3) {
+        if (at > 0)
             buffer_add_text (out, "\xe2\x80\xaf");
-        buffer_add_char (out, digits[i]);
+        buffer_add (out, digits + at, run);
     }
     buffer_add_text (out, rest);
     return true;
@@ -110,18 +111,15 @@ bool render_number (buffer_t *out, const char *text)
 void render_value (buffer_t *out, const char *text, const char *tag)
 {
     const char *point = strchr (text, '.');
-    BUFFER_AUTO number = BUFFER_INIT;
-    size_t shown;
+    char faint[FAINT_DIGITS + 1];
 
-    if (!render_number (&number, text)) {
+    if (!render_number (out, text)) {
         escape_html (out, text);
         return;
     }
-    shown = number.length;
-    if (point && strlen (point) == 7)
-        shown -= FAINT_DIGITS;
-    buffer_add (out, number.data, shown);
-    if (shown < number.length)
-        buffer_printf (out, "<%s class=\"f\">%s</%s>", tag, number.data + shown,
-                       tag);
+    if (!point || strlen (point) != 7)
+        return;
+    out->length -= FAINT_DIGITS;
+    memcpy (faint, out->data + out->length, sizeof (faint));
+    buffer_printf (out, "<%s class=\"f\">%s</%s>", tag, faint, tag);
 }

@@ -51,11 +51,17 @@ static void add_readable (buffer_t *out, const char *text, column_type_t type)
 {
     BUFFER_AUTO readable = BUFFER_INIT;
 
-    render_readable_value (&readable, text, type, NO_BREAK_SPACE);
-    if (report_is_number (type))
-        add_value (out, buffer_text (&readable));
-    else
-        escape_html (out, buffer_text (&readable));
+    if (type == COLUMN_TEXT) /* most cells */
+        escape_html (out, text);
+    else if (type == COLUMN_MONEY)
+        add_value (out, text);
+    else {
+        render_readable_value (&readable, text, type, NO_BREAK_SPACE);
+        if (report_is_number (type))
+            add_value (out, buffer_text (&readable));
+        else
+            escape_html (out, buffer_text (&readable));
+    }
 }
 
 /* A text as a string of a style sheet. */

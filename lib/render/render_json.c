@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/memory.h"
 #include "render/json.h"
 #include "render/render_private.h"
 
@@ -8,8 +9,7 @@ static const char *const type_names[] = {
     [COLUMN_WORDS] = "text",    [COLUMN_COUNT] = "count",
     [COLUMN_HOURS] = "hours",   [COLUMN_MONEY] = "money",
     [COLUMN_RATE] = "rate",     [COLUMN_PERCENT] = "percent",
-    [COLUMN_ENERGY] = "energy",
-    [COLUMN_MASS] = "mass",
+    [COLUMN_ENERGY] = "energy", [COLUMN_MASS] = "mass",
 };
 
 /* Money and rates are strings: a reader that makes doubles of numbers would
@@ -50,18 +50,26 @@ static void put_columns (json_t *json, const report_t *report)
 static void put_rows (json_t *json, const report_t *report,
                       const render_options_t *options)
 {
+    buffer_t *key = xcalloc (report->order_count + 1, sizeof (*key));
+
+    for (size_t i = 0; i < report->order_count; i++)
+        json_quote (&key[i], report->column[report->order[i]].name);
     json_array (json, "rows");
     for (size_t row = 0; row < report->row_count; row++) {
         json_object (json, NULL);
         for (size_t i = 0; i < report->order_count; i++) {
             size_t at = report->order[i];
-            put_value (json, report->column[at].name, report->column[at].type,
+            json_key (json, &key[i]);
+            put_value (json, NULL, report->column[at].type,
                        report_cell (report, row, at));
         }
         json_end_object (json);
         render_drain (options, json->out);
     }
     json_end_array (json);
+    for (size_t i = 0; i < report->order_count; i++)
+        buffer_done (&key[i]);
+    free (key);
 }
 
 static bool is_named_total (const report_t *report, const char *name)

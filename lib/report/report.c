@@ -520,8 +520,10 @@ char *report_hours_text (const mpq_t seconds)
     char *text;
     mpq_t hours;
 
+    /* rounding takes fractions that are not reduced */
     mpq_init (hours);
-    exact_add_scaled (hours, seconds, 1, 3600);
+    mpq_set (hours, seconds);
+    mpz_mul_ui (mpq_denref (hours), mpq_denref (hours), 3600);
     text = exact_text (hours, 6);
     mpq_clear (hours);
     return text;

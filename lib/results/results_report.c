@@ -194,7 +194,7 @@ static struct whole *whole_of (struct adding *a, const statement_job_t *job)
 
     memset (&key, 0, sizeof (key));
     key.id_job = job->id_job;
-    key.cluster = job->cluster;
+    key.cluster = job->group->cluster;
     HASH_FIND (hh, a->wholes, &key, sizeof (key), whole);
     if (!whole) {
         whole = xcalloc (1, sizeof (*whole));
@@ -222,18 +222,18 @@ static bool has_units (const struct adding *a, const statement_job_t *job)
     produced_unit_t unit;
     size_t cursor = 0;
 
-    return produced_units_next (a->units, job->cluster, job->id_job, &cursor,
-                                &unit);
+    return produced_units_next (a->units, job->group->cluster, job->id_job,
+                                &cursor, &unit);
 }
 
 static void fill_keys (const struct adding *a, const statement_job_t *job,
                        row_t *row)
 {
     for (size_t i = 0; i < KEYS; i++)
-        *place_of (row, i)
-            = (char *)(keys[i].key == KEY_MONTH     ? a->month
-                       : keys[i].key == KEY_CLUSTER ? job->cluster
-                                                    : job->text[keys[i].text]);
+        *place_of (row, i) = (char *)(keys[i].key == KEY_MONTH ? a->month
+                                      : keys[i].key == KEY_CLUSTER
+                                          ? job->group->cluster
+                                          : job->group->text[keys[i].text]);
 }
 
 static bool share_passes (const report_query_t *query, const row_t *row)
@@ -309,7 +309,7 @@ static void add_share (struct adding *a, const job_share_t *share)
     const statement_job_t *job = share->job;
     struct whole *whole = whole_of (a, job);
     GL_AUTOFREE char *name
-        = xasprintf ("%s/%" PRIu64, job->cluster, job->id_job);
+        = xasprintf ("%s/%" PRIu64, job->group->cluster, job->id_job);
     produced_unit_t unit;
     size_t cursor = 0;
     row_t row = {.job = name};
@@ -319,9 +319,9 @@ static void add_share (struct adding *a, const job_share_t *share)
     fill_keys (a, job, &row);
     if (share_passes (a->r->query, &row)) {
         mpz_set (row.amount, share->units);
-        if (!site_pool_of_cpus (a->r->query->site, job->text[JOB_POOL]))
+        if (!site_pool_of_cpus (a->r->query->site, job->group->text[JOB_POOL]))
             mpq_set (row.gpu_seconds, job->gpu_seconds);
-        while (produced_units_next (a->units, job->cluster, job->id_job,
+        while (produced_units_next (a->units, job->group->cluster, job->id_job,
                                     &cursor, &unit))
             add_unit (a, &row, &unit, whole, job);
         move_sum (a, &row);

@@ -20,9 +20,9 @@ struct parts {
 
 static bool is_of (const statement_job_t *job, const group_t *group)
 {
-    return text_same (job->text[JOB_POOL], group->key[0])
-           && text_same (job->text[JOB_QOS], group->key[1])
-           && text_same (job->text[JOB_PROFILE], group->key[2]);
+    return text_same (job->group->text[JOB_POOL], group->key[0])
+           && text_same (job->group->text[JOB_QOS], group->key[1])
+           && text_same (job->group->text[JOB_PROFILE], group->key[2]);
 }
 
 static struct parts parts_of (const page_t *page, const group_t *group)
@@ -83,13 +83,13 @@ static int by_amount (const void *a, const void *b)
     if (order == 0)
         order = mpq_cmp (y->job->gpu_seconds, x->job->gpu_seconds);
     if (order == 0)
-        order = strcmp (x->job->cluster, y->job->cluster);
+        order = strcmp (x->job->group->cluster, y->job->group->cluster);
     if (order == 0)
         order = (x->job->id_job > y->job->id_job)
                 - (x->job->id_job < y->job->id_job);
     for (size_t i = 0; i < JOB_TEXTS && order == 0; i++)
-        order = strcmp (x->job->text[i] ? x->job->text[i] : "",
-                        y->job->text[i] ? y->job->text[i] : "");
+        order = strcmp (x->job->group->text[i] ? x->job->group->text[i] : "",
+                        y->job->group->text[i] ? y->job->group->text[i] : "");
     return order;
 }
 
@@ -103,7 +103,8 @@ static void put_text (page_t *page, statement_at_t at, const char *text,
 static void put_amount (page_t *page, bool priced, const statement_job_t *of,
                         mpq_srcptr seconds, const mpz_t units)
 {
-    bool cpus = site_pool_of_cpus (page->s->query->site, of->text[JOB_POOL]);
+    bool cpus
+        = site_pool_of_cpus (page->s->query->site, of->group->text[JOB_POOL]);
 
     if (cpus && page->cpu_hours)
         report_put_hours (page->report, page->cpu_hours, seconds);
@@ -134,10 +135,10 @@ static void put_rows (page_t *page, const cube_t *rows,
     const size_t *row;
     size_t count;
 
-    *posting_key_at (&of, KEY_CLUSTER) = (char *)job->cluster;
-    *posting_key_at (&of, KEY_ACCOUNT) = (char *)job->text[JOB_ACCOUNT];
-    *posting_key_at (&of, KEY_PROJECT) = (char *)job->text[JOB_PROJECT];
-    *posting_key_at (&of, KEY_USER) = (char *)job->text[JOB_USER];
+    *posting_key_at (&of, KEY_CLUSTER) = (char *)job->group->cluster;
+    *posting_key_at (&of, KEY_ACCOUNT) = (char *)job->group->text[JOB_ACCOUNT];
+    *posting_key_at (&of, KEY_PROJECT) = (char *)job->group->text[JOB_PROJECT];
+    *posting_key_at (&of, KEY_USER) = (char *)job->group->text[JOB_USER];
     row = cube_members (rows, &of, &count);
     statement_put_rows (page, row, count);
 }
@@ -146,23 +147,23 @@ static void add_job (page_t *page, const struct part *part, const char *of,
                      const cube_t *rows, bool priced, size_t number)
 {
     const statement_job_t *job = part->job;
-    GL_AUTOFREE char *name
-        = xasprintf ("%s/%llu", job->cluster, (unsigned long long)job->id_job);
+    GL_AUTOFREE char *name = xasprintf ("%s/%llu", job->group->cluster,
+                                        (unsigned long long)job->id_job);
     BUFFER_AUTO command = BUFFER_INIT;
     char line[16];
 
     statement_begin_line (page, "jobs", 'J', number, line);
     report_put_text (page->report, AT_OF, of);
     report_put_text (page->report, AT_JOB, name);
-    put_text (page, AT_USER, job->text[JOB_USER], KEY_USER);
-    put_text (page, AT_PROJECT, job->text[JOB_PROJECT], KEY_PROJECT);
+    put_text (page, AT_USER, job->group->text[JOB_USER], KEY_USER);
+    put_text (page, AT_PROJECT, job->group->text[JOB_PROJECT], KEY_PROJECT);
     report_put_count (page->report, AT_DAYS,
                       (uint64_t)__builtin_popcount (job->days));
     put_amount (page, priced, job, job->gpu_seconds, part->units);
     put_rows (page, rows, job);
     buffer_printf (&command, "gpuledger explain %llu -M",
                    (unsigned long long)job->id_job);
-    shell_word (&command, job->cluster);
+    shell_word (&command, job->group->cluster);
     report_put_text (page->report, AT_SHOW, buffer_text (&command));
 }
 

@@ -14,7 +14,13 @@ struct word {
     UT_hash_handle hh;
 };
 
-/* Found by what it begins with, whose texts are kept ones. */
+/* Found by its texts, which are kept ones. */
+struct group {
+    statement_job_group_t group;
+    UT_hash_handle hh;
+};
+
+/* Found by what it begins with. */
 struct job {
     statement_job_t job;
     UT_hash_handle hh;
@@ -27,7 +33,8 @@ struct statement_jobs {
     bool all; /* of all teams */
     const zone_t *zone;
     struct word *words;
-    const char *last[JOB_TEXTS]; /* of the row before */
+    struct group *groups;
+    const statement_job_group_t *last; /* of the row before */
     struct job *jobs;
     const statement_job_t **list;
     size_t count, size;
@@ -78,6 +85,17 @@ static void free_jobs (statement_jobs_t *s)
     free (s->list);
 }
 
+static void free_groups (statement_jobs_t *s)
+{
+    struct group *group, *next;
+
+    HASH_ITER (hh, s->groups, group, next)
+    {
+        HASH_DEL (s->groups, group);
+        free (group);
+    }
+}
+
 void statement_jobs_free (statement_jobs_t *s)
 {
     struct word *word, *next;
@@ -85,6 +103,7 @@ void statement_jobs_free (statement_jobs_t *s)
     if (!s)
         return;
     free_jobs (s);
+    free_groups (s);
     HASH_ITER (hh, s->words, word, next)
     {
         HASH_DEL (s->words, word);
@@ -112,12 +131,40 @@ static const char *keep (statement_jobs_t *s, const char *text)
     return word->text;
 }
 
-const char *statement_jobs_text (const statement_jobs_t *s, const char *text)
+const statement_job_group_t *
+statement_jobs_group (const statement_jobs_t *s,
+                      const statement_job_group_t *like)
 {
-    struct word *word;
+    statement_job_group_t key = *like;
+    struct group *group;
 
-    HASH_FIND_STR (s->words, text, word);
-    return word ? word->text : NULL;
+    for (size_t i = 0; i <= JOB_TEXTS; i++) {
+        const char **text = i < JOB_TEXTS ? &key.text[i] : &key.cluster;
+        struct word *word;
+        if (!*text)
+            continue;
+        HASH_FIND_STR (s->words, *text, word);
+        if (!word)
+            return NULL;
+        *text = word->text;
+    }
+    HASH_FIND (hh, s->groups, &key, sizeof (key), group);
+    return group ? &group->group : NULL;
+}
+
+/* `key` has texts that are kept. */
+static const statement_job_group_t *
+keep_group (statement_jobs_t *s, const statement_job_group_t *key)
+{
+    struct group *group;
+
+    HASH_FIND (hh, s->groups, key, sizeof (*key), group);
+    if (!group) {
+        group = xcalloc (1, sizeof (*group));
+        group->group = *key;
+        HASH_ADD (hh, s->groups, group, sizeof (*key), group);
+    }
+    return &group->group;
 }
 
 /* Most texts are those of the row before. */
@@ -125,6 +172,25 @@ static const char *keep_next (statement_jobs_t *s, const char *last,
                               const char *text)
 {
     return last && text && !strcmp (last, text) ? last : keep (s, text);
+}
+
+static const statement_job_group_t *group_of (statement_jobs_t *s,
+                                              const line_item_t *row)
+{
+    const statement_job_group_t none = {.cluster = NULL};
+    const statement_job_group_t *last = s->last ? s->last : &none;
+    const char *const text[JOB_TEXTS]
+        = {row->pool,    row->qos,  row->profile, row->account,
+           row->project, row->user, row->team};
+    statement_job_group_t key;
+
+    for (size_t i = 0; i < JOB_TEXTS; i++)
+        key.text[i] = keep_next (s, last->text[i], text[i]);
+    key.cluster
+        = keep_next (s, last->cluster, row->cluster ? row->cluster : "");
+    if (!s->last || memcmp (&key, last, sizeof (key)) != 0)
+        s->last = keep_group (s, &key);
+    return s->last;
 }
 
 static struct job *add_job (statement_jobs_t *s, const statement_job_t *key)
@@ -145,15 +211,10 @@ static struct job *add_job (statement_jobs_t *s, const statement_job_t *key)
 
 static struct job *find_job (statement_jobs_t *s, const line_item_t *row)
 {
-    const char *const text[JOB_TEXTS]
-        = {row->pool,    row->qos,  row->profile, row->account,
-           row->project, row->user, row->team};
-    statement_job_t key = {.id_job = row->id_job};
+    const statement_job_t key
+        = {.group = group_of (s, row), .id_job = row->id_job};
     struct job *job;
 
-    for (size_t i = 0; i < JOB_TEXTS; i++)
-        key.text[i] = s->last[i] = keep_next (s, s->last[i], text[i]);
-    key.cluster = keep (s, row->cluster ? row->cluster : "");
     HASH_FIND (hh, s->jobs, &key, JOB_KEY, job);
     return job ? job : add_job (s, &key);
 }
@@ -213,7 +274,8 @@ void statement_jobs_add (statement_jobs_t *s, const line_item_t *row)
     mpz_add (job->job.billed, job->job.billed, row->billed);
     if (row->devices > job->job.devices)
         job->job.devices = (uint32_t)row->devices;
-    job->job.state = last_state (job->job.state, keep (s, row->state));
+    job->job.state = last_state (job->job.state,
+                                 keep_next (s, job->job.state, row->state));
 }
 
 const statement_job_t *const *statement_jobs_list (const statement_jobs_t *s,

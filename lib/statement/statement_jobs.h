@@ -50,10 +50,16 @@ typedef enum {
     JOB_TEXTS,
 } statement_job_text_t;
 
-/* A job, with all that it has of one combination of these. */
+/* What jobs that are charged as one have in common. Each is kept once: equal ones are the same
+ * pointer. */
 typedef struct {
     const char *text[JOB_TEXTS]; /* NULL: absent */
     const char *cluster;
+} statement_job_group_t;
+
+/* A job, with all that it has in one group. */
+typedef struct {
+    const statement_job_group_t *group;
     uint64_t id_job;  /* these tell it from others */
     uint32_t days;    /* bit N: on the Nth of the month */
     uint32_t devices; /* at most at a time */
@@ -83,10 +89,11 @@ void statement_jobs_add (statement_jobs_t *jobs, const line_item_t *row);
 const statement_job_t *const *statement_jobs_list (const statement_jobs_t *jobs,
                                                    size_t *ret_count);
 
-/* The copy of the text that jobs have: each text is kept once, so that equal texts of jobs
- * are the same pointer. NULL: no job has it. */
-const char *statement_jobs_text (const statement_jobs_t *jobs,
-                                 const char *text);
+/* The group with these texts, which need not be the kept ones. NULL: no job is of it. Texts
+ * too are kept once, so that equal ones of two groups are the same pointer. */
+const statement_job_group_t *
+statement_jobs_group (const statement_jobs_t *jobs,
+                      const statement_job_group_t *like);
 
 /* Of a total each job's part, initialised, in smallest units: in proportion to what was
  * billed of it, or where that is nothing to its time. The parts add up to the total; -1

@@ -31,24 +31,25 @@ static bool is_explained (const month_jobs_t *jobs, const statement_job_t *job)
 {
     return GL_ANY (jobs->job, jobs->count, it,
                    it->id_job == job->id_job
-                       && !strcmp (it->cluster, job->cluster));
+                       && !strcmp (it->cluster, job->group->cluster));
 }
 
 /* Their charges are computed alike. */
 static bool same_price (const statement_job_t *a, const statement_job_t *b)
 {
-    return text_same (a->text[JOB_POOL], b->text[JOB_POOL])
-           && text_same (a->text[JOB_QOS], b->text[JOB_QOS])
-           && text_same (a->text[JOB_PROFILE], b->text[JOB_PROFILE]);
+    return text_same (a->group->text[JOB_POOL], b->group->text[JOB_POOL])
+           && text_same (a->group->text[JOB_QOS], b->group->text[JOB_QOS])
+           && text_same (a->group->text[JOB_PROFILE],
+                         b->group->text[JOB_PROFILE]);
 }
 
 static void explain_later (month_jobs_t *jobs, const statement_job_t *job)
 {
-    const char *user = job->text[JOB_USER];
+    const char *user = job->group->text[JOB_USER];
 
     *GL_APPEND (jobs->job, jobs->count) = (explained_job_t){
-        xstrdup (job->cluster),
-        xstrdup (text_or_none (job->text[JOB_TEAM], KEY_TEAM)),
+        xstrdup (job->group->cluster),
+        xstrdup (text_or_none (job->group->text[JOB_TEAM], KEY_TEAM)),
         user ? xstrdup (user) : NULL, job->id_job};
 }
 
@@ -56,7 +57,7 @@ static void explain_later (month_jobs_t *jobs, const statement_job_t *job)
 static bool same_end (const statement_job_t *a, const statement_job_t *b)
 {
     return text_same (a->state, b->state)
-           && text_same (a->text[JOB_TEAM], b->text[JOB_TEAM]);
+           && text_same (a->group->text[JOB_TEAM], b->group->text[JOB_TEAM]);
 }
 
 static bool ended_badly (const statement_job_t *job)
@@ -133,19 +134,19 @@ static int add_top (struct top_jobs *top, const page_site_t *pages,
 {
     const statement_job_t *job = share->job;
     const char *user = page_user (
-        pages, text_or_none (job->text[JOB_USER], KEY_USER), error);
+        pages, text_or_none (job->group->text[JOB_USER], KEY_USER), error);
     GL_AUTOFREE char *amount
         = exact_units_text (share->units, site->currency_digits);
     GL_AUTOFREE char *hours = report_hours_text (job->gpu_seconds);
 
     if (!user)
         return -1;
-    top->item[top->count][0]
-        = xasprintf ("%s/%llu", job->cluster, (unsigned long long)job->id_job);
+    top->item[top->count][0] = xasprintf ("%s/%llu", job->group->cluster,
+                                          (unsigned long long)job->id_job);
     top->item[top->count++][1] = xasprintf (
         "%s %s; user %s, project %s, %s %s hours, %s", amount, site->currency,
-        user, text_or_none (job->text[JOB_PROJECT], KEY_PROJECT), hours,
-        site_pool_of_cpus (site, job->text[JOB_POOL]) ? "CPU" : "GPU",
+        user, text_or_none (job->group->text[JOB_PROJECT], KEY_PROJECT), hours,
+        site_pool_of_cpus (site, job->group->text[JOB_POOL]) ? "CPU" : "GPU",
         job->state ? job->state : "state not known");
     return 0;
 }
@@ -161,7 +162,7 @@ static int choose_top (month_jobs_t *jobs, const page_site_t *pages,
     struct top_jobs *top = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        const char *of = largest[i]->job->text[JOB_TEAM];
+        const char *of = largest[i]->job->group->text[JOB_TEAM];
         if (!top || of != team)
             top = top_of (jobs, team = of);
         if (top->count < TOP_JOBS && mpz_sgn (largest[i]->units) > 0

@@ -38,7 +38,7 @@ static const char *team_name (const char *team)
 
 static const char *text_of (const job_share_t *share, statement_job_text_t by)
 {
-    const char *text = share->job->text[by];
+    const char *text = share->job->group->text[by];
 
     return text ? text
                 : key_info (by == JOB_USER ? KEY_USER : KEY_PROJECT)->absent;
@@ -145,7 +145,7 @@ static int know_parts (struct writing *w, size_t part,
                        const job_share_t *const *share, size_t count,
                        gl_error_t *error)
 {
-    const char *team = team_name (share[0]->job->text[JOB_TEAM]);
+    const char *team = team_name (share[0]->job->group->text[JOB_TEAM]);
     GL_AUTOFREE char *page = parts_path (w, part, team);
     size_t section = 0;
 
@@ -464,7 +464,7 @@ static int write_parts (struct writing *w, size_t part,
                         const job_share_t *const *share, size_t count,
                         gl_error_t *error)
 {
-    const char *team = team_name (share[0]->job->text[JOB_TEAM]);
+    const char *team = team_name (share[0]->job->group->text[JOB_TEAM]);
     GL_AUTOFREE char *path = parts_path (w, part, team);
     const job_page_t jobs
         = {.query = statements_query (w->statements),

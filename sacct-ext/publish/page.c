@@ -39,12 +39,15 @@ void page_path_name (buffer_t *out, const char *name)
 {
     size_t begin = out->length;
 
-    for (const char *c = name; *c && out->length - begin < NAME_MAX_BYTES;
-         c++) {
-        if (is_plain (*c) || (*c == '.' && c != name))
-            buffer_add_char (out, *c);
-        else
-            buffer_printf (out, "=%02X", (unsigned char)*c);
+    for (const char *c = name; *c && out->length - begin < NAME_MAX_BYTES;) {
+        size_t room = NAME_MAX_BYTES - (out->length - begin), run = 0;
+        while (run < room
+               && (is_plain (c[run]) || (c[run] == '.' && c + run != name)))
+            run++;
+        buffer_add (out, c, run);
+        c += run;
+        if (run < room && *c)
+            buffer_printf (out, "=%02X", (unsigned char)*c++);
     }
     if (out->length - begin >= NAME_MAX_BYTES)
         buffer_printf (out, "=%016llx", (unsigned long long)digest_of (name));
@@ -109,14 +112,27 @@ char *page_path_decisions (const char *month)
     return xasprintf ("month/%s-decisions", month);
 }
 
+/* The length of the directories that both are in. */
+static size_t same_directories (const char *a, const char *b)
+{
+    size_t same = 0;
+
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '/')
+            same = i + 1;
+    return same;
+}
+
 /* From one page to another, or to a file where `ending` says so. */
 static void add_href (buffer_t *out, const char *from, const char *to,
                       const char *ending)
 {
-    for (const char *slash = strchr (from, '/'); slash;
+    size_t same = same_directories (from, to);
+
+    for (const char *slash = strchr (from + same, '/'); slash;
          slash = strchr (slash + 1, '/'))
         buffer_add_text (out, "../");
-    buffer_add_text (out, to);
+    buffer_add_text (out, to + same);
     buffer_add_text (out, ending);
 }
 
@@ -285,7 +301,8 @@ static char *to_job (const struct place *place, const report_t *report,
                      size_t row, const char *text)
 {
     const char *cluster = cell_of (report, row, "job_cluster");
-    GL_AUTOFREE char *name = cluster ? xasprintf ("%s/%s", cluster, text) : NULL;
+    GL_AUTOFREE char *name
+        = cluster ? xasprintf ("%s/%s", cluster, text) : NULL;
 
     /* of a month's million jobs few have a page */
     if (!known_as (place->site->jobs, name ? name : text))

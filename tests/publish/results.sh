@@ -40,13 +40,13 @@ result $? "months with units have a page: $(echo "$months" | tr '\n' ' ')"
 for month in $months; do
     lab report results --month "$month" --by team --csv >want && cmp want "site/month/$month-results.csv"
     result $? "$month: the page is the report"
-    grep -q "href=\"../month/$month-results.html\"" "site/month/$month.html"
+    grep -q "href=\"$month-results.html\"" "site/month/$month.html"
     result $? "$month: the month's page leads to it"
     for page in site/team/*/"$month-results.csv"; do
         team=$(basename "$(dirname "$page")")
         lab report results --month "$month" --by project --team "$team" --csv >want && cmp want "$page"
         result $? "$month: so is that of $team"
-        grep -q "href=\"../../team/$team/$month-results.html\"\|href=\"$month-results.html\"" "site/team/$team/$month.html"
+        grep -q "href=\"$month-results.html\"" "site/team/$team/$month.html"
         result $? "$month: the statement of $team leads to it"
     done
 done

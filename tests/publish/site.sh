@@ -64,7 +64,7 @@ done
 is "$(grep -o '<b>Note</b> [^<]*' site/team/vision/2026-10.html | head -n 1 | LC_ALL=C tr -cd '\1-\177' | cut -d . -f 1-4)" \
     "<b>Note</b> The amount due is 1787.76 USD less than for September2026. The largest cause is fewer hours: volume 1722.95 USD" \
     "its first note says why the amount changed"
-is "$(grep -o 'href="[^"]*/2026-10-[up][^"]*">Jobs by [^<]*' site/team/vision/2026-10.html | sed 's/.*>//' | paste -s -d ,)" \
+is "$(grep -o 'href="2026-10-[up][^"]*">Jobs by [^<]*' site/team/vision/2026-10.html | sed 's/.*>//' | paste -s -d ,)" \
     "Jobs by user,Jobs by project" "it leads to its jobs"
 # Of a statement: its largest jobs are those of the page by user; what would be cheaper is the part that
 # the QOS leaves of what is charged at the full list price; a published rate says who approved it. Each
@@ -104,7 +104,7 @@ lab report chargeback --month 2026-10 --by team --csv >want && cmp want site/mon
 result $? "the chargeback is that of the report"
 lab report waste --month 2026-10 --csv >want && cmp want site/month/2026-10-waste.csv
 result $? "the waste is that of the report"
-is "$(grep -o 'href="../month/2026-10-waste.html">[^<]*' site/month/2026-10.html | sed 's/.*>//; s/ language about.*//' | sort | tr '\n' ',')" \
+is "$(grep -o 'href="2026-10-waste.html">[^<]*' site/month/2026-10.html | sed 's/.*>//; s/ language about.*//' | sort | tr '\n' ',')" \
     "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: not known whether up,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
     "the amounts of waste on the month's page lead to it"
 cat >lead.py <<'END'
