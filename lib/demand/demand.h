@@ -45,5 +45,8 @@ void demand_add_day (demand_t *demand, const rollup_t *day);
 
 /* After the last fact. Yours: report_free(). */
 report_t *demand_make (demand_t *demand);
+/* How long jobs waited, of such a report, in a sentence: for another page. NULL: there were no
+ * jobs. Yours to free. */
+char *demand_waits_text (const report_t *report);
 
 #endif /* !GL_DEMAND_DEMAND_H */

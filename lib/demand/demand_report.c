@@ -606,6 +606,9 @@ static void add_peak_figure (const demand_page_t *p, const demand_pool_t *pool)
     report_figure (p->report, title, peak, of, COLUMN_TEXT);
 }
 
+static const char figure_half[] = "Half of the jobs waited at most";
+static const char figure_hours[] = "GPU hours waiting";
+
 static void add_figures (demand_page_t *p)
 {
     demand_t *d = p->d;
@@ -623,13 +626,31 @@ static void add_figures (demand_page_t *p)
                           (unsigned __int128)d->curve.running);
         GL_AUTOFREE char *part
             = xasprintf ("%s %% of the GPU hours that jobs had", share ? share : "-");
-        report_figure (p->report, "Half of the jobs waited at most", median, hint,
-                       COLUMN_TEXT);
-        report_figure (p->report, "GPU hours waiting", hours, part, COLUMN_TEXT);
+        report_figure (p->report, figure_half, median, hint, COLUMN_TEXT);
+        report_figure (p->report, figure_hours, hours, part, COLUMN_TEXT);
     }
     for (size_t i = 0; i < d->pool_count; i++)
         if (d->pool[i].curve.running > 0)
             add_peak_figure (p, &d->pool[i]);
+}
+
+static const report_figure_t *figure_of (const report_t *report,
+                                         const char *title)
+{
+    return GL_FIND (report->figure, report->figure_count, it,
+                    !strcmp (it->title, title));
+}
+
+char *demand_waits_text (const report_t *report)
+{
+    const report_figure_t *half = figure_of (report, figure_half);
+    const report_figure_t *hours = figure_of (report, figure_hours);
+
+    return half && hours
+               ? xasprintf ("Jobs waited for %s GPU hours, %s. Half of them "
+                            "waited at most %s.",
+                            hours->value, hours->hint, half->value)
+               : NULL;
 }
 
 static void add_notes (const demand_page_t *p)

@@ -248,6 +248,10 @@ static void add_figures (buffer_t *out, const report_t *report)
             buffer_add_text (out, "not known");
         buffer_add_text (out, "</dd><dd class=\"hint\">");
         add_text (out, figure->hint);
+        if (figure->sure) {
+            buffer_add_text (out, "</dd><dd class=\"hint\"><b>How sure</b> ");
+            add_text (out, figure->sure);
+        }
         buffer_add_text (out, "</dd></div>\n");
     }
     buffer_add_text (out, "</dl>\n");

@@ -111,6 +111,8 @@ static void put_figures (json_t *json, const report_t *report)
         json_string (json, "title", report->figure[i].title);
         json_string (json, "value", report->figure[i].value);
         json_string (json, "hint", report->figure[i].hint);
+        if (report->figure[i].sure)
+            json_string (json, "sure", report->figure[i].sure);
         json_end_object (json);
     }
     json_end_array (json);

@@ -429,13 +429,18 @@ static size_t figures_width (const report_t *report, size_t *ret_value)
     return title + 2 + *ret_value;
 }
 
-/* The hint in as many lines as it takes. `room`: its width; 0: no limit. */
+/* The hint, with how sure the figure is, in as many lines as it takes. `room`: its width; 0: no
+ * limit. */
 static void put_figure_lines (struct libscols_table *table,
                               const report_figure_t *figure, size_t room)
 {
     BUFFER_AUTO value = BUFFER_INIT;
+    GL_AUTOFREE char *sure
+        = figure->hint && figure->sure
+              ? xasprintf ("%s %s", figure->hint, figure->sure)
+              : NULL;
     struct libscols_line *line = new_line (table);
-    const char *next = figure->hint;
+    const char *next = sure ? sure : figure->hint;
 
     figure_value (figure, &value);
     put_figure (line, 0, figure->title);

@@ -225,14 +225,12 @@ static char *room_words (const moves_t *m, size_t from, const char *names,
 
 /* ---- verdicts ---- */
 
-static void say (plan_verdict_t *verdict, char *action, char *why,
-                 const char *certain)
+static void say (plan_verdict_t *verdict, char *action, char *why)
 {
     free (verdict->action);
     free (verdict->why);
     verdict->action = action;
-    verdict->why = xasprintf ("%s %s", why, certain);
-    free (why);
+    verdict->why = why;
 }
 
 /* False: they have no room. */
@@ -258,23 +256,20 @@ static bool move_to (moves_t *m, size_t from)
     GL_AUTOFREE char *room = room_words (
         m, from, names, one < m->to_count ? &m->pools[m->which[one]] : NULL,
         left);
-    GL_AUTOFREE char *certain = plan_certainty (m->v);
     GL_AUTOFREE char *action
         = xasprintf ("Move the work to %s and give the pool up.", names);
     say (&pool->verdict, plan_unless_short (m->v, action),
          xasprintf ("%s Jobs used %s. %s", pool->verdict.saving,
-                    pool->verdict.load, room),
-         certain);
+                    pool->verdict.load, room));
     pool->verdict.kept = m->at[from].gpus = 0;
     for (size_t i = 0; i < m->count; i++)
         if (m->at[i].takes && m->open[i]) { /* it stays */
             m->open[i] = false;
             GL_AUTOFREE char *takes
                 = xasprintf ("It is to take the work of %s.", name_of (pool));
-            say (
-                &m->pools[i].verdict, xstrdup ("Keep the pool."),
-                xasprintf ("Jobs used %s. %s", m->pools[i].verdict.load, takes),
-                certain);
+            say (&m->pools[i].verdict, xstrdup ("Keep the pool."),
+                 xasprintf ("Jobs used %s. %s", m->pools[i].verdict.load,
+                            takes));
         }
     if (pool->asked)
         report_note_pool (
@@ -288,7 +283,6 @@ static bool move_to (moves_t *m, size_t from)
 static void stay (moves_t *m, size_t from)
 {
     plan_pool_t *pool = &m->pools[from];
-    GL_AUTOFREE char *certain = plan_certainty (m->v);
     GL_AUTOFREE char *why
         = !pool->weights_known ? xstrdup (
               "Whether another pool has room for this work is unknown, "
@@ -300,8 +294,7 @@ static void stay (moves_t *m, size_t from)
          xasprintf (
              "Jobs used %s. %s With room elsewhere, giving it up would save "
              "up to %s a year.",
-             pool->verdict.load, why, pool->verdict.saved),
-         certain);
+             pool->verdict.load, why, pool->verdict.saved));
 }
 
 static void look (moves_t *m, size_t from)
@@ -371,11 +364,13 @@ void plan_say_verdicts (const plan_view_t *v, plan_pool_t *pools, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
         const plan_verdict_t *verdict = &pools[i].verdict;
+        report_figure_t *figure;
         if (!pools[i].asked || !verdict->action)
             continue;
         report_figure (v->report, name_of (&pools[i]), verdict->action,
                        verdict->why, COLUMN_WORDS);
-        v->report->figure[v->report->figure_count - 1].changes
-            = verdict->kept < pools[i].cost.gpus;
+        figure = &v->report->figure[v->report->figure_count - 1];
+        figure->sure = plan_certainty (v, &pools[i]);
+        figure->changes = verdict->kept < pools[i].cost.gpus;
     }
 }

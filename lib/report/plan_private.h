@@ -13,6 +13,7 @@ typedef struct {
     char *action; /* NULL: nothing is said of it */
     char *why;
     uint64_t kept; /* GPUs that the pool then has */
+    bool alone;    /* there is no price to rent GPUs to compare with */
     /* The pool is given up if others have room for its work (plan_move.c). */
     bool moves;
     char *load;   /* what jobs used of it */
@@ -163,8 +164,9 @@ void plan_verdict_unused (const plan_view_t *view);
  * is no price to compare with. */
 void plan_verdict_alone (const plan_view_t *view, bool done,
                          uint64_t peak_gpus);
-/* A sentence: what is measured, and for how long; yours to free. */
-char *plan_certainty (const plan_view_t *view);
+/* How sure the verdict is: for how long the pool was measured, and what is not known; yours to
+ * free. */
+char *plan_certainty (const plan_view_t *view, const plan_pool_t *pool);
 /* The action, which gives something up; after fewer months than three "if other months agree".
  * Yours to free. */
 char *plan_unless_short (const plan_view_t *view, const char *action);

@@ -8,10 +8,13 @@
 #include "base/memory.h"
 #include "report/plan_private.h"
 
+/* Months that have to agree before anything is given up. */
+#define MONTHS_ENOUGH 3
+
 /* "one month only (2026-10)", "12 months", "13 days only" */
-static char *measured_words (const plan_view_t *v)
+static char *measured_words (const plan_view_t *v, const plan_pool_t *pool)
 {
-    size_t months = v->pool->months, days = v->pool->hours / 24;
+    size_t months = pool->months, days = pool->hours / 24;
     char month[ZONE_STAMP_SIZE];
 
     if (months > 1)
@@ -27,18 +30,52 @@ static char *measured_words (const plan_view_t *v)
     return xasprintf ("%zu day%s only", days, days == 1 ? "" : "s");
 }
 
-char *plan_certainty (const plan_view_t *v)
-{
-    GL_AUTOFREE char *measured = measured_words (v);
+/* From this part of the capacity on, time of an unknown state is worth a word. */
+#define UNKNOWN_PERCENT 1
 
-    return xasprintf (
-        "This rests on the hours that jobs had in %s, and on the cost of a "
-        "year by the configuration.",
-        measured);
+static bool much_unknown (const capacity_sum_t *c)
+{
+    mpq_t percent;
+    bool is;
+
+    if (mpq_sgn (c->capacity) == 0)
+        return false;
+    mpq_init (percent);
+    mpq_div (percent, c->unknown, c->capacity);
+    mpz_mul_ui (mpq_numref (percent), mpq_numref (percent), 100);
+    is = mpq_cmp_ui (percent, UNKNOWN_PERCENT, 1) >= 0;
+    mpq_clear (percent);
+    return is;
 }
 
-/* Months that have to agree before anything is given up. */
-#define MONTHS_ENOUGH 3
+char *plan_certainty (const plan_view_t *v, const plan_pool_t *pool)
+{
+    GL_AUTOFREE char *measured = measured_words (v, pool);
+    const capacity_sum_t *c = &pool->capacity;
+    buffer_t out = BUFFER_INIT;
+
+    buffer_printf (&out,
+                   "This rests on the hours that jobs had in %s, and on the "
+                   "cost of a year by the configuration.",
+                   measured);
+    if (pool->months < MONTHS_ENOUGH)
+        buffer_printf (&out, " %d months that agree would be surer.",
+                       MONTHS_ENOUGH);
+    if (much_unknown (c)) {
+        GL_AUTOFREE char *percent
+            = report_percent_text (c->unknown, c->capacity);
+        buffer_printf (
+            &out,
+            " No source says of %s %% of the capacity whether it was "
+            "up: as far as it was down, jobs had fewer GPUs to use "
+            "than this counts.",
+            percent);
+    }
+    if (pool->verdict.alone)
+        buffer_add_text (&out, " Renting may cost less: there is no current "
+                               "price to compare with.");
+    return buffer_take (&out);
+}
 
 char *plan_unless_short (const plan_view_t *v, const char *action)
 {
@@ -98,10 +135,9 @@ void plan_verdict_say (const plan_view_t *v, const char *action,
                        const char *why, uint64_t kept)
 {
     plan_verdict_t *verdict = &v->pool->verdict;
-    GL_AUTOFREE char *certain = plan_certainty (v);
 
     verdict->action = xstrdup (action);
-    verdict->why = xasprintf ("%s %s", why, certain);
+    verdict->why = xstrdup (why);
     verdict->kept = kept;
 }
 
@@ -283,6 +319,7 @@ void plan_verdict_alone (const plan_view_t *v, bool done, uint64_t peak_gpus)
     uint64_t pool_gpus = v->pool->cost.gpus;
     load_t load;
 
+    v->pool->verdict.alone = true;
     load_make (&load, v, peak_gpus);
     if (!done)
         plan_verdict_say (v, "Find out what became of the GPUs.",

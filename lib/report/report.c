@@ -106,6 +106,7 @@ static void free_notes_and_totals (report_t *report)
         free (report->figure[i].title);
         free (report->figure[i].value);
         free (report->figure[i].hint);
+        free (report->figure[i].sure);
     }
     free (report->figure);
 }
@@ -194,6 +195,7 @@ void report_figure (report_t *report, const char *title, const char *value,
     figure->title = xstrdup (title);
     figure->value = xstrdup (value);
     figure->hint = xstrdup (hint);
+    figure->sure = NULL;
     figure->type = type;
     figure->changes = false;
 }

@@ -103,6 +103,7 @@ typedef struct {
     char *title;
     char *value; /* NULL: not known */
     char *hint;  /* what it is measured against; may be "" */
+    char *sure;  /* of a decision: how sure it is; NULL: nothing is said */
     column_type_t type;
     bool changes; /* a decision to give something up; else all stays */
 } report_figure_t;

@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/query_options.h"
+#include "demand/demand.h"
 #include "month/close.h"
 #include "month/closed_site.h"
 #include "month/month.h"
@@ -52,6 +53,7 @@ struct publishing {
     period_t last;             /* month that is complete */
     month_t *written;          /* the last one whose pages were written */
     bool foreseen;             /* there is a page of the demand */
+    char *waits; /* of the last month: how long jobs waited, from that page */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
     report_t *
         decisions; /* of the last month that is over; NULL: not made, or none */
@@ -581,7 +583,10 @@ static int write_demand (struct publishing *p)
     if (!p->foreseen)
         return CLI_OK;
     rc = p->of->report (p->cli, "demand", &query, &report);
-    return rc == CLI_OK ? write_made (p, "demand", "Demand", NULL, report) : rc;
+    if (rc != CLI_OK)
+        return rc;
+    p->waits = demand_waits_text (report);
+    return write_made (p, "demand", "Demand", NULL, report);
 }
 
 static bool has_pages (const struct publishing *p, const char *month)
@@ -684,7 +689,13 @@ static int add_verdicts (struct publishing *p, report_t *index)
         const report_figure_t *figure = &p->decisions->figure[i];
         GL_AUTOFREE char *text = verdict_text (p, figure);
         report_list_item (list, figure->title, text);
+        if (figure->sure) {
+            GL_AUTOFREE char *how = xasprintf ("%s: how sure", figure->title);
+            report_list_item (list, how, figure->sure);
+        }
     }
+    if (p->waits)
+        report_list_item (list, "Did jobs wait?", p->waits);
     return rc;
 }
 
@@ -806,6 +817,7 @@ static void done (struct publishing *p)
     report_free (p->earlier_decisions);
     query_options_done (&p->options);
     free (p->logo);
+    free (p->waits);
 }
 
 int publish_site (cli_t *cli, const publish_t *of)

@@ -148,9 +148,10 @@ def text(f):
     if ("give" in f["value"]) == ("give" in other):
         return f["value"] + " " + f["hint"]
     return f"Give nothing up yet: the months do not agree. 2026-10: {f['value']} 2026-09: {other} If later months agree: {f['hint']}"
-want = [t for f in last for t in (f["title"], text(f))]
+want = [t for f in last for t in (f["title"], text(f), f["title"] + ": how sure", f["sure"])]
+want += ["Did jobs wait?", "Jobs waited for 0.0 GPU hours, 0.00 % of the GPU hours that jobs had. Half of them waited at most 00:00:00."]
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").replace("2026-09", "September 2026").split()) for t in texts]
-print(bare(words) == bare(want), words[1].split(".")[0], words[3].split(".")[0], page.index('class="figures"') < page.index("Buy, rent or move") < page.index("<table"))
+print(bare(words) == bare(want), words[1].split(".")[0], words[5].split(".")[0], page.index('class="figures"') < page.index("Buy, rent or move") < page.index("<table"))
 END
 is "$(python3 box.py site/month/2026-09-decisions.json site/month/2026-10-decisions.json | tr '\302\240' ' ' | tr -s ' ')" \
     "True Buy nothing Give nothing up yet: the months do not agree True" "the index says what to buy and rent, as the page of decisions does"
