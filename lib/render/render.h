@@ -31,6 +31,10 @@ typedef struct {
 typedef bool (*render_href_f) (const void *arg, const report_t *report,
                                size_t row, size_t column, buffer_t *href);
 
+/* The same of the word of an item of a list. */
+typedef bool (*render_word_f) (const void *arg, const char *word,
+                               buffer_t *href);
+
 /* What surrounds an HTML page of a site. Everything is borrowed; NULL and 0: none. */
 typedef struct {
     const char *site;           /* the name of the site, on top of its pages */
@@ -42,6 +46,7 @@ typedef struct {
     size_t near_count;
     const char *definitions; /* the page that explains the words */
     render_href_f href;
+    render_word_f word;
     const void *arg;
 } render_frame_t;
 

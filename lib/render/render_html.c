@@ -533,8 +533,26 @@ static void add_words (buffer_t *out, const char *name, const char *value)
     buffer_add_char (out, '\n');
 }
 
+static void add_item (buffer_t *out, char *const item[2],
+                      const render_frame_t *frame)
+{
+    BUFFER_AUTO href = BUFFER_INIT;
+
+    if (!frame || !frame->word || !frame->word (frame->arg, item[0], &href)) {
+        add_words (out, item[0], item[1]);
+        return;
+    }
+    buffer_add_text (out, "<dt><a href=\"");
+    escape_html (out, buffer_text (&href));
+    buffer_add_text (out, "\">");
+    add_text (out, item[0]);
+    buffer_add_text (out, "</a></dt>");
+    add_element (out, "dd", item[1]);
+    buffer_add_char (out, '\n');
+}
+
 static void add_lists (buffer_t *out, const report_t *report,
-                       list_place_t place)
+                       list_place_t place, const render_frame_t *frame)
 {
     for (size_t i = 0; i < report->list_count; i++) {
         const report_list_t *list = &report->list[i];
@@ -544,7 +562,7 @@ static void add_lists (buffer_t *out, const report_t *report,
         add_element (out, "h2", list->title);
         buffer_add_text (out, "\n<dl class=\"words\">\n");
         for (size_t k = 0; k < list->item_count; k++)
-            add_words (out, list->item[k][0], list->item[k][1]);
+            add_item (out, list->item[k], frame);
         buffer_add_text (out, "</dl>\n</section>\n");
     }
 }
@@ -615,13 +633,13 @@ void render_html (const report_t *report, const render_options_t *options,
     add_head (out, report, frame);
     add_notes (out, report, NOTES_FIRST);
     add_figures (out, report);
-    add_lists (out, report, LIST_FIRST);
+    add_lists (out, report, LIST_FIRST, options->frame);
     if (!report->notes_last)
         add_notes (out, report, NOTES_OTHERS);
     if (!report->charts_last)
         add_charts (out, report);
     add_tables (out, report, frame);
-    add_lists (out, report, LIST_ANSWER);
+    add_lists (out, report, LIST_ANSWER, options->frame);
     if (report->charts_last)
         add_charts (out, report);
     if (report->notes_last)
@@ -629,7 +647,7 @@ void render_html (const report_t *report, const render_options_t *options,
     add_proofs (out, report);
     add_notes (out, report, NOTES_SOURCES);
     add_definitions (out, report, frame);
-    add_lists (out, report, LIST_LAST);
+    add_lists (out, report, LIST_LAST, options->frame);
     add_notes (out, report, NOTES_COMMANDS);
     add_foot (out, report);
 }

@@ -83,6 +83,11 @@ static const struct {
     {capacity, GL_ARRAY_SIZE (capacity)},
 };
 
+const waste_info_t *waste_of_loss (segment_loss_t loss)
+{
+    return losses[loss].word ? &losses[loss] : NULL;
+}
+
 const waste_info_t *waste_info (const char *word)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)

@@ -41,6 +41,8 @@ typedef struct {
     const char *remedy; /* what would have prevented it, a sentence or two */
 } waste_info_t;
 
+/* Of jobs that ended so; NULL: in a way that wastes nothing. */
+const waste_info_t *waste_of_loss (segment_loss_t loss);
 /* By `what` of a row, whose words are all known. */
 const waste_info_t *waste_info (const char *word);
 

@@ -10,14 +10,23 @@
 #include "report/heading.h"
 #include "site/kind.h"
 #include "site/segment.h"
+#include "waste/waste.h"
 
 #define TOP_JOBS 5
 
+/* Which lists a statement has. */
+enum { TOP_LARGEST, TOP_BAD, TOP_LISTS };
+
+/* A job, and what it is in words. */
+typedef struct {
+    char *(item[TOP_JOBS])[2];
+    size_t count;
+} top_list_t;
+
 /* The largest jobs of a team. */
 struct top_jobs {
-    char *team;                /* NULL: of no team */
-    char *(item[TOP_JOBS])[2]; /* the job, and what it is in words */
-    size_t count;
+    char *team; /* NULL: of no team */
+    top_list_t list[TOP_LISTS];
 };
 
 static const char *text_or_none (const char *text, key_id_t key)
@@ -60,15 +69,30 @@ static bool same_end (const statement_job_t *a, const statement_job_t *b)
            && text_same (a->group->text[JOB_TEAM], b->group->text[JOB_TEAM]);
 }
 
-static bool ended_badly (const statement_job_t *job)
+/* How it ended, if that was badly; else NULL. */
+static const waste_info_t *bad_end (const statement_job_t *job)
 {
     segment_t segment = {.id_job = job->id_job};
 
     return job->state
-           && segment_state_parse (job->state, strlen (job->state),
-                                   &segment.state)
-                  == 0
-           && segment_loss (&segment) != LOSS_NONE;
+                   && segment_state_parse (job->state, strlen (job->state),
+                                           &segment.state)
+                          == 0
+               ? waste_of_loss (segment_loss (&segment))
+               : NULL;
+}
+
+static bool ended_badly (const statement_job_t *job)
+{
+    return bad_end (job) != NULL;
+}
+
+/* It counts as waste: jobs that were cancelled may have been done. */
+static bool is_waste (const statement_job_t *job)
+{
+    const waste_info_t *bad = bad_end (job);
+
+    return bad && bad->group == WASTE_OF_JOBS;
 }
 
 static bool any_job (const statement_job_t *job)
@@ -127,10 +151,20 @@ static struct top_jobs *top_of (month_jobs_t *jobs, const char *team)
     return top;
 }
 
-/* "5942.64 USD, user cy, project corpus, 1650.7 GPU hours, COMPLETED" */
-static int add_top (struct top_jobs *top, const page_site_t *pages,
+static const struct {
+    const char *title;
+    bool (*fits) (const statement_job_t *job);
+} tops[TOP_LISTS] = {
+    [TOP_LARGEST] = {"Largest jobs", any_job},
+    [TOP_BAD]
+    = {"Jobs that ended badly, and what would have prevented it", is_waste},
+};
+
+/* "5942.64 USD; user cy, project corpus, 1650.7 GPU hours, COMPLETED", and of the others what
+ * would have prevented it. */
+static int add_top (top_list_t *top, const page_site_t *pages,
                     const site_t *site, const job_share_t *share,
-                    gl_error_t *error)
+                    const char *remedy, gl_error_t *error)
 {
     const statement_job_t *job = share->job;
     const char *user = page_user (
@@ -144,10 +178,12 @@ static int add_top (struct top_jobs *top, const page_site_t *pages,
     top->item[top->count][0] = xasprintf ("%s/%llu", job->group->cluster,
                                           (unsigned long long)job->id_job);
     top->item[top->count++][1] = xasprintf (
-        "%s %s; user %s, project %s, %s %s hours, %s", amount, site->currency,
-        user, text_or_none (job->group->text[JOB_PROJECT], KEY_PROJECT), hours,
+        "%s %s; user %s, project %s, %s %s hours, %s%s%s", amount,
+        site->currency, user,
+        text_or_none (job->group->text[JOB_PROJECT], KEY_PROJECT), hours,
         site_pool_of_cpus (site, job->group->text[JOB_POOL]) ? "CPU" : "GPU",
-        job->state ? job->state : "state not known");
+        job->state ? job->state : "state not known", remedy ? ". " : "",
+        remedy ? remedy : "");
     return 0;
 }
 
@@ -165,9 +201,16 @@ static int choose_top (month_jobs_t *jobs, const page_site_t *pages,
         const char *of = largest[i]->job->group->text[JOB_TEAM];
         if (!top || of != team)
             top = top_of (jobs, team = of);
-        if (top->count < TOP_JOBS && mpz_sgn (largest[i]->units) > 0
-            && add_top (top, pages, site, largest[i], error) < 0)
-            return -1;
+        for (size_t k = 0; k < TOP_LISTS; k++) {
+            const waste_info_t *bad
+                = k == TOP_BAD ? bad_end (largest[i]->job) : NULL;
+            if (top->list[k].count < TOP_JOBS && mpz_sgn (largest[i]->units) > 0
+                && tops[k].fits (largest[i]->job)
+                && add_top (&top->list[k], pages, site, largest[i],
+                            bad ? bad->remedy : NULL, error)
+                       < 0)
+                return -1;
+        }
     }
     return 0;
 }
@@ -177,14 +220,16 @@ void month_jobs_list (const month_jobs_t *jobs, const char *team,
 {
     const struct top_jobs *top
         = GL_FIND (jobs->top, jobs->top_count, it, text_same (it->team, team));
-    report_list_t *list;
 
-    if (!top || top->count == 0)
-        return;
-    list = report_list (report, "Largest jobs");
-    list->place = LIST_ANSWER;
-    for (size_t i = 0; i < top->count; i++)
-        report_list_item (list, top->item[i][0], top->item[i][1]);
+    for (size_t k = 0; top && k < TOP_LISTS; k++) {
+        report_list_t *list
+            = top->list[k].count ? report_list (report, tops[k].title) : NULL;
+        for (size_t i = 0; i < top->list[k].count; i++)
+            report_list_item (list, top->list[k].item[i][0],
+                              top->list[k].item[i][1]);
+        if (list)
+            list->place = LIST_ANSWER;
+    }
 }
 
 /* --- both --------------------------------------------------------------------------- */
@@ -200,10 +245,11 @@ int month_jobs_choose (month_jobs_t *jobs, const page_site_t *pages,
 static void free_top (struct top_jobs *top)
 {
     free (top->team);
-    for (size_t i = 0; i < top->count; i++) {
-        free (top->item[i][0]);
-        free (top->item[i][1]);
-    }
+    for (size_t k = 0; k < TOP_LISTS; k++)
+        for (size_t i = 0; i < top->list[k].count; i++) {
+            free (top->list[k].item[i][0]);
+            free (top->list[k].item[i][1]);
+        }
 }
 
 void month_jobs_clear (month_jobs_t *jobs)

@@ -408,6 +408,25 @@ static bool href (const void *arg, const report_t *report, size_t row,
     return true;
 }
 
+/* Jobs that have a page, pools and months. */
+static bool word_href (const void *arg, const char *word, buffer_t *out)
+{
+    const struct place *place = arg;
+    const char *job = known_as (place->site->jobs, word);
+    GL_AUTOFREE char *path = NULL;
+
+    if (job)
+        path = xstrdup (job);
+    else if (texts_have (pages_pools (place->site->pages), word))
+        path = page_path_pool (word);
+    else if (is_month (place->site->pages, word))
+        path = page_path_month (word);
+    if (!path || !strcmp (path, place->page->path) || !is_open (place, path))
+        return false;
+    add_href (out, place->page->path, path, job ? "" : ".html");
+    return true;
+}
+
 /* --- users ------------------------------------------------------------------------ */
 
 /* Whether the cell is the name of a user. */
@@ -520,6 +539,7 @@ static void frame_page (struct framed *f, const page_site_t *site,
                                 .trail = f->trail,
                                 .definitions = f->definitions,
                                 .href = href,
+                                .word = word_href,
                                 .arg = &f->place};
     if (strcmp (page->path, "index") != 0 && is_open (&f->place, "index"))
         add_trail (f, "GPU chargeback", href_to (page, "index", ".html"));
