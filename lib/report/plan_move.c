@@ -192,7 +192,7 @@ static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
     GL_AUTOFREE char *unused
         = left > 0 ? xasprintf ("at least %llu of its GPUs stay unused",
                                 (unsigned long long)left)
-                   : xstrdup ("in its fullest hour no GPU stays unused");
+                   : xstrdup ("all of its GPUs are in use in its busiest hour");
 
     if (!to)
         return xstrdup (

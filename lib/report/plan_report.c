@@ -223,11 +223,15 @@ static void add_use (plan_view_t *v)
                           "the capacity in the period is unknown.");
     for (size_t i = 0; i < v->made_count; i++) {
         mpq_srcptr value = values_get (&v->values, v->made[i]->id);
+        bool unused = strcmp (v->made[i]->id, "unused") == 0;
+        bool unknown = unused && mpq_sgn (p->capacity.unknown) > 0;
+        GL_AUTOFREE char *title = xasprintf (
+            "%s%s", v->made[i]->title, unknown ? ", as far as known" : "");
         if (!value)
             continue;
-        plan_row (v, v->made[i]->title);
+        plan_row (v, title);
         plan_put (v, PLAN_PERCENT, value);
-        if (strcmp (v->made[i]->id, "unused") == 0)
+        if (unused)
             add_rest (v);
     }
     if (!p->weights_known)

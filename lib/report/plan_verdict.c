@@ -55,12 +55,11 @@ char *plan_certainty (const plan_view_t *v, const plan_pool_t *pool)
     buffer_t out = BUFFER_INIT;
 
     buffer_printf (&out,
-                   "This rests on the hours that jobs had in %s, and on the "
-                   "cost of a year by the configuration.",
+                   "The figures rest on the hours that jobs had in %s, and on "
+                   "the cost of a year by the configuration.",
                    measured);
     if (pool->months < MONTHS_ENOUGH)
-        buffer_printf (&out, " %d months that agree would be surer.",
-                       MONTHS_ENOUGH);
+        buffer_add_text (&out, " Three months that agree would be surer.");
     if (much_unknown (c)) {
         GL_AUTOFREE char *percent
             = report_percent_text (c->unknown, c->capacity);

@@ -23,6 +23,7 @@
 #include "publish/month_pages.h"
 #include "publish/pdf.h"
 #include "publish/publish.h"
+#include "publish/verdicts.h"
 #include "render/render.h"
 #include "report/glossary.h"
 #include "site/project.h"
@@ -50,14 +51,15 @@ struct publishing {
     size_t month_count;
     page_site_t pages;
     char *logo;
-    period_t last;             /* month that is complete */
-    month_t *written;          /* the last one whose pages were written */
-    bool foreseen;             /* there is a page of the demand */
-    char *waits; /* of the last month: how long jobs waited, from that page */
+    period_t last;    /* month that is complete */
+    month_t *written; /* the last one whose pages were written */
+    bool foreseen;    /* there is a page of the demand */
+    char *waits; /* how long jobs waited, from that page; NULL: not known */
+    char waited[MONTH_SIZE];   /* in that month */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
     report_t *
         decisions; /* of the last month that is over; NULL: not made, or none */
-    report_t *earlier_decisions; /* of the month before it, likewise */
+    verdicts_t verdicts; /* of the month whose decisions were made last */
 };
 
 static int fail (const struct publishing *p, const gl_error_t *error)
@@ -384,14 +386,40 @@ static int make_decisions (struct publishing *p, const char *month,
     return rc;
 }
 
+/* Next to what the month before says. */
+static int decide (struct publishing *p, const struct known_month *month,
+                   report_t **ret_report)
+{
+    const struct known_month *before = month > p->month ? month - 1 : NULL;
+    verdicts_t own = {.item = NULL};
+    report_t *report = NULL;
+    int rc = CLI_OK;
+
+    if (before && strcmp (p->verdicts.month, before->name) != 0) {
+        rc = make_decisions (p, before->name, &report);
+        if (rc == CLI_OK)
+            verdicts_take (&p->verdicts, before->name, report);
+        report_free (GL_TAKE (report));
+    }
+    if (rc == CLI_OK)
+        rc = make_decisions (p, month->name, &report);
+    if (rc != CLI_OK)
+        return rc;
+    verdicts_take (&own, month->name, report);
+    if (before)
+        verdicts_compare (&p->verdicts, month->name, report);
+    verdicts_clear (&p->verdicts);
+    p->verdicts = own;
+    *ret_report = report;
+    return CLI_OK;
+}
+
 /* Those of the last month that has them, once; they are not made again where its page was. */
 static int know_decisions (struct publishing *p)
 {
     const struct known_month *last = last_decided (p);
 
-    return !last || p->decisions
-               ? CLI_OK
-               : make_decisions (p, last->name, &p->decisions);
+    return !last || p->decisions ? CLI_OK : decide (p, last, &p->decisions);
 }
 
 /* The demand of the month, and prices as they were known at its closing, or now. */
@@ -464,18 +492,14 @@ static int write_month (struct publishing *p, size_t index)
     pages.earlier = pages_months (p->pages.pages, &count);
     query.by.count = 0;
     if (rc == CLI_OK)
-        rc = earlier ? make_decisions (p, known->name, &own)
-                     : know_decisions (p);
+        rc = earlier ? decide (p, known, &own) : know_decisions (p);
     pages.decisions = earlier ? own : p->decisions;
     pages.decided_month = earlier ? known->name : last ? last->name : NULL;
     if (rc == CLI_OK && month_pages_write (&pages, &error) < 0)
         rc = fail (p, &error);
     if (rc == CLI_OK && pages.decided)
         rc = write_decisions (p, &pages, earlier ? own : p->decisions);
-    if (earlier && known + 1 == last && !p->earlier_decisions)
-        p->earlier_decisions = own;
-    else
-        report_free (own);
+    report_free (own);
     query_options_done (&options);
     return rc;
 }
@@ -533,6 +557,32 @@ static int write_teams (struct publishing *p)
     return rc;
 }
 
+/* Yours to free. */
+static char *verdict_text (const report_figure_t *figure)
+{
+    return xasprintf ("%s %s", figure->value, figure->hint);
+}
+
+static void add_verdict (const struct publishing *p, const char *pool,
+                         report_t *report)
+{
+    const report_t *decisions = p->decisions;
+    const report_figure_t *figure
+        = !decisions ? NULL
+                     : GL_FIND (decisions->figure, decisions->figure_count, it,
+                                !strcmp (it->title, pool));
+    report_list_t *list;
+
+    if (!figure)
+        return;
+    GL_AUTOFREE char *text = verdict_text (figure);
+    list = report_list (report, "What to do with the pool");
+    list->place = LIST_FIRST;
+    report_list_item (list, last_decided (p)->name, text);
+    if (figure->sure)
+        report_list_item (list, "How sure", figure->sure);
+}
+
 static int write_pools (struct publishing *p)
 {
     const text_list_t *pools = pages_pools (p->pages.pages);
@@ -541,15 +591,17 @@ static int write_pools (struct publishing *p)
         = last ? page_path_decisions (last->name) : NULL;
     const render_link_t near[]
         = {{"Utilization", "utilization"}, {"Decisions", decisions}};
-    int rc = CLI_OK;
+    int rc = know_decisions (p);
 
     for (size_t i = 0; i < pools->count && rc == CLI_OK; i++) {
         GL_AUTOFREE char *path = page_path_pool (pools->item[i]);
+        report_t *report = pages_pool (p->pages.pages, pools->item[i]);
         const page_t page = {.path = path,
                              .title = pools->item[i],
                              .near = near,
                              .near_count = decisions ? 2 : 1};
-        rc = write_page (p, &page, pages_pool (p->pages.pages, pools->item[i]));
+        add_verdict (p, pools->item[i], report);
+        rc = write_page (p, &page, report);
     }
     return rc;
 }
@@ -586,6 +638,7 @@ static int write_demand (struct publishing *p)
     if (rc != CLI_OK)
         return rc;
     p->waits = demand_waits_text (report);
+    periods_month_of (p->site, query.period.start, p->waited);
     return write_made (p, "demand", "Demand", NULL, report);
 }
 
@@ -644,42 +697,11 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 }
 
 /* Those of the page of decisions. */
-/* What to do with the pool by the last month, and by the one before it where that differs in
- * whether something is given up. Yours to free. */
-static char *verdict_text (const struct publishing *p,
-                           const report_figure_t *figure)
-{
-    const struct known_month *last = last_decided (p);
-    const report_t *earlier = p->earlier_decisions;
-    const report_figure_t *other
-        = !earlier ? NULL
-                   : GL_FIND (earlier->figure, earlier->figure_count, it,
-                              !strcmp (it->title, figure->title));
-
-    return other && other->changes != figure->changes
-               ? xasprintf ("Give nothing up yet: the months do not agree. %s: "
-                            "%s %s: %s If later months agree: %s",
-                            last->name, figure->value, last[-1].name,
-                            other->value, figure->hint)
-               : xasprintf ("%s %s", figure->value, figure->hint);
-}
-
-static int know_earlier_decisions (struct publishing *p)
-{
-    const struct known_month *last = last_decided (p);
-
-    return !last || last == p->month || p->earlier_decisions
-               ? CLI_OK
-               : make_decisions (p, last[-1].name, &p->earlier_decisions);
-}
-
 static int add_verdicts (struct publishing *p, report_t *index)
 {
     report_list_t *list;
     int rc = know_decisions (p);
 
-    if (rc == CLI_OK)
-        rc = know_earlier_decisions (p);
     if (rc != CLI_OK || !p->decisions || p->decisions->figure_count == 0)
         return rc;
     list = report_list (index,
@@ -687,15 +709,17 @@ static int add_verdicts (struct publishing *p, report_t *index)
     list->place = LIST_FIRST;
     for (size_t i = 0; i < p->decisions->figure_count; i++) {
         const report_figure_t *figure = &p->decisions->figure[i];
-        GL_AUTOFREE char *text = verdict_text (p, figure);
+        GL_AUTOFREE char *text = verdict_text (figure);
         report_list_item (list, figure->title, text);
         if (figure->sure) {
             GL_AUTOFREE char *how = xasprintf ("%s: how sure", figure->title);
             report_list_item (list, how, figure->sure);
         }
     }
-    if (p->waits)
-        report_list_item (list, "Did jobs wait?", p->waits);
+    if (p->waits) {
+        GL_AUTOFREE char *word = xasprintf ("Did jobs wait in %s?", p->waited);
+        report_list_item (list, word, p->waits);
+    }
     return rc;
 }
 
@@ -814,7 +838,7 @@ static void done (struct publishing *p)
     pseudonyms_free (p->pages.users);
     periods_free (p->periods);
     report_free (p->decisions);
-    report_free (p->earlier_decisions);
+    verdicts_clear (&p->verdicts);
     query_options_done (&p->options);
     free (p->logo);
     free (p->waits);

@@ -137,30 +137,40 @@ is "$(for from in index month/2026-09 month/2026-10 month/2026-11 month/2026-09-
     echo "$from: $(grep -o 'href="[^"]*decisions.html"' site/$from.html | grep -o '2026-[0-9]*' | tr '\n' ' ')"; done)" \
     "index: 2026-10 
 month/2026-09: 2026-09 
-month/2026-10: 2026-10 2026-10 
-month/2026-11: 2026-10 
+month/2026-10: 2026-10 
+month/2026-11: 
 month/2026-09-decisions: 2026-10 
 month/2026-10-decisions: 2026-09 " "the index, each month that is over, and the months next to it lead to them"
-# The box of the index has the sentences of the page of decisions, after its figures and before its tables;
-# where the month before gives nothing up, those of both.
+# The box of the index has the sentences of the page of decisions, after its figures and before its tables.
+# What gives something up waits until the month before says so, too.
 cat >box.py <<'END'
 import html, json, re, sys
 page = open("site/index.html", encoding="utf-8").read()
 box = page[page.index("Buy, rent or move"):].split("</section>")[0]
 words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
 earlier, last = [json.load(open(a))["figures"] for a in sys.argv[1:]]
-def text(f):
-    other = next(e["value"] for e in earlier if e["title"] == f["title"])
-    if ("give" in f["value"]) == ("give" in other):
-        return f["value"] + " " + f["hint"]
-    return f"Give nothing up yet: the months do not agree. 2026-10: {f['value']} 2026-09: {other} If later months agree: {f['hint']}"
-want = [t for f in last for t in (f["title"], text(f), f["title"] + ": how sure", f["sure"])]
-want += ["Did jobs wait?", "Jobs waited for 0.0 GPU hours, 0.00 % of the GPU hours that jobs had. Half of them waited at most 00:00:00."]
+want = [t for f in last for t in (f["title"], f["value"] + " " + f["hint"], f["title"] + ": how sure", f["sure"])]
+want += ["Did jobs wait in 2026-10?", "Jobs waited for 0.0 GPU hours, 0.00 % of the GPU hours that jobs had. Half of them waited at most 00:00:00."]
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").replace("2026-09", "September 2026").split()) for t in texts]
+for old, new in zip(earlier, last):
+    agree = "September 2026 says the same." if old["value"] == new["value"] else f"The months do not agree: 2026-09 says: {old['value']}"
+    assert bare([new["sure"]])[0].startswith(bare([agree])[0]), (old, new)
+assert "2026-10 says: Move the work to h100 and give the pool up, if other months agree. This saves" in last[1]["hint"], last
 print(bare(words) == bare(want), words[1].split(".")[0], words[5].split(".")[0], page.index('class="figures"') < page.index("Buy, rent or move") < page.index("<table"))
 END
 is "$(python3 box.py site/month/2026-09-decisions.json site/month/2026-10-decisions.json | tr '\302\240' ' ' | tr -s ' ')" \
-    "True Buy nothing Give nothing up yet: the months do not agree True" "the index says what to buy and rent, as the page of decisions does"
+    "True Buy nothing Give nothing up yet True" "the index says what to buy and rent, as the page of decisions does, and whether the months agree"
+cat >pools.py <<'END'
+import html, json, re
+bare = lambda t: re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]*>", "", t))).replace("October 2026", "2026-10").replace("September 2026", "2026-09").replace(" ", "")
+for f in json.load(open("site/month/2026-10-decisions.json"))["figures"]:
+    page = open(f"site/pool/{f['title']}.html", encoding="utf-8").read()
+    box = page[page.index("What to do with the pool"):].split("</section>")[0]
+    assert bare(f["value"])[:-1] in bare(box) and bare(f["hint"]) in bare(box), f
+    assert bare("How sure" + f["sure"]) in bare(box), f
+END
+python3 pools.py
+result $? "and so does the page of each pool, and how sure that is"
 sed '/<h2>For administrators/,$d' site/month/2026-10-decisions.html | sed '1,/<body/d; s/<[^>]*>//g' >body
 ! grep -e ' --[a-z]' -e "gpuledger report" body
 result $? "the page of decisions has commands in its foot note alone"
@@ -169,11 +179,18 @@ result $? "so is the utilization"
 is "$(jq -r '.figures[] | "\(.title) \(.value)"' site/utilization.json | head -n 4 | paste -sd,)" \
     "Allocated 63.56 %,Idle at least 0.33 %,Out of service at least 0.00 %,Unknown 36.11 %" \
     "what is unknown has a tile, and is neither idle nor out of service"
+grep -q 'Change the MIG layout of slices' site/month/2026-10.html && ! grep 'slices: ' site/month/2026-10.html | grep 'Decisions says why'
+result $? "until months agree, the month's advice is that of its waste"
 # A pool that is to be given up gets no second advice, and that one leads to where it comes from.
-grep 'slices: Move the work to h100 and give the pool up, if other months agree. Decisions says why' site/month/2026-10.html | grep -q 'href="[^"]*2026-10-decisions.html"' &&
-    ! grep -q 'Change the MIG layout of slices' site/month/2026-10.html
+sed 's/g\[001-002\]/g[001-004]/; s/units: 2, price: 425000/units: 4, price: 425000/' site.yaml >more.yaml
+agree () { "$program" --quiet --config more.yaml --store sqlite:agree.db "$@"; }
+agree init && agree import --cluster lab --as-of 2026-11-05T05:00:00Z jobs.json && agree publish agree
+is "$(jq -r '.figures[1] | .value, .sure' agree/month/2026-10-decisions.json | cut -d . -f 1 | paste -s -d :)" \
+    "Move the work to h100 and give the pool up, if other months agree:2026-09 says the same" "where h100 has room in both months, they agree"
+grep 'slices: Move the work to h100 and give the pool up, if other months agree. Decisions says why' agree/month/2026-10.html | grep -q 'href="[^"]*2026-10-decisions.html"' &&
+    ! grep -q 'Change the MIG layout of slices' agree/month/2026-10.html
 result $? "the month's advice on a pool is that of its decisions, and leads there"
-grep 'slices: Move the work to h100 and give the pool up, if other months agree. Decisions of the last full month says why' site/month/2026-11.html |
+grep 'slices: Move the work to h100 and give the pool up, if other months agree. Decisions of the last full month says why' agree/month/2026-11.html |
     grep -q 'href="[^"]*2026-10-decisions.html"'
 result $? "a month that is not over repeats those of the last full month"
 grep -q 'href="month/2026-10-waste.html">Waste' site/index.html

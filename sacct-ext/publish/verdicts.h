@@ -1,0 +1,29 @@
+/*
+ * verdicts.h: what the decisions of a month (report/plan.h) say of each pool, next to what those
+ * of the month before say: every page that has the decisions says the same.
+ *
+ * Pure. An object belongs to one thread.
+ */
+#ifndef GL_PUBLISH_VERDICTS_H
+#define GL_PUBLISH_VERDICTS_H
+
+#include "month/periods.h"
+#include "report/report.h"
+
+/* Of a month by itself. Begins as zeros; verdicts_clear() frees it. */
+typedef struct {
+    char month[MONTH_SIZE]; /* "": of none */
+    struct verdict *item;
+    size_t count;
+} verdicts_t;
+
+/* What the figures of the report say, in place of what was there. */
+void verdicts_take (verdicts_t *verdicts, const char *month,
+                    const report_t *decisions);
+/* Says in the figures of `month` whether the month before agrees. What gives something up waits
+ * until it does. */
+void verdicts_compare (const verdicts_t *before, const char *month,
+                       report_t *decisions);
+void verdicts_clear (verdicts_t *verdicts);
+
+#endif /* !GL_PUBLISH_VERDICTS_H */
