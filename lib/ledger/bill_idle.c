@@ -159,41 +159,78 @@ static bool is_charge (const void *row, void *arg)
     return posting->kind == BILL_CHARGE && posting->pool;
 }
 
-cube_t *bill_pool_prices (const bill_t *bill)
+cube_t *bill_time_prices (const bill_t *bill)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
-    cube_t *prices = cube_new (&bill_fields[BILL_POSTINGS], "pool");
+    cube_t *prices = cube_new (&bill_fields[BILL_POSTINGS], "pool,qos,profile");
 
     cube_where_wanted (prices, is_charge, NULL);
     cube_add_list (prices, rows, count);
     return prices;
 }
 
-bool bill_time_exact (const cube_t *prices, const char *pool,
+static bool value_at (mpz_srcptr list_units, mpq_srcptr priced_seconds,
                       mpq_srcptr gpu_seconds, mpq_t ret_units)
 {
-    const posting_t *sum
-        = cube_find (prices, &(posting_t){.pool = (char *)pool});
-
-    mpq_set_ui (ret_units, 0, 1);
-    if (!sum || mpq_sgn (sum->gpu_seconds) <= 0
-        || mpz_sgn (sum->list_units) <= 0)
+    if (mpq_sgn (priced_seconds) <= 0 || mpz_sgn (list_units) <= 0)
         return false;
-    mpq_set_z (ret_units, sum->list_units);
-    mpq_div (ret_units, ret_units, sum->gpu_seconds);
+    mpq_set_z (ret_units, list_units);
+    mpq_div (ret_units, ret_units, priced_seconds);
     mpq_mul (ret_units, ret_units, gpu_seconds);
     return true;
 }
 
-bool bill_time_value (const cube_t *prices, const char *pool,
+bool bill_pool_time_exact (cube_t *prices, const char *pool,
+                           mpq_srcptr gpu_seconds, mpq_t ret_units)
+{
+    bool is_priced;
+    mpq_t seconds;
+    mpz_t units;
+
+    mpz_init (units);
+    mpq_init (seconds);
+    mpq_set_ui (ret_units, 0, 1);
+    for (size_t i = 0; i < cube_count (prices); i++) {
+        const posting_t *row = cube_row (prices, i);
+        if (!text_same (row->pool, pool))
+            continue;
+        mpz_add (units, units, row->list_units);
+        mpq_add (seconds, seconds, row->gpu_seconds);
+    }
+    is_priced = value_at (units, seconds, gpu_seconds, ret_units);
+    mpq_clear (seconds);
+    mpz_clear (units);
+    return is_priced;
+}
+
+bool bill_time_exact (cube_t *prices, const bill_time_t *of,
+                      mpq_srcptr gpu_seconds, mpq_t ret_units)
+{
+    posting_t like = {.pool = (char *)of->pool, .profile = (char *)of->profile};
+    const posting_t *sum;
+    bool is_priced;
+
+    *posting_key_at (&like, KEY_QOS) = (char *)of->qos;
+    sum = cube_find (prices, &like);
+    mpq_set_ui (ret_units, 0, 1);
+    if (sum
+        && value_at (sum->list_units, sum->gpu_seconds, gpu_seconds, ret_units))
+        return true;
+    is_priced = bill_pool_time_exact (prices, of->pool, gpu_seconds, ret_units);
+    if (sum && mpq_sgn (sum->gpu_seconds) > 0) /* it is free */
+        mpq_set_ui (ret_units, 0, 1);
+    return is_priced;
+}
+
+bool bill_time_value (cube_t *prices, const bill_time_t *of,
                       mpq_srcptr gpu_seconds, mpz_t ret_units)
 {
     bool is_priced;
     mpq_t value;
 
     mpq_init (value);
-    is_priced = bill_time_exact (prices, pool, gpu_seconds, value);
+    is_priced = bill_time_exact (prices, of, gpu_seconds, value);
     exact_round (ret_units, value, 0);
     mpq_clear (value);
     return is_priced;

@@ -35,8 +35,7 @@ bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
  * 0 for rows of other kinds. False, and 0, where the cost of the row's pool is not
  * known.
  */
-bool posting_margin (const bill_t *bill, const posting_t *row,
-                     mpq_t ret_units);
+bool posting_margin (const bill_t *bill, const posting_t *row, mpq_t ret_units);
 
 /* Its pool has a cost or a rate in its month; of a pool that the bill does not
  * have, it does. */
@@ -48,18 +47,30 @@ bool posting_has_cost (const bill_t *bill, const posting_t *row);
 bool posting_rated (const bill_t *bill, const posting_t *row);
 
 /*
- * The value of GPU time of jobs, such as idle time: of each pool, its list prices over
- * the hours that were charged, times the hours. The charges contain this value already:
+ * The value of GPU time of jobs, such as idle time: the list prices of all time that is
+ * charged alike, over its hours, times the hours. The charges contain this value already:
  * it is not a further charge.
  *
- * bill_pool_prices() sums up the pools, for cube_free(); false and 0: the pool is not
+ * bill_time_prices() sums up the charges, for cube_free(); false and 0: the pool is not
  * charged. In smallest units, exact or rounded.
  */
-cube_t *bill_pool_prices (const bill_t *bill);
-bool bill_time_exact (const cube_t *prices, const char *pool,
+cube_t *bill_time_prices (const bill_t *bill);
+
+/* What time is priced by; NULL: absent. Time that no charge is like has the average of its
+ * pool. */
+typedef struct {
+    const char *pool;
+    const char *qos;
+    const char *profile; /* of a MIG slice */
+} bill_time_t;
+
+bool bill_time_exact (cube_t *prices, const bill_time_t *of,
                       mpq_srcptr gpu_seconds, mpq_t ret_units);
-bool bill_time_value (const cube_t *prices, const char *pool,
+bool bill_time_value (cube_t *prices, const bill_time_t *of,
                       mpq_srcptr gpu_seconds, mpz_t ret_units);
+/* At the average of all time of the pool. */
+bool bill_pool_time_exact (cube_t *prices, const char *pool,
+                           mpq_srcptr gpu_seconds, mpq_t ret_units);
 
 /* The row is `team`'s (NULL: of no team), and no remainder. */
 bool posting_of (const posting_t *row, const char *team);

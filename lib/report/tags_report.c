@@ -98,7 +98,7 @@ void tags_report_begin_month (tags_report_t *t, const report_query_t *query,
     slice_keys_ask (&m->query);
     m->usage = usage_new (&m->query);
     *GL_APPEND (t->month, t->month_count) = m;
-    t->prices = bill_pool_prices (bill);
+    t->prices = bill_time_prices (bill);
 }
 
 void tags_report_end_month (tags_report_t *t)
@@ -145,8 +145,9 @@ static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
         mpq_set (row.unlabelled, row.seconds);
     if (t->untagged) {
         mpq_set (row.untagged, row.seconds);
-        if (row.keys.pool)
-            bill_time_exact (t->prices, row.keys.pool, row.seconds, row.value);
+        const bill_time_t of = {row.keys.pool, row.keys.qos, kind->profile};
+        if (of.pool)
+            bill_time_exact (t->prices, &of, row.seconds, row.value);
     }
     cube_add (t->rows, &row);
     fields_clear (&row_fields, &row);
@@ -208,7 +209,7 @@ static const column_info_t columns[AT_COUNT] = {
     {"untagged_pct", "Untagged %", COLUMN_PERCENT, false, false,
      "Untagged GPU hours as a percentage of all."},
     {"amount", "Amount", COLUMN_MONEY, false, false,
-     "The untagged GPU hours at the average list price of their pool."},
+     "The untagged GPU hours at the list price of their pool, QOS and slice."},
     {"currency", "Currency", COLUMN_TEXT, false, true,
      "The currency of the amount."},
     {"unlabelled_pct", "Without labels %", COLUMN_PERCENT, false, false,

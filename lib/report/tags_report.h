@@ -2,7 +2,7 @@
  * tags_report.h: report tags: GPU time without a project, or without the labels that the
  * site asks for (`policy.labels`), what it cost, and the tags that were changed.
  *
- * The amount is the time at the average list price of its pool, bill_time_exact(). Give
+ * The amount is the time at the list price of its pool, QOS and slice, bill_time_exact(). Give
  * it month after month: the month's bill, then all segments that touch it. Pure.
  */
 #ifndef GL_REPORT_TAGS_REPORT_H

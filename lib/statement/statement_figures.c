@@ -172,8 +172,8 @@ void statement_idle_list (page_t *page)
         GL_AUTOFREE char *amount = statement_money (page, idle->units);
         GL_AUTOFREE char *hours = report_hours_text (idle->gpu_seconds);
         GL_AUTOFREE char *text = xasprintf (
-            "%s GPU hours, %s %s at the average price of the pool, as far as "
-            "agents measured. The charges include them.",
+            "%s GPU hours, %s %s at their list price, as far as agents "
+            "measured. The charges include them.",
             hours, amount, page->s->query->site->currency);
         report_list_item (list, idle->pool, text);
     }

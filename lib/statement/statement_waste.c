@@ -134,8 +134,8 @@ void statement_waste_figure (page_t *page)
               ? xstrdup ("no job is known to have left GPUs idle or to have "
                          "ended badly")
           : amount
-              ? xasprintf ("%s at the average price of the pool: %s GPU "
-                           "hours, %s %% of yours%s",
+              ? xasprintf ("%s at their list price: %s GPU hours, %s %% of "
+                           "yours%s",
                            page->s->query->site->currency, hours, share,
                            largest)
               : xasprintf ("%s GPU hours, %s %% of yours, some of them in a "

@@ -7,7 +7,7 @@
 #include "carbon/carbon_page.h"
 #include "statement/summary_private.h"
 
-const char summary_usage_keys[] = "pool,team,project";
+const char summary_usage_keys[] = "pool,team,project,qos";
 
 /* --- small things ----------------------------------------------------------- */
 

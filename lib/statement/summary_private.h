@@ -9,7 +9,7 @@
 #include "waste/waste.h"
 
 /* Of summary_usage_keys. */
-enum { KEY_AT_POOL, KEY_AT_TEAM, KEY_AT_PROJECT };
+enum { KEY_AT_POOL, KEY_AT_TEAM, KEY_AT_PROJECT, KEY_AT_QOS };
 
 enum {
     AT_SECTION,

@@ -28,8 +28,8 @@ static char *tenths (const mpq_t seconds)
 /* Of jobs by pool and team; the amounts follow, once for each. */
 static void take_usage (page_t *page)
 {
-    cube_t *seconds = cube_new (&waste_rows, "what,pool,team");
-    cube_t *prices = bill_pool_prices (page->s->bill);
+    cube_t *seconds = cube_new (&waste_rows, WASTE_PRICED ",team");
+    cube_t *prices = bill_time_prices (page->s->bill);
     waste_t keys;
 
     fields_init (&waste_rows, &keys);
@@ -37,6 +37,7 @@ static void take_usage (page_t *page)
         const usage_cell_t *cell = &page->s->usage[i];
         keys.keys.pool = cell->key[KEY_AT_POOL];
         keys.keys.team = cell->key[KEY_AT_TEAM];
+        keys.keys.qos = cell->key[KEY_AT_QOS];
         for (size_t k = 0; keys.keys.pool && k < cell->part_count; k++)
             waste_take_part (seconds, &keys, &cell->part[k], WASTE_IDLE_AS_ONE);
     }
@@ -106,11 +107,12 @@ void summary_waste (page_t *page)
     fields_init (&waste_rows, &sum);
     cube_add_cube (classes, page->waste);
     cube_sort (classes, "-units");
-    report_section (page->report, "What was wasted",
-                    "Idle GPUs in jobs, and the rest of the time of jobs that "
-                    "ended badly: at the average price of a GPU hour of the "
-                    "pool. Capacity: the cost of time that no job had, whoever "
-                    "pays for it.");
+    report_section (
+        page->report, "What was wasted",
+        "Idle GPUs in jobs, and the rest of the time of jobs that "
+        "ended badly: at the list price of their pool, QOS and "
+        "slice. Capacity: the cost of time that no job had, whoever "
+        "pays for it.");
     put_group (page, classes, WASTE_OF_JOBS, &sum);
     put_group (page, classes, WASTE_OF_CAPACITY, &sum);
     put_total (page, &sum);

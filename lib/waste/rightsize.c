@@ -151,7 +151,7 @@ static void take_value (rightsize_t *r, struct family *f,
     mpq_inits (seconds, value, NULL);
     add (seconds, part->kind, part->gres_seconds, 1);
     mpq_add (f->seconds, f->seconds, seconds);
-    if (f->pool && bill_time_exact (r->prices, f->pool, seconds, value))
+    if (f->pool && bill_pool_time_exact (r->prices, f->pool, seconds, value))
         mpq_add (f->value, f->value, value);
     mpq_clears (seconds, value, NULL);
 }
@@ -263,7 +263,7 @@ static void take_prices (rightsize_t *r, const site_t *site)
         const site_pool_t *pool = &site->pools[i];
         struct price *price;
         if (pool->resource != RESOURCE_GPU
-            || !bill_time_exact (r->prices, pool->name, hour, value))
+            || !bill_pool_time_exact (r->prices, pool->name, hour, value))
             continue;
         price = price_of (r, pool->name);
         free (price->gpu);
@@ -284,7 +284,7 @@ void rightsize_begin_month (rightsize_t *r, const report_query_t *query,
     memcpy (m->query.by.id, keys, sizeof (keys));
     m->usage = usage_new (&m->query);
     *GL_APPEND (r->month, r->month_count) = m;
-    r->prices = bill_pool_prices (bill);
+    r->prices = bill_time_prices (bill);
     r->last_job = 0;
     take_prices (r, query->site);
 }

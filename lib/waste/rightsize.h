@@ -23,7 +23,7 @@
  * Thresholds: 70 % of memory, 60 % and 30 % of activity, 60 % of efficiency are the
  * field's rules of thumb (docs/guides/rightsize.md). What a family could save is a
  * range: its share of the GPU hours that were measured, and of all of them; in money by
- * bill_time_value(). A smaller GPU may be slower: then less is saved.
+ * bill_pool_time_exact(). A smaller GPU may be slower: then less is saved.
  *
  * Give it month after month, as waste_report.h says. Memory holds the families, of
  * which 20,000 have names of their own; further ones are not judged. Pure.

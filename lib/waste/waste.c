@@ -102,6 +102,7 @@ const waste_info_t *waste_info (const char *word)
 static const field_t fields[] = {
     FIELD ("what", NAME, waste_t, what),
     SLICE_KEY_FIELDS (waste_t),
+    FIELD ("profile", NAME, waste_t, profile),
     FIELD ("seconds", EXACT, waste_t, seconds),
     FIELD ("known", EXACT, waste_t, known),
     FIELD ("units", UNITS, waste_t, units),
@@ -140,6 +141,7 @@ void waste_each (const waste_t *keys, const usage_part_t *part,
         return;
     fields_init (&waste_rows, &c.row);
     c.row.keys = keys->keys;
+    c.row.profile = part->kind->profile;
     if (idle == WASTE_IDLE_AS_ONE)
         give_ms (&c, &idle_as_one, m->idle_ms);
     for (size_t i = 0; i < IDLE_CAUSES && idle == WASTE_IDLE_CAUSES; i++)
@@ -179,26 +181,33 @@ void waste_take_allocated (cube_t *allocated, const waste_t *keys,
     fields_clear (&waste_rows, &row);
 }
 
-/* The groups [first, end), of one cause and pool: their part of its amount. */
-static void share (cube_t *seconds, size_t first, size_t end,
-                   const cube_t *prices, mpz_t *ret_units)
+bill_time_t waste_time (const waste_t *row)
+{
+    return (bill_time_t){row->keys.pool, row->keys.qos, row->profile};
+}
+
+/* The groups [first, end), of one cause and price: their part of its amount. */
+static void share (cube_t *seconds, size_t first, size_t end, cube_t *prices,
+                   mpz_t *ret_units)
 {
     size_t count = end - first;
     GL_AUTOFREE mpq_t *part = xcalloc (count, sizeof (*part));
     gl_error_t error;
+    bill_time_t of;
     mpz_t total;
     waste_t sum;
 
     mpz_init (total);
     fields_init (&waste_rows, &sum);
     cube_sum (seconds, first, end, &sum);
-    if (sum.keys.pool)
-        bill_time_value (prices, sum.keys.pool, sum.seconds, total);
+    of = waste_time (&sum);
+    if (of.pool)
+        bill_time_value (prices, &of, sum.seconds, total);
     for (size_t i = 0; i < count; i++) {
         const waste_t *row = cube_row (seconds, first + i);
         mpq_init (part[i]);
-        if (sum.keys.pool)
-            bill_time_exact (prices, sum.keys.pool, row->seconds, part[i]);
+        if (of.pool)
+            bill_time_exact (prices, &of, row->seconds, part[i]);
     }
     if (exact_share (total, part, count, ret_units, &error) < 0)
         abort (); /* the total is their sum, rounded */
@@ -209,7 +218,7 @@ static void share (cube_t *seconds, size_t first, size_t end,
 }
 
 static void add_shared (cube_t *waste, cube_t *seconds, size_t first,
-                        size_t end, const cube_t *prices)
+                        size_t end, cube_t *prices)
 {
     GL_AUTOFREE mpz_t *units = xcalloc (end - first, sizeof (*units));
     waste_t row;
@@ -228,10 +237,10 @@ static void add_shared (cube_t *waste, cube_t *seconds, size_t first,
     fields_clear (&waste_rows, &row);
 }
 
-void waste_add_priced (cube_t *waste, cube_t *seconds, const cube_t *prices)
+void waste_add_priced (cube_t *waste, cube_t *seconds, cube_t *prices)
 {
     for (size_t i = 0, end; i < cube_count (seconds); i = end) {
-        end = cube_same (seconds, i, 2);
+        end = cube_same (seconds, i, 4);
         add_shared (waste, seconds, i, end, prices);
     }
 }

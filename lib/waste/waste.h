@@ -4,9 +4,9 @@
  *
  * Time of jobs counts once. Idle time, which agents measured, comes first, by its
  * causes (idle_cause_t of evidence/evidence.h); the rest of the time of a job that ended
- * badly counts by how it ended (segment_loss_t of site/segment.h). Its price is the
- * average list price of a GPU hour of its pool in the month, bill_time_value(). Time
- * that was not measured is not idle.
+ * badly counts by how it ended (segment_loss_t of site/segment.h). Its price is the list
+ * price of its pool, QOS and slice in the month, bill_time_value(). Time that was not
+ * measured is not idle.
  *
  * Capacity that no job had counts by the class of its time (money/charge.h), at its
  * cost.
@@ -23,6 +23,7 @@
 #include <stdbool.h>
 
 #include "ledger/bill.h"
+#include "ledger/bill_idle.h"
 #include "ledger/cube.h"
 #include "ledger/slice_keys.h"
 #include "usage/usage.h"
@@ -56,10 +57,11 @@ typedef enum {
 typedef struct {
     const char *what; /* a word; NULL: all allocated time */
     slice_keys_t keys;
-    mpq_t seconds; /* of physical GPUs */
-    mpq_t known;   /* of all allocated time: for which it is known whether GPUs
+    const char *profile; /* of a MIG slice */
+    mpq_t seconds;       /* of physical GPUs */
+    mpq_t known; /* of all allocated time: for which it is known whether GPUs
                       were idle */
-    mpz_t units;   /* in smallest units; 0: not known */
+    mpz_t units; /* in smallest units; 0: not known */
 } waste_t;
 extern const fields_t waste_rows;
 
@@ -74,11 +76,14 @@ void waste_take_part (cube_t *waste, const waste_t *keys,
 /* Adds all time of the part, and how much of it is known. */
 void waste_take_allocated (cube_t *allocated, const waste_t *keys,
                            const usage_part_t *part);
-/* Adds the groups of `seconds`, whose first keys are what and pool, of one month, with
- * their prices. The amount of a cause and pool is rounded once and shared by hours, so
- * that sums are the same however they are grouped. `prices`: bill_pool_prices() of the
- * month. */
-void waste_add_priced (cube_t *waste, cube_t *seconds, const cube_t *prices);
+/* The first keys of a cube of time that is to be priced. */
+#define WASTE_PRICED "what,pool,qos,profile"
+/* What the row is priced by. */
+bill_time_t waste_time (const waste_t *row);
+/* Adds the groups of `seconds`, whose first keys are WASTE_PRICED, of one month, with their
+ * prices. The amount of a cause at a price is rounded once and shared by hours, so that sums
+ * are the same however they are grouped. `prices`: bill_time_prices() of the month. */
+void waste_add_priced (cube_t *waste, cube_t *seconds, cube_t *prices);
 /* Adds the capacity of the bill that no job had. */
 void waste_take_capacity (cube_t *waste, const bill_t *bill);
 

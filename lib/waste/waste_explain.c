@@ -9,7 +9,7 @@
 #define HOUR_DIGITS 6
 
 struct making {
-    cube_t *waste; /* by what and pool */
+    cube_t *waste; /* by WASTE_PRICED */
     waste_t all;
 };
 
@@ -43,9 +43,20 @@ static void put_hours (explain_step_t *step, const char *name,
     mpq_clears (hours, hour, NULL);
 }
 
-static void put_cause (explain_step_t *step, const site_t *site,
-                       const cube_t *prices, const waste_t *row,
-                       mpz_t ret_units)
+static bool is_priced (cube_t *prices, const waste_t *row)
+{
+    bool is;
+    mpq_t value;
+
+    mpq_init (value);
+    is = bill_pool_time_exact (prices, row->keys.pool, row->seconds, value);
+    mpq_clear (value);
+    return is;
+}
+
+/* Adds the amount to `sum`, if it counts. */
+static void put_cause (explain_step_t *step, const site_t *site, cube_t *prices,
+                       const waste_t *row, mpz_t sum)
 {
     const waste_info_t *info = waste_info (row->what);
     bool counts = info->group == WASTE_OF_JOBS;
@@ -58,15 +69,14 @@ static void put_cause (explain_step_t *step, const site_t *site,
     GL_AUTOFREE char *amount = xasprintf ("their value, %s", site->currency);
 
     put_hours (step, hours_name, title, row->seconds);
-    if (row->keys.pool
-        && bill_time_value (prices, row->keys.pool, row->seconds, ret_units))
+    if (row->keys.pool && is_priced (prices, row))
         explain_line (step, COLUMN_MONEY, amount_name, amount,
-                      exact_units_text (ret_units, site->currency_digits));
-    if (counts)
-        explain_text (step, remedy_name, "what would have prevented it",
-                      info->remedy);
-    else
-        mpz_set_ui (ret_units, 0);
+                      exact_units_text (row->units, site->currency_digits));
+    if (!counts)
+        return;
+    explain_text (step, remedy_name, "what would have prevented it",
+                  info->remedy);
+    mpz_add (sum, sum, row->units);
 }
 
 static void put_step (explain_segment_t *to, const site_t *site,
@@ -74,22 +84,23 @@ static void put_step (explain_segment_t *to, const site_t *site,
 {
     explain_step_t *step
         = explain_step (to, "waste", xasprintf ("Wasted in %s", month));
-    cube_t *prices = bill_pool_prices (bill);
-    mpz_t units, sum;
+    cube_t *prices = bill_time_prices (bill);
+    cube_t *waste = cube_new (&waste_rows, "what,pool");
     waste_t wasted;
+    mpz_t sum;
 
-    mpz_inits (units, sum, NULL);
+    mpz_init (sum);
     fields_init (&waste_rows, &wasted);
     put_hours (step, "allocated_gpu_hours", "GPU hours allocated",
                m->all.seconds);
     explain_line (step, COLUMN_PERCENT, "known_pct",
                   "of which agents measured whether GPUs were idle, %",
                   report_coverage_text (m->all.known, m->all.seconds));
-    cube_sort (m->waste, "-seconds,what");
-    for (size_t i = 0; i < cube_count (m->waste); i++) {
-        const waste_t *row = cube_row (m->waste, i);
-        put_cause (step, site, prices, row, units);
-        mpz_add (sum, sum, units);
+    waste_add_priced (waste, m->waste, prices);
+    cube_sort (waste, "-seconds,what");
+    for (size_t i = 0; i < cube_count (waste); i++) {
+        const waste_t *row = cube_row (waste, i);
+        put_cause (step, site, prices, row, sum);
         if (waste_info (row->what)->group == WASTE_OF_JOBS)
             fields_add (&waste_rows, &wasted, row, 1);
     }
@@ -103,7 +114,8 @@ static void put_step (explain_segment_t *to, const site_t *site,
         explain_line (step, COLUMN_MONEY, "wasted_amount", "their value",
                       exact_units_text (sum, site->currency_digits));
     fields_clear (&waste_rows, &wasted);
-    mpz_clears (units, sum, NULL);
+    mpz_clear (sum);
+    cube_free (waste);
     cube_free (prices);
 }
 
@@ -114,7 +126,7 @@ int waste_explain (explain_segment_t *to, const report_query_t *query,
                    const segment_evidence_t *evidence, gl_error_t *error)
 {
     usage_query_t usage_query = report_usage_query (query);
-    struct making m = {.waste = cube_new (&waste_rows, "what,pool")};
+    struct making m = {.waste = cube_new (&waste_rows, WASTE_PRICED)};
     usage_t *usage;
     int rc;
 

@@ -47,8 +47,8 @@ struct waste_report {
     const report_query_t *query;
     struct month **month;
     size_t month_count;
-    cube_t *prices;    /* of the month */
-    cube_t *seconds;   /* of the month, by all keys that are asked for */
+    cube_t *prices;  /* of the month */
+    cube_t *seconds; /* of the month, by all keys that are asked for */
     struct causes of_job;
     cube_t *waste;     /* with prices, of all months */
     cube_t *allocated; /* by the same keys */
@@ -66,6 +66,13 @@ int waste_report_check (const report_query_t *query, gl_error_t *error)
     return slice_keys_check (query, "waste", error);
 }
 
+static cube_t *new_seconds (const report_query_t *query)
+{
+    GL_AUTOFREE char *names = slice_keys_names (query, WASTE_PRICED ",month");
+
+    return cube_new (&waste_rows, names);
+}
+
 waste_report_t *waste_report_new (const report_query_t *query)
 {
     waste_report_t *w = xcalloc (1, sizeof (*w));
@@ -74,7 +81,7 @@ waste_report_t *waste_report_new (const report_query_t *query)
 
     w->query = query;
     w->waste = cube_new (&waste_rows, names);
-    w->seconds = cube_new (&waste_rows, names);
+    w->seconds = new_seconds (query);
     w->allocated = cube_new (&waste_rows, plain);
     return w;
 }
@@ -202,6 +209,8 @@ static void offer (struct top *top, struct job *job,
 static void job_init (const waste_report_t *w, struct job *job,
                       const waste_t *row)
 {
+    const bill_time_t of = waste_time (row);
+
     *job = (struct job){.what = row->what,
                         .month = w->month[w->month_count - 1]->name,
                         .pool = row->keys.pool,
@@ -213,8 +222,8 @@ static void job_init (const waste_report_t *w, struct job *job,
     mpq_init (job->seconds);
     mpz_init (job->units);
     mpq_set (job->seconds, row->seconds);
-    if (row->keys.pool)
-        bill_time_value (w->prices, row->keys.pool, row->seconds, job->units);
+    if (of.pool)
+        bill_time_value (w->prices, &of, row->seconds, job->units);
 }
 
 /* Of the current job all that counts as waste, with its largest cause. */
@@ -256,6 +265,10 @@ static int by_cause (const void *a, const void *b)
         order = text_compare (x->keys.pool, y->keys.pool);
     if (order == 0)
         order = text_compare (x->keys.team, y->keys.team);
+    if (order == 0)
+        order = text_compare (x->keys.qos, y->keys.qos);
+    if (order == 0)
+        order = text_compare (x->profile, y->profile);
     return order ? order : text_compare (x->keys.user, y->keys.user);
 }
 
@@ -303,7 +316,7 @@ void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
     slice_keys_ask (&m->usage_query);
     m->usage = usage_new (&m->usage_query);
     *GL_APPEND (w->month, w->month_count) = m;
-    w->prices = bill_pool_prices (bill);
+    w->prices = bill_time_prices (bill);
     if (query->filter_count == 0) {
         cube_t *capacity = cube_new (&waste_rows, "what,pool");
         waste_take_capacity (capacity, bill);
@@ -335,14 +348,15 @@ static waste_t *new_cause (struct causes *causes)
 static void take_cause (const waste_t *row, void *arg)
 {
     waste_report_t *w = arg;
-    waste_t *to = GL_FIND (w->of_job.row, w->of_job.count, it,
-                           by_cause (it, row) == 0);
+    waste_t *to
+        = GL_FIND (w->of_job.row, w->of_job.count, it, by_cause (it, row) == 0);
 
     cube_add (w->seconds, row);
     if (!to) {
         to = new_cause (&w->of_job);
         to->what = row->what;
         to->keys = row->keys;
+        to->profile = row->profile;
         mpq_set_ui (to->seconds, 0, 1);
     }
     mpq_add (to->seconds, to->seconds, row->seconds);
@@ -377,12 +391,10 @@ int waste_report_add (waste_report_t *w, const segment_t *segment,
 
 void waste_report_end_month (waste_report_t *w)
 {
-    GL_AUTOFREE char *names = slice_keys_names (w->query, "what,pool,month");
-
     leave_job (w);
     waste_add_priced (w->waste, w->seconds, w->prices);
     cube_free (w->seconds);
-    w->seconds = cube_new (&waste_rows, names);
+    w->seconds = new_seconds (w->query);
     cube_free (w->prices);
     w->prices = NULL;
 }
@@ -446,8 +458,8 @@ static const column_info_t columns[AT_COUNT] = {
      "The share of the allocated GPU hours for which agents measured whether "
      "GPUs were idle. The rest counts as not idle."},
     {"amount", "Amount", COLUMN_MONEY, false, false,
-     "Time of jobs at the average list price of a GPU hour of its pool in the "
-     "month; capacity at its cost. Empty: the pool has no price."},
+     "Time of jobs at the list price of its pool, QOS and slice in the month; "
+     "capacity at its cost. Empty: the pool has no price."},
     {"currency", "Currency", COLUMN_TEXT, false, true,
      "The currency of the amount."},
     {"other_causes", "Also wasted by", COLUMN_WORDS, false, false,
@@ -613,8 +625,8 @@ static void put_jobs (struct page *page, cube_t *causes, waste_group_t group)
         struct top *top = top_of (page->w, row->what);
         GL_AUTOFREE char *title = xasprintf ("%s: the largest", info->title);
         GL_AUTOFREE char *help = xasprintf (
-            "%s Amounts are at the average price of the pool: the charge of "
-            "the job may differ.",
+            "%s Amounts are at the list price of the pool, QOS and slice: the "
+            "job may be charged less.",
             info->remedy);
         if (info->group != group || top->count == 0)
             continue;

@@ -184,12 +184,29 @@ static statement_idle_t *idle_of (const statements_t *s, const char *team,
 }
 
 /* Those that have a price. */
-static void price_idle (const statements_t *s, statement_idle_t *idle,
-                        size_t count)
+static void price_idle (const statements_t *s, const char *team,
+                        statement_idle_t *idle, size_t idle_count)
 {
-    for (size_t i = 0; i < count; i++)
-        bill_time_value (s->prices, idle[i].pool, idle[i].gpu_seconds,
-                           idle[i].units);
+    size_t count;
+    const usage_cell_t *cells = cells_of (s, STATEMENT_PRICED, team, &count);
+    mpq_t seconds, value, sum;
+
+    mpq_inits (seconds, value, sum, NULL);
+    for (size_t k = 0; k < idle_count; k++) {
+        mpq_set_ui (sum, 0, 1);
+        for (size_t i = 0; i < count; i++) {
+            const bill_time_t of
+                = {cells[i].key[1], cells[i].key[2], cells[i].key[3]};
+            mpq_set_ui (seconds, 0, 1);
+            if (!text_same (of.pool, idle[k].pool)
+                || !usage_cell_idle_seconds (&cells[i], seconds))
+                continue;
+            bill_time_exact (s->prices, &of, seconds, value);
+            mpq_add (sum, sum, value);
+        }
+        exact_round (idle[k].units, sum, 0);
+    }
+    mpq_clears (seconds, value, sum, NULL);
 }
 
 static void idle_free (statement_idle_t *idle, size_t count)
@@ -207,7 +224,8 @@ static cube_t *unpriced_of (const statements_t *s, cube_t *seconds)
     mpz_init (units);
     for (size_t i = 0; i < cube_count (seconds); i++) {
         const waste_t *row = cube_row (seconds, i);
-        if (!bill_time_value (s->prices, row->keys.pool, row->seconds, units))
+        const bill_time_t of = waste_time (row);
+        if (!bill_time_value (s->prices, &of, row->seconds, units))
             cube_add (unpriced, row);
     }
     mpz_clear (units);
@@ -218,7 +236,7 @@ static cube_t *unpriced_of (const statements_t *s, cube_t *seconds)
 static cube_t *waste_of (const statements_t *s, const char *team,
                          waste_t *allocated, cube_t **ret_unpriced)
 {
-    cube_t *seconds = cube_new (&waste_rows, "what,pool");
+    cube_t *seconds = cube_new (&waste_rows, WASTE_PRICED);
     cube_t *all = cube_new (&waste_rows, "");
     cube_t *waste = cube_new (&waste_rows, "what");
     size_t count;
@@ -228,15 +246,13 @@ static cube_t *waste_of (const statements_t *s, const char *team,
     fields_init (&waste_rows, &keys);
     for (size_t i = 0; i < count; i++) {
         keys.keys.pool = cells[i].key[1];
+        keys.keys.qos = cells[i].key[2];
         for (size_t k = 0; keys.keys.pool && k < cells[i].part_count; k++) {
             const usage_part_t *part = &cells[i].part[k];
             waste_take_part (seconds, &keys, part, WASTE_IDLE_AS_ONE);
-            keys.keys.pool = NULL;
             waste_take_allocated (all, &keys, part);
-            keys.keys.pool = cells[i].key[1];
         }
     }
-    keys.keys.pool = NULL; /* borrowed */
     fields_clear (&waste_rows, &keys);
     waste_add_priced (waste, seconds, s->prices);
     *ret_unpriced = unpriced_of (s, seconds);
@@ -623,8 +639,8 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     fill (s, page);
     fields_init (&waste_rows, &allocated);
     if (!s->prices)
-        s->prices = bill_pool_prices (s->now->bill);
-    price_idle (s, idle, page->idle_count);
+        s->prices = bill_time_prices (s->now->bill);
+    price_idle (s, page->team, idle, page->idle_count);
     page->idle = idle;
     page->waste = waste_of (s, page->team, &allocated, &unpriced);
     page->unpriced = unpriced;

@@ -113,6 +113,17 @@ result $? "the waste is that of the report"
 is "$(grep -o 'href="2026-10-waste.html">[^<]*' site/month/2026-10.html | sed 's/.*>//; s/ language about.*//' | sort | tr '\n' ',')" \
     "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: not known whether up,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
     "the amounts of waste on the month's page lead to it"
+# What jobs wasted is valued at their own price: of jobs that wasted all of their time it is what they are charged.
+cat >wasted.py <<'END'
+import glob, json
+from decimal import Decimal
+charged = {r["job"]: r for f in glob.glob("site/team/*/2026-10-users.json") for r in json.load(open(f), parse_float=Decimal)["rows"] if r["kind"] == "charge"}
+wasted = [r for r in json.load(open("site/month/2026-10-waste.json"), parse_float=Decimal)["rows"] if r["job"]]
+jobs = [(charged[f"{r['job_cluster']}/{r['job']}"], r) for r in wasted]
+whole = [(c, r) for c, r in jobs if c["gpu_hours"] == r["wasted_gpu_hours"] and c["qos"] == "normal"]
+print(len(whole), {c["profile"] for c, r in whole} == {None, "3g.40gb"}, all(c["due"] == r["amount"] for c, r in whole))
+END
+is "$(python3 wasted.py)" "4 True True" "the amount of wasted time is what it was charged, of slices, too"
 cat >lead.py <<'END'
 """lead.py MONTH.json MONTH.html: whether the page begins with the cost of unknown capacity, more than a tenth of all"""
 import decimal, json, re, sys
