@@ -690,7 +690,11 @@ static void add_figures (page_t *page)
         list->place = LIST_FIRST;
         GL_AUTOFREE char *use = summary_use_text (&pages->month[over - 1],
                                                   &pages->month[over - 2]);
-        GL_AUTOFREE char *text = xasprintf ("%s %s", why, use);
+        GL_AUTOFREE char *kinds = summary_kinds_text (
+            &pages->month[over - 1], &pages->month[over - 2], pages->digits);
+        GL_AUTOFREE char *text = xasprintf (
+            "%s%s%s%s %s", why, *kinds ? " The change of the cost is: " : "",
+            kinds, *kinds ? "." : "", use);
         report_list_item (list, pages->month[over - 1].name, text);
     }
 }

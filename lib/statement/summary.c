@@ -493,6 +493,8 @@ void summary_month_init (summary_month_t *month)
     *month = (summary_month_t){.name = NULL};
     mpz_inits (month->due, month->taxes, month->cost, month->uncovered, NULL);
     mpq_inits (month->used, month->capacity, NULL);
+    for (size_t i = 0; i < COST_KIND_COUNT; i++)
+        mpz_init (month->kind[i]);
 }
 
 void summary_month_clear (summary_month_t *month)
@@ -500,6 +502,8 @@ void summary_month_clear (summary_month_t *month)
     free (month->name);
     mpz_clears (month->due, month->taxes, month->cost, month->uncovered, NULL);
     mpq_clears (month->used, month->capacity, NULL);
+    for (size_t i = 0; i < COST_KIND_COUNT; i++)
+        mpz_clear (month->kind[i]);
 }
 
 bool summary_is_uncovered (const char *month, const posting_t *row)
@@ -514,6 +518,23 @@ char *summary_taxes_text (const summary_month_t *month, int digits)
 
     return mpz_sgn (month->taxes) ? xasprintf (", %s of it taxes", amount)
                                   : xstrdup ("");
+}
+
+static void take_kinds (summary_month_t *month, const bill_t *bill)
+{
+    size_t count;
+    const bill_cost_t *lines = bill_costs (bill, &count);
+
+    mpz_set (month->kind[COST_DISPOSAL], month->cost);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (lines[i].month, month->name) != 0
+            || lines[i].kind == COST_DISPOSAL)
+            continue;
+        mpz_add (month->kind[lines[i].kind], month->kind[lines[i].kind],
+                 lines[i].units);
+        mpz_sub (month->kind[COST_DISPOSAL], month->kind[COST_DISPOSAL],
+                 lines[i].units);
+    }
 }
 
 void summary_month_take (summary_month_t *month, const site_t *site,
@@ -542,6 +563,7 @@ void summary_month_take (summary_month_t *month, const site_t *site,
             if (!site_pool_of_cpus (site, pools[i].pool))
                 mpq_add (month->capacity, month->capacity, pools[i].capacity);
         }
+    take_kinds (month, bill);
 }
 
 static void fill (page_t *page)

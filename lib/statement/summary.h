@@ -17,6 +17,7 @@
 #define GL_STATEMENT_SUMMARY_H
 
 #include "ledger/bill.h"
+#include "money/cost.h"
 #include "report/heading.h"
 #include "report/report.h"
 #include "statement/budget.h"
@@ -24,13 +25,16 @@
 
 /* A month of the trend. */
 typedef struct {
-    char *name;     /* "2026-10" */
-    bool known;     /* false: nothing is billed in it */
-    mpz_t due;      /* of all teams, in smallest units */
-    mpz_t taxes;    /* part of it */
-    mpz_t cost;     /* of the pools; 0: none has one */
-    mpq_t used;     /* GPU-seconds of jobs */
-    mpq_t capacity; /* of the pools of GPUs */
+    char *name;  /* "2026-10" */
+    bool known;  /* false: nothing is billed in it */
+    mpz_t due;   /* of all teams, in smallest units */
+    mpz_t taxes; /* part of it */
+    mpz_t cost;  /* of the pools; 0: none has one */
+    mpz_t kind
+        [COST_KIND_COUNT]; /* the cost, by kind: disposals are what the lines of
+                                    other kinds leave of it */
+    mpq_t used;            /* GPU-seconds of jobs */
+    mpq_t capacity;        /* of the pools of GPUs */
     mpz_t
         uncovered; /* the cost less charges and credits: the site pays it; below 0:
                         a surplus */
@@ -92,6 +96,11 @@ char *summary_since_text (const mpz_t now, const mpz_t then, const char *since,
 char *summary_payers_text (const site_t *paper, const char *currency,
                            int digits, const summary_month_t *now,
                            const summary_month_t *before);
+
+/* "hardware +736.33, power -48.68": the change of the cost by kind; "": there is none. Yours to
+ * free. */
+char *summary_kinds_text (const summary_month_t *now,
+                          const summary_month_t *before, int digits);
 
 /* "Jobs used 8004.361905 GPU hours (59.77 % of the capacity; 67.94 % then): 800.619246 GPU hours
  * less." Yours to free. */

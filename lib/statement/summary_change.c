@@ -186,97 +186,64 @@ static char *parts_of_change (const page_t *page)
 
 /* --- the cost of the pools --------------------------------------------------- */
 
-/* What the pools of a month cost, by kind, and their capacity; what charges do not cover. */
+/* What the pools of a month cost, and what of it charges do not cover. */
 struct costs {
-    mpz_t all;
-    mpz_t kind[COST_KIND_COUNT];
-    mpq_t capacity; /* GPU-seconds */
-    mpz_t uncovered;
+    summary_month_t sum;
     cube_t *by_pool, *by_class; /* `charge` is what is not covered */
 };
 
 static void costs_init (struct costs *costs)
 {
-    mpz_inits (costs->all, costs->uncovered, NULL);
-    mpq_init (costs->capacity);
+    summary_month_init (&costs->sum);
     costs->by_pool = cube_new (&bill_fields[BILL_POSTINGS], "pool");
     costs->by_class = cube_new (&bill_fields[BILL_POSTINGS], "what");
-    for (size_t i = 0; i < COST_KIND_COUNT; i++)
-        mpz_init (costs->kind[i]);
 }
 
 static void costs_clear (struct costs *costs)
 {
-    mpz_clears (costs->all, costs->uncovered, NULL);
-    mpq_clear (costs->capacity);
+    summary_month_clear (&costs->sum);
     cube_free (costs->by_pool);
     cube_free (costs->by_class);
-    for (size_t i = 0; i < COST_KIND_COUNT; i++)
-        mpz_clear (costs->kind[i]);
 }
 
-/* Disposals are what the lines of other kinds leave of the cost, which has them only where the
- * policy says so. */
 static void costs_of (const page_t *page, const bill_t *bill, const char *month,
                       struct costs *ret)
 {
     size_t count;
-    const bill_pool_t *pools = bill_pools (bill, &count);
-    const bill_cost_t *lines;
-    const posting_t *rows;
+    const posting_t *rows = postings (bill, &count);
 
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp (pools[i].month, month) != 0)
-            continue;
-        if (pools[i].has_cost)
-            mpz_add (ret->all, ret->all, pools[i].cost_units);
-        if (!site_pool_of_cpus (page->s->query->site, pools[i].pool))
-            mpq_add (ret->capacity, ret->capacity, pools[i].capacity);
-    }
-    mpz_set (ret->kind[COST_DISPOSAL], ret->all);
-    lines = bill_costs (bill, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp (lines[i].month, month) != 0
-            || lines[i].kind == COST_DISPOSAL)
-            continue;
-        mpz_add (ret->kind[lines[i].kind], ret->kind[lines[i].kind],
-                 lines[i].units);
-        mpz_sub (ret->kind[COST_DISPOSAL], ret->kind[COST_DISPOSAL],
-                 lines[i].units);
-    }
-    rows = postings (bill, &count);
+    ret->sum.name = xstrdup (month);
+    summary_month_take (&ret->sum, page->s->query->site, bill);
     for (size_t i = 0; i < count; i++)
         if (summary_is_uncovered (month, &rows[i])) {
-            mpz_add (ret->uncovered, ret->uncovered, rows[i].charge_units);
             cube_add (ret->by_pool, &rows[i]);
             cube_add (ret->by_class, &rows[i]);
         }
 }
 
 /* later - before, as text; NULL: there is no difference. */
-static char *difference_text (const page_t *page, const mpz_t later,
-                              const mpz_t before)
+static char *difference_text (const mpz_t later, const mpz_t before, int digits)
 {
     char *text;
     mpz_t change;
 
     mpz_init (change);
     mpz_sub (change, later, before);
-    text = mpz_sgn (change) ? report_signed_text (summary_money (page, change))
-                            : NULL;
+    text = mpz_sgn (change)
+               ? report_signed_text (exact_units_text (change, digits))
+               : NULL;
     mpz_clear (change);
     return text;
 }
 
-/* "hardware +5027.38, power -3.00" */
-static char *parts_of_cost (const page_t *page, const struct costs *later,
-                            const struct costs *before)
+char *summary_kinds_text (const summary_month_t *now,
+                          const summary_month_t *before, int digits)
 {
     buffer_t out = BUFFER_INIT;
 
     for (size_t i = 0; i < COST_KIND_COUNT; i++) {
         GL_AUTOFREE char *part
-            = difference_text (page, later->kind[i], before->kind[i]);
+            = difference_text (now->kind[i], before->kind[i], digits);
         if (part)
             buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
                            cost_kind_name ((cost_kind_t)i), part);
@@ -301,8 +268,8 @@ static bool same_gpus (const page_t *page, const struct costs *later,
     mpq_inits (a, b, NULL);
     exact_set_i64 (a, earlier.end - earlier.start, 1);
     exact_set_i64 (b, now.end - now.start, 1);
-    mpq_mul (a, a, later->capacity);
-    mpq_mul (b, b, before->capacity);
+    mpq_mul (a, a, later->sum.capacity);
+    mpq_mul (b, b, before->sum.capacity);
     same = mpq_equal (a, b);
     mpq_clears (a, b, NULL);
     return same;
@@ -317,9 +284,9 @@ static char *capacity_text (const page_t *page, const struct costs *later,
     mpq_t change;
 
     mpq_init (change);
-    mpq_sub (change, later->capacity, before->capacity);
+    mpq_sub (change, later->sum.capacity, before->sum.capacity);
     by = report_hours_text (change);
-    to = report_hours_text (later->capacity);
+    to = report_hours_text (later->sum.capacity);
     text = mpq_sgn (change) == 0
                ? xasprintf ("the same capacity, %s GPU hours", to)
                : xasprintf (
@@ -490,16 +457,18 @@ static void note_payers (page_t *page, const struct costs *later,
 static void note_costs (page_t *page, const struct costs *later,
                         const struct costs *before)
 {
-    GL_AUTOFREE char *change = difference_text (page, later->all, before->all);
-    GL_AUTOFREE char *parts = parts_of_cost (page, later, before);
+    GL_AUTOFREE char *change
+        = difference_text (later->sum.cost, before->sum.cost, page->digits);
+    GL_AUTOFREE char *parts
+        = summary_kinds_text (&later->sum, &before->sum, page->digits);
     GL_AUTOFREE char *capacity = capacity_text (page, later, before);
     GL_AUTOFREE char *percent = NULL;
     mpz_t units;
 
     mpz_init (units);
-    mpz_sub (units, later->all, before->all);
-    percent
-        = report_signed_text (report_units_percent_text (units, before->all));
+    mpz_sub (units, later->sum.cost, before->sum.cost);
+    percent = report_signed_text (
+        report_units_percent_text (units, before->sum.cost));
     if (change)
         report_note (page->report, NOTE_INFORMATION,
                      "The cost of the pools changed by %s %s (%s %%) since %s: "
@@ -592,7 +561,7 @@ void summary_notes (page_t *page)
     costs_init (&before);
     costs_of (page, page->s->bill, page->s->month, &later);
     costs_of (page, page->s->before, page->s->before_month, &before);
-    if (mpz_sgn (later.all) && mpz_sgn (before.all)) {
+    if (mpz_sgn (later.sum.cost) && mpz_sgn (before.sum.cost)) {
         note_costs (page, &later, &before);
         note_payers (page, &later, &before);
     }
@@ -629,15 +598,15 @@ static void list_kinds (page_t *page, const struct costs *later,
 {
     report_section (page->report, "What the pools cost", "");
     for (size_t i = 0; i < COST_KIND_COUNT; i++) {
-        if (mpz_sgn (later->kind[i]) == 0
-            && (!before || mpz_sgn (before->kind[i]) == 0))
+        if (mpz_sgn (later->sum.kind[i]) == 0
+            && (!before || mpz_sgn (before->sum.kind[i]) == 0))
             continue;
         report_row (page->report);
-        put_cost (page, cost_kind_name ((cost_kind_t)i), later->kind[i],
-                  before ? before->kind[i] : NULL);
+        put_cost (page, cost_kind_name ((cost_kind_t)i), later->sum.kind[i],
+                  before ? before->sum.kind[i] : NULL);
     }
     report_section_totals (page->report);
-    put_cost (page, NULL, later->all, before ? before->all : NULL);
+    put_cost (page, NULL, later->sum.cost, before ? before->sum.cost : NULL);
 }
 
 static void list_payers (page_t *page, const struct costs *later,
@@ -649,18 +618,19 @@ static void list_payers (page_t *page, const struct costs *later,
 
     mpz_init (now);
     mpz_init (then);
-    mpz_sub (now, later->all, later->uncovered);
+    mpz_sub (now, later->sum.cost, later->sum.uncovered);
     if (before)
-        mpz_sub (then, before->all, before->uncovered);
+        mpz_sub (then, before->sum.cost, before->sum.uncovered);
     report_section (page->report, "Who pays this cost",
                     "Below 0: charges are more than the cost.");
     report_row (page->report);
     put_cost (page, "Teams, by charges less credits, without taxes", now,
               before ? then : NULL);
     report_row (page->report);
-    put_cost (page, owner, later->uncovered, before ? before->uncovered : NULL);
+    put_cost (page, owner, later->sum.uncovered,
+              before ? before->sum.uncovered : NULL);
     report_section_totals (page->report);
-    put_cost (page, NULL, later->all, before ? before->all : NULL);
+    put_cost (page, NULL, later->sum.cost, before ? before->sum.cost : NULL);
     mpz_clear (now);
     mpz_clear (then);
 }
@@ -677,13 +647,13 @@ static void list_uncovered (page_t *page, const struct costs *later,
     mpz_t zero;
 
     mpz_init (zero);
-    if (mpz_sgn (later->uncovered))
+    if (mpz_sgn (later->sum.uncovered))
         report_section (page->report, title,
                         "Cost that charges do not cover; below 0: what they "
                         "recover above the cost of the hours charged, which "
                         "pays for other parts.");
-    for (size_t i = 0; i < cube_count (classes) && mpz_sgn (later->uncovered);
-         i++) {
+    for (size_t i = 0;
+         i < cube_count (classes) && mpz_sgn (later->sum.uncovered); i++) {
         const posting_t *now = cube_later (classes, i),
                         *then = cube_earlier (classes, i);
         if ((!now || mpz_sgn (now->charge_units) == 0)
@@ -696,10 +666,10 @@ static void list_uncovered (page_t *page, const struct costs *later,
                   : then  ? then->charge_units
                           : zero);
     }
-    if (mpz_sgn (later->uncovered)) {
+    if (mpz_sgn (later->sum.uncovered)) {
         report_section_totals (page->report);
-        put_cost (page, NULL, later->uncovered,
-                  before ? before->uncovered : NULL);
+        put_cost (page, NULL, later->sum.uncovered,
+                  before ? before->sum.uncovered : NULL);
     }
     mpz_clear (zero);
     cube_free (classes);
@@ -716,9 +686,9 @@ void summary_list_costs (page_t *page)
     costs_of (page, page->s->bill, page->s->month, &later);
     if (page->s->before) {
         costs_of (page, page->s->before, page->s->before_month, &before);
-        compared = mpz_sgn (before.all) ? &before : NULL;
+        compared = mpz_sgn (before.sum.cost) ? &before : NULL;
     }
-    if (mpz_sgn (later.all)) {
+    if (mpz_sgn (later.sum.cost)) {
         list_kinds (page, &later, compared);
         list_payers (page, &later, compared);
         list_uncovered (page, &later, compared);

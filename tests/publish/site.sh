@@ -152,6 +152,16 @@ month/2026-10: 2026-10
 month/2026-11: 
 month/2026-09-decisions: 2026-10 
 month/2026-10-decisions: 2026-09 " "the index, each month that is over, and the months next to it lead to them"
+cat >kinds.py <<'END'
+import html, re
+from decimal import Decimal
+page = html.unescape(open("site/index.html", encoding="utf-8").read()).replace("\u2212", "-")
+number = lambda text: Decimal(re.sub(r"\s", "", text))
+said = re.search(r"the cost of the pools rose by ([\d\s.]+) USD.*? The change of the cost is: (.*?)[.] Jobs", page)
+parts = re.findall(r"(\w+) ([+-][\d\s.]+\d)", said[2])
+print([name for name, _ in parts], sum(number(value) for _, value in parts) == number(said[1]))
+END
+is "$(python3 kinds.py)" "['hardware', 'power'] True" "the index says by how much each kind of cost changed"
 # The box of the index has the sentences of the page of decisions, after its figures and before its tables.
 # What gives something up waits until the month before says so, too.
 cat >box.py <<'END'
