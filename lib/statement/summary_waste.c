@@ -373,6 +373,20 @@ static void offer_shortfall (page_t *page, struct action *action)
                    rows[i].charge_units);
 }
 
+/* `decided`: one of them is a decision. Yours to free. */
+static char *actions_help (const summary_t *s, bool decided)
+{
+    return xasprintf (
+        "What could save or recover most%s: at most so much, and %s.%s%s",
+        s->linked ? " in this month" : "",
+        s->linked ? "where each amount comes from"
+                  : "the command that shows where each amount comes from",
+        s->decisions ? " Decisions has what to buy, rent or move, with the "
+                       "amounts of a year."
+                     : "",
+        decided ? " A row that repeats a decision leads there." : "");
+}
+
 void summary_actions (page_t *page)
 {
     struct action action[ACTIONS] = {{.text = NULL}};
@@ -383,20 +397,9 @@ void summary_actions (page_t *page)
     if (page->s->decisions)
         offer_decisions (page, action);
     offer_shortfall (page, action);
-    report_section (
-        page->report, "What to do first",
-        page->s->decisions
-            ? "What could save or recover most in this month: at "
-              "most so much, and where each amount comes from. "
-              "Decisions has what to buy, rent or move, with the "
-              "amounts of a year: a row that repeats a decision leads "
-              "there."
-        : page->s->linked
-            ? "What could save or recover most in this month: at "
-              "most so much, and where each amount comes from."
-            : "What could save or recover most: at most so much, "
-              "and the command that shows where each amount comes "
-              "from.");
+    GL_AUTOFREE char *help = actions_help (
+        page->s, GL_ANY (action, ACTIONS, it, it->text && it->decided));
+    report_section (page->report, "What to do first", help);
     for (size_t i = 0; i < ACTIONS; i++) {
         if (action[i].text) {
             report_row (page->report);
