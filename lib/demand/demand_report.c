@@ -625,7 +625,8 @@ static void add_figures (demand_page_t *p)
             = demand_share_text ((unsigned __int128)d->curve.waiting,
                           (unsigned __int128)d->curve.running);
         GL_AUTOFREE char *part
-            = xasprintf ("%s %% of the GPU hours that jobs had", share ? share : "-");
+            = share ? xasprintf ("%s %% of the GPU hours that jobs had", share)
+                    : xstrdup ("no job had any");
         report_figure (p->report, figure_half, median, hint, COLUMN_TEXT);
         report_figure (p->report, figure_hours, hours, part, COLUMN_TEXT);
     }
@@ -647,9 +648,9 @@ char *demand_waits_text (const report_t *report)
     const report_figure_t *hours = figure_of (report, figure_hours);
 
     return half && hours
-               ? xasprintf ("Jobs waited for %s GPU hours, %s. Half of them "
-                            "waited at most %s.",
-                            hours->value, hours->hint, half->value)
+               ? xasprintf ("Half of the jobs waited at most %s. Together, "
+                            "jobs waited %s GPU hours: %s.",
+                            half->value, hours->value, hours->hint)
                : NULL;
 }
 

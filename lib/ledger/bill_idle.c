@@ -159,48 +159,65 @@ static bool is_charge (const void *row, void *arg)
     return posting->kind == BILL_CHARGE && posting->pool;
 }
 
-cube_t *bill_time_prices (const bill_t *bill)
+static cube_t *prices_by (const bill_t *bill, const char *keys)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
-    cube_t *prices = cube_new (&bill_fields[BILL_POSTINGS], "pool,qos,profile");
+    cube_t *prices = cube_new (&bill_fields[BILL_POSTINGS], keys);
 
     cube_where_wanted (prices, is_charge, NULL);
     cube_add_list (prices, rows, count);
     return prices;
 }
 
-static bool value_at (mpz_srcptr list_units, mpq_srcptr priced_seconds,
-                      mpq_srcptr gpu_seconds, mpq_t ret_units)
+cube_t *bill_time_prices (const bill_t *bill)
 {
-    if (mpq_sgn (priced_seconds) <= 0 || mpz_sgn (list_units) <= 0)
+    return prices_by (bill, "pool,qos,profile");
+}
+
+cube_t *bill_pool_prices (const bill_t *bill)
+{
+    return prices_by (bill, "pool");
+}
+
+/* `sum`: charges of priced time; may be NULL. */
+static bool value_at (const posting_t *sum, mpq_srcptr gpu_seconds,
+                      mpq_t ret_units)
+{
+    mpq_set_ui (ret_units, 0, 1);
+    if (!sum || mpq_sgn (sum->gpu_seconds) <= 0
+        || mpz_sgn (sum->list_units) <= 0)
         return false;
-    mpq_set_z (ret_units, list_units);
-    mpq_div (ret_units, ret_units, priced_seconds);
+    mpq_set_z (ret_units, sum->list_units);
+    mpq_div (ret_units, ret_units, sum->gpu_seconds);
     mpq_mul (ret_units, ret_units, gpu_seconds);
     return true;
 }
 
-bool bill_pool_time_exact (cube_t *prices, const char *pool,
+bool bill_pool_time_exact (const cube_t *prices, const char *pool,
                            mpq_srcptr gpu_seconds, mpq_t ret_units)
 {
-    bool is_priced;
-    mpq_t seconds;
-    mpz_t units;
+    return value_at (cube_find (prices, &(posting_t){.pool = (char *)pool}),
+                     gpu_seconds, ret_units);
+}
 
-    mpz_init (units);
-    mpq_init (seconds);
-    mpq_set_ui (ret_units, 0, 1);
+/* Of all prices of the pool. */
+static bool value_on_average (cube_t *prices, const char *pool,
+                              mpq_srcptr gpu_seconds, mpq_t ret_units)
+{
+    bool is_priced;
+    posting_t all;
+
+    posting_init (&all);
     for (size_t i = 0; i < cube_count (prices); i++) {
         const posting_t *row = cube_row (prices, i);
         if (!text_same (row->pool, pool))
             continue;
-        mpz_add (units, units, row->list_units);
-        mpq_add (seconds, seconds, row->gpu_seconds);
+        mpz_add (all.list_units, all.list_units, row->list_units);
+        mpq_add (all.gpu_seconds, all.gpu_seconds, row->gpu_seconds);
     }
-    is_priced = value_at (units, seconds, gpu_seconds, ret_units);
-    mpq_clear (seconds);
-    mpz_clear (units);
+    is_priced = value_at (&all, gpu_seconds, ret_units);
+    posting_clear (&all);
     return is_priced;
 }
 
@@ -213,11 +230,9 @@ bool bill_time_exact (cube_t *prices, const bill_time_t *of,
 
     *posting_key_at (&like, KEY_QOS) = (char *)of->qos;
     sum = cube_find (prices, &like);
-    mpq_set_ui (ret_units, 0, 1);
-    if (sum
-        && value_at (sum->list_units, sum->gpu_seconds, gpu_seconds, ret_units))
+    if (value_at (sum, gpu_seconds, ret_units))
         return true;
-    is_priced = bill_pool_time_exact (prices, of->pool, gpu_seconds, ret_units);
+    is_priced = value_on_average (prices, of->pool, gpu_seconds, ret_units);
     if (sum && mpq_sgn (sum->gpu_seconds) > 0) /* it is free */
         mpq_set_ui (ret_units, 0, 1);
     return is_priced;

@@ -51,8 +51,9 @@ bool posting_rated (const bill_t *bill, const posting_t *row);
  * charged alike, over its hours, times the hours. The charges contain this value already:
  * it is not a further charge.
  *
- * bill_time_prices() sums up the charges, for cube_free(); false and 0: the pool is not
- * charged. In smallest units, exact or rounded.
+ * bill_time_prices() sums up the charges, for cube_free(). False and 0: the pool is not
+ * charged, or all of it at 0; true and 0: such time is free in a pool that has a price. In
+ * smallest units, exact or rounded, before all adjustments, of QOS too.
  */
 cube_t *bill_time_prices (const bill_t *bill);
 
@@ -68,8 +69,9 @@ bool bill_time_exact (cube_t *prices, const bill_time_t *of,
                       mpq_srcptr gpu_seconds, mpq_t ret_units);
 bool bill_time_value (cube_t *prices, const bill_time_t *of,
                       mpq_srcptr gpu_seconds, mpz_t ret_units);
-/* At the average of all time of the pool. */
-bool bill_pool_time_exact (cube_t *prices, const char *pool,
+/* The same at the average of all time of the pool. */
+cube_t *bill_pool_prices (const bill_t *bill);
+bool bill_pool_time_exact (const cube_t *prices, const char *pool,
                            mpq_srcptr gpu_seconds, mpq_t ret_units);
 
 /* The row is `team`'s (NULL: of no team), and no remainder. */

@@ -688,6 +688,7 @@ static void add_figures (page_t *page)
         report_list_t *list = report_list (
             page->report, "Why the cost, and who pays it, changed");
         list->place = LIST_FIRST;
+        list->words = LIST_MONTHS;
         GL_AUTOFREE char *use = summary_use_text (&pages->month[over - 1],
                                                   &pages->month[over - 2]);
         GL_AUTOFREE char *kinds = summary_kinds_text (

@@ -31,9 +31,9 @@ typedef struct {
 typedef bool (*render_href_f) (const void *arg, const report_t *report,
                                size_t row, size_t column, buffer_t *href);
 
-/* The same of the word of an item of a list. */
-typedef bool (*render_word_f) (const void *arg, const char *word,
-                               buffer_t *href);
+/* The same of a word of a list. */
+typedef bool (*render_word_f) (const void *arg, list_words_t is,
+                               const char *word, buffer_t *href);
 
 /* What surrounds an HTML page of a site. Everything is borrowed; NULL and 0: none. */
 typedef struct {

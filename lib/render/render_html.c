@@ -533,12 +533,13 @@ static void add_words (buffer_t *out, const char *name, const char *value)
     buffer_add_char (out, '\n');
 }
 
-static void add_item (buffer_t *out, char *const item[2],
-                      const render_frame_t *frame)
+static void add_item (buffer_t *out, const report_list_t *list,
+                      char *const item[2], const render_frame_t *frame)
 {
     BUFFER_AUTO href = BUFFER_INIT;
 
-    if (!frame || !frame->word || !frame->word (frame->arg, item[0], &href)) {
+    if (!frame || !frame->word
+        || !frame->word (frame->arg, list->words, item[0], &href)) {
         add_words (out, item[0], item[1]);
         return;
     }
@@ -562,7 +563,7 @@ static void add_lists (buffer_t *out, const report_t *report,
         add_element (out, "h2", list->title);
         buffer_add_text (out, "\n<dl class=\"words\">\n");
         for (size_t k = 0; k < list->item_count; k++)
-            add_item (out, list->item[k], frame);
+            add_item (out, list, list->item[k], frame);
         buffer_add_text (out, "</dl>\n</section>\n");
     }
 }

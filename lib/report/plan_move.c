@@ -266,7 +266,7 @@ static bool move_to (moves_t *m, size_t from)
         if (m->at[i].takes && m->open[i]) { /* it stays */
             m->open[i] = false;
             GL_AUTOFREE char *takes
-                = xasprintf ("It is to take the work of %s.", name_of (pool));
+                = xasprintf ("It would take the work of %s.", name_of (pool));
             say (&m->pools[i].verdict, xstrdup ("Keep the pool."),
                  xasprintf ("Jobs used %s. %s", m->pools[i].verdict.load,
                             takes));
@@ -372,5 +372,6 @@ void plan_say_verdicts (const plan_view_t *v, plan_pool_t *pools, size_t count)
         figure = &v->report->figure[v->report->figure_count - 1];
         figure->sure = plan_certainty (v, &pools[i]);
         figure->changes = verdict->kept < pools[i].cost.gpus;
+        figure->kept = verdict->kept;
     }
 }

@@ -555,13 +555,12 @@ static void answer_capacity (const plan_view_t *v, const plan_pool_t *pools,
         buffer_printf (
             &out,
             "%s%s: the busiest hour took %llu of the %llu GPUs, and "
-            "target and spares ask for %llu%s. %s",
+            "target and spares ask for %llu%s.",
             out.length ? " " : "", p->pool->name, used, gpus, planned,
             used > gpus      ? ": there were more GPUs than today"
             : planned > gpus ? ": the reserve is smaller than planned, "
                                "but the GPUs did all of this work"
-                             : "",
-            p->verdict.action);
+                             : "");
     }
     if (out.length)
         report_section_answer (v->report, buffer_text (&out));

@@ -1,5 +1,5 @@
 /* What to do with a pool that has no price to compare with: the action first, then what a
- * year costs or saves, then how sure that is. */
+ * year costs or saves. And how sure the verdict on any pool is. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,15 +59,16 @@ char *plan_certainty (const plan_view_t *v, const plan_pool_t *pool)
                    "the cost of a year by the configuration.",
                    measured);
     if (pool->months < MONTHS_ENOUGH)
-        buffer_add_text (&out, " Three months that agree would be surer.");
+        buffer_add_text (
+            &out, " Three months that agree would make this more certain.");
     if (much_unknown (c)) {
         GL_AUTOFREE char *percent
             = report_percent_text (c->unknown, c->capacity);
         buffer_printf (
             &out,
-            " No source says of %s %% of the capacity whether it was "
-            "up: as far as it was down, jobs had fewer GPUs to use "
-            "than this counts.",
+            " For %s %% of the capacity, no source says whether it "
+            "was up. Where it was down, jobs had fewer GPUs than are "
+            "counted here.",
             percent);
     }
     if (pool->verdict.alone)

@@ -198,6 +198,7 @@ void report_figure (report_t *report, const char *title, const char *value,
     figure->sure = NULL;
     figure->type = type;
     figure->changes = false;
+    figure->kept = 0;
 }
 
 /* An amount without its currency is none. */

@@ -106,6 +106,7 @@ typedef struct {
     char *sure;  /* of a decision: how sure it is; NULL: nothing is said */
     column_type_t type;
     bool changes; /* a decision to give something up; else all stays */
+    uint64_t kept; /* GPUs that stay */
 } report_figure_t;
 
 /* Some of the rows, under a title of their own: people see a table for each section,
@@ -128,10 +129,19 @@ typedef enum {
     LIST_ANSWER, /* behind the tables */
 } list_place_t;
 
+/* What the words of a list are names of, so that they can lead to its page. */
+typedef enum {
+    LIST_TEXTS, /* of nothing */
+    LIST_JOBS,
+    LIST_POOLS,
+    LIST_MONTHS,
+} list_words_t;
+
 /* Words explained, or commands to be run. */
 typedef struct {
     char *title;
     list_place_t place;
+    list_words_t words;
     char *(*item)[2];
     size_t item_count;
 } report_list_t;

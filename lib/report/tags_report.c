@@ -209,7 +209,7 @@ static const column_info_t columns[AT_COUNT] = {
     {"untagged_pct", "Untagged %", COLUMN_PERCENT, false, false,
      "Untagged GPU hours as a percentage of all."},
     {"amount", "Amount", COLUMN_MONEY, false, false,
-     "The untagged GPU hours at the list price of their pool, QOS and slice."},
+     "The untagged GPU hours at their list price."},
     {"currency", "Currency", COLUMN_TEXT, false, true,
      "The currency of the amount."},
     {"unlabelled_pct", "Without labels %", COLUMN_PERCENT, false, false,

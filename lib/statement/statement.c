@@ -57,8 +57,8 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_CHANGE] = {"change", "Change", COLUMN_MONEY, false, false,
                    "The amount due less last month's."},
     [AT_AMOUNT] = {"amount", "Amount", COLUMN_MONEY, false, false,
-                   "The wasted GPU hours at the list price of their pool, QOS "
-                   "and slice in the month. Empty: the pool has no price."},
+                   "The wasted GPU hours at their list price in the month. "
+                   "Empty: the pool has no price."},
     [AT_MARGIN]
     = {"margin_over_cost", "Margin over cost", COLUMN_MONEY, false, true,
        "The charge before credits less the cost of the same time, without the "

@@ -167,14 +167,15 @@ void statement_idle_list (page_t *page)
         return;
     list = report_list (page->report, "Idle GPUs in your jobs");
     list->place = LIST_ANSWER;
+    list->words = LIST_POOLS;
     for (size_t i = 0; i < page->s->idle_count; i++) {
         const statement_idle_t *idle = &page->s->idle[i];
         GL_AUTOFREE char *amount = statement_money (page, idle->units);
         GL_AUTOFREE char *hours = report_hours_text (idle->gpu_seconds);
-        GL_AUTOFREE char *text = xasprintf (
-            "%s GPU hours, %s %s at their list price, as far as agents "
-            "measured. The charges include them.",
-            hours, amount, page->s->query->site->currency);
+        GL_AUTOFREE char *text
+            = xasprintf ("%s GPU hours, %s %s at list price, as far as agents "
+                         "measured. The charges include them.",
+                         hours, amount, page->s->query->site->currency);
         report_list_item (list, idle->pool, text);
     }
 }

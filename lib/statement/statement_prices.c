@@ -57,6 +57,7 @@ static report_list_t *price_list (page_t *page, report_list_t *list)
     if (!list) {
         list = report_list (page->report, "Where the prices are from");
         list->place = LIST_ANSWER;
+        list->words = LIST_POOLS;
     }
     return list;
 }

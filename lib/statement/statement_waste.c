@@ -134,7 +134,7 @@ void statement_waste_figure (page_t *page)
               ? xstrdup ("no job is known to have left GPUs idle or to have "
                          "ended badly")
           : amount
-              ? xasprintf ("%s at their list price: %s GPU hours, %s %% of "
+              ? xasprintf ("%s at list price: %s GPU hours, %s %% of "
                            "yours%s",
                            page->s->query->site->currency, hours, share,
                            largest)

@@ -25,7 +25,7 @@ static char *tenths (const mpq_t seconds)
 
 /* --- waste ------------------------------------------------------------------ */
 
-/* Of jobs by pool and team; the amounts follow, once for each. */
+/* Of jobs by what prices their time, and team; the amounts follow. */
 static void take_usage (page_t *page)
 {
     cube_t *seconds = cube_new (&waste_rows, WASTE_PRICED ",team");
@@ -107,12 +107,10 @@ void summary_waste (page_t *page)
     fields_init (&waste_rows, &sum);
     cube_add_cube (classes, page->waste);
     cube_sort (classes, "-units");
-    report_section (
-        page->report, "What was wasted",
-        "Idle GPUs in jobs, and the rest of the time of jobs that "
-        "ended badly: at the list price of their pool, QOS and "
-        "slice. Capacity: the cost of time that no job had, whoever "
-        "pays for it.");
+    report_section (page->report, "What was wasted",
+                    "Idle GPUs in jobs, and the rest of the time of jobs that "
+                    "ended badly: at list price. Capacity: the cost of time "
+                    "that no job had, whoever pays for it.");
     put_group (page, classes, WASTE_OF_JOBS, &sum);
     put_group (page, classes, WASTE_OF_CAPACITY, &sum);
     put_total (page, &sum);

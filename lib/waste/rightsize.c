@@ -284,7 +284,7 @@ void rightsize_begin_month (rightsize_t *r, const report_query_t *query,
     memcpy (m->query.by.id, keys, sizeof (keys));
     m->usage = usage_new (&m->query);
     *GL_APPEND (r->month, r->month_count) = m;
-    r->prices = bill_time_prices (bill);
+    r->prices = bill_pool_prices (bill);
     r->last_job = 0;
     take_prices (r, query->site);
 }

@@ -240,7 +240,7 @@ static void add_shared (cube_t *waste, cube_t *seconds, size_t first,
 void waste_add_priced (cube_t *waste, cube_t *seconds, cube_t *prices)
 {
     for (size_t i = 0, end; i < cube_count (seconds); i = end) {
-        end = cube_same (seconds, i, 4);
+        end = cube_same (seconds, i, WASTE_PRICED_KEYS);
         add_shared (waste, seconds, i, end, prices);
     }
 }

@@ -5,7 +5,8 @@
  * Time of jobs counts once. Idle time, which agents measured, comes first, by its
  * causes (idle_cause_t of evidence/evidence.h); the rest of the time of a job that ended
  * badly counts by how it ended (segment_loss_t of site/segment.h). Its price is the list
- * price of its pool, QOS and slice in the month, bill_time_value(). Time that was not
+ * price of its pool, QOS and MIG profile in the month, bill_time_value(): before what QOS,
+ * subsidies, tiers, surcharges and entitlements change in the charge. Time that was not
  * measured is not idle.
  *
  * Capacity that no job had counts by the class of its time (money/charge.h), at its
@@ -42,7 +43,7 @@ typedef struct {
     const char *remedy; /* what would have prevented it, a sentence or two */
 } waste_info_t;
 
-/* Of jobs that ended so; NULL: in a way that wastes nothing. */
+/* Of jobs that ended so; NULL: not badly. Not all of these count as waste: see `group`. */
 const waste_info_t *waste_of_loss (segment_loss_t loss);
 /* By `what` of a row, whose words are all known. */
 const waste_info_t *waste_info (const char *word);
@@ -78,6 +79,7 @@ void waste_take_allocated (cube_t *allocated, const waste_t *keys,
                            const usage_part_t *part);
 /* The first keys of a cube of time that is to be priced. */
 #define WASTE_PRICED "what,pool,qos,profile"
+#define WASTE_PRICED_KEYS 4
 /* What the row is priced by. */
 bill_time_t waste_time (const waste_t *row);
 /* Adds the groups of `seconds`, whose first keys are WASTE_PRICED, of one month, with their

@@ -49,7 +49,8 @@ static bool is_priced (cube_t *prices, const waste_t *row)
     mpq_t value;
 
     mpq_init (value);
-    is = bill_pool_time_exact (prices, row->keys.pool, row->seconds, value);
+    is = bill_time_exact (prices, &(bill_time_t){.pool = row->keys.pool},
+                          row->seconds, value);
     mpq_clear (value);
     return is;
 }

@@ -38,8 +38,13 @@ struct month {
 
 /* What the current job wasted, by cause, pool, team and user. There are a million jobs, with
  * a row or two each. */
+struct cause {
+    waste_t row;
+    mpq_t value; /* of its time, in smallest units */
+};
+
 struct causes {
-    waste_t *row; /* `size` of them are initialised */
+    struct cause *item; /* `size` of them are initialised */
     size_t count, size;
 };
 
@@ -88,9 +93,11 @@ waste_report_t *waste_report_new (const report_query_t *query)
 
 static void causes_free (struct causes *causes)
 {
-    for (size_t i = 0; i < causes->size; i++)
-        fields_clear (&waste_rows, &causes->row[i]);
-    free (causes->row);
+    for (size_t i = 0; i < causes->size; i++) {
+        fields_clear (&waste_rows, &causes->item[i].row);
+        mpq_clear (causes->item[i].value);
+    }
+    free (causes->item);
 }
 
 static void job_clear (struct job *job)
@@ -171,7 +178,7 @@ static char *other_causes (const struct causes *of_job, const char *what)
     buffer_t text = BUFFER_INIT;
 
     for (size_t i = 0; i < of_job->count; i++) {
-        const waste_t *row = &of_job->row[i];
+        const waste_t *row = &of_job->item[i].row;
         if (what ? !strcmp (row->what, what)
                  : waste_info (row->what)->group != WASTE_OF_JOBS)
             continue;
@@ -207,9 +214,9 @@ static void offer (struct top *top, struct job *job,
 }
 
 static void job_init (const waste_report_t *w, struct job *job,
-                      const waste_t *row)
+                      const struct cause *cause)
 {
-    const bill_time_t of = waste_time (row);
+    const waste_t *row = &cause->row;
 
     *job = (struct job){.what = row->what,
                         .month = w->month[w->month_count - 1]->name,
@@ -222,8 +229,7 @@ static void job_init (const waste_report_t *w, struct job *job,
     mpq_init (job->seconds);
     mpz_init (job->units);
     mpq_set (job->seconds, row->seconds);
-    if (of.pool)
-        bill_time_value (w->prices, &of, row->seconds, job->units);
+    exact_round (job->units, cause->value, 0);
 }
 
 /* Of the current job all that counts as waste, with its largest cause. */
@@ -234,15 +240,15 @@ static void offer_all (waste_report_t *w)
 
     mpq_init (largest);
     for (size_t i = 0; i < w->of_job.count; i++) {
-        const waste_t *row = &w->of_job.row[i];
-        if (waste_info (row->what)->group != WASTE_OF_JOBS)
+        const struct cause *cause = &w->of_job.item[i];
+        if (waste_info (cause->row.what)->group != WASTE_OF_JOBS)
             continue;
         if (!all.what) {
-            job_init (w, &all, row);
-            mpq_set (largest, row->seconds);
+            job_init (w, &all, cause);
+            mpq_set (largest, cause->row.seconds);
             continue;
         }
-        job_init (w, &one, row);
+        job_init (w, &one, cause);
         mpq_add (all.seconds, all.seconds, one.seconds);
         mpz_add (all.units, all.units, one.units);
         if (mpq_cmp (one.seconds, largest) > 0) {
@@ -256,20 +262,22 @@ static void offer_all (waste_report_t *w)
         offer (&w->largest, &all, &w->of_job);
 }
 
-static int by_cause (const void *a, const void *b)
+static int compare_causes (const waste_t *x, const waste_t *y)
 {
-    const waste_t *x = a, *y = b;
     int order = strcmp (x->what, y->what);
 
     if (order == 0)
         order = text_compare (x->keys.pool, y->keys.pool);
     if (order == 0)
         order = text_compare (x->keys.team, y->keys.team);
-    if (order == 0)
-        order = text_compare (x->keys.qos, y->keys.qos);
-    if (order == 0)
-        order = text_compare (x->profile, y->profile);
     return order ? order : text_compare (x->keys.user, y->keys.user);
+}
+
+static int by_cause (const void *a, const void *b)
+{
+    const struct cause *x = a, *y = b;
+
+    return compare_causes (&x->row, &y->row);
 }
 
 /* The current job is complete. */
@@ -278,11 +286,11 @@ static void leave_job (waste_report_t *w)
     struct causes *of_job = &w->of_job;
 
     if (of_job->count > 1)
-        qsort (of_job->row, of_job->count, sizeof (*of_job->row), by_cause);
+        qsort (of_job->item, of_job->count, sizeof (*of_job->item), by_cause);
     for (size_t i = 0; i < of_job->count; i++) {
         struct job job;
-        job_init (w, &job, &of_job->row[i]);
-        offer (top_of (w, of_job->row[i].what), &job, of_job);
+        job_init (w, &job, &of_job->item[i]);
+        offer (top_of (w, of_job->item[i].row.what), &job, of_job);
     }
     offer_all (w);
     of_job->count = 0;
@@ -335,31 +343,38 @@ void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
     }
 }
 
-static waste_t *new_cause (struct causes *causes)
+static struct cause *new_cause (struct causes *causes)
 {
     if (causes->count == causes->size) {
-        causes->row = xreallocarray (causes->row, causes->size + 1,
-                                     sizeof (*causes->row));
-        fields_init (&waste_rows, &causes->row[causes->size++]);
+        causes->item = xreallocarray (causes->item, causes->size + 1,
+                                      sizeof (*causes->item));
+        fields_init (&waste_rows, &causes->item[causes->size].row);
+        mpq_init (causes->item[causes->size++].value);
     }
-    return &causes->row[causes->count++];
+    return &causes->item[causes->count++];
 }
 
 static void take_cause (const waste_t *row, void *arg)
 {
     waste_report_t *w = arg;
-    waste_t *to
-        = GL_FIND (w->of_job.row, w->of_job.count, it, by_cause (it, row) == 0);
+    const bill_time_t of = waste_time (row);
+    struct cause *to = GL_FIND (w->of_job.item, w->of_job.count, it,
+                                compare_causes (&it->row, row) == 0);
+    mpq_t value;
 
     cube_add (w->seconds, row);
     if (!to) {
         to = new_cause (&w->of_job);
-        to->what = row->what;
-        to->keys = row->keys;
-        to->profile = row->profile;
-        mpq_set_ui (to->seconds, 0, 1);
+        to->row.what = row->what;
+        to->row.keys = row->keys;
+        mpq_set_ui (to->row.seconds, 0, 1);
+        mpq_set_ui (to->value, 0, 1);
     }
-    mpq_add (to->seconds, to->seconds, row->seconds);
+    mpq_add (to->row.seconds, to->row.seconds, row->seconds);
+    mpq_init (value);
+    if (of.pool && bill_time_exact (w->prices, &of, row->seconds, value))
+        mpq_add (to->value, to->value, value);
+    mpq_clear (value);
 }
 
 static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
@@ -458,8 +473,8 @@ static const column_info_t columns[AT_COUNT] = {
      "The share of the allocated GPU hours for which agents measured whether "
      "GPUs were idle. The rest counts as not idle."},
     {"amount", "Amount", COLUMN_MONEY, false, false,
-     "Time of jobs at the list price of its pool, QOS and slice in the month; "
-     "capacity at its cost. Empty: the pool has no price."},
+     "Time of jobs at its list price in the month; capacity at its cost. "
+     "Empty: the pool has no price."},
     {"currency", "Currency", COLUMN_TEXT, false, true,
      "The currency of the amount."},
     {"other_causes", "Also wasted by", COLUMN_WORDS, false, false,
@@ -625,8 +640,8 @@ static void put_jobs (struct page *page, cube_t *causes, waste_group_t group)
         struct top *top = top_of (page->w, row->what);
         GL_AUTOFREE char *title = xasprintf ("%s: the largest", info->title);
         GL_AUTOFREE char *help = xasprintf (
-            "%s Amounts are at the list price of the pool, QOS and slice: the "
-            "job may be charged less.",
+            "%s Amounts are at list price, before what its QOS, subsidies, "
+            "tiers, surcharges and entitlements change in the charge.",
             info->remedy);
         if (info->group != group || top->count == 0)
             continue;

@@ -763,8 +763,8 @@ static void check_not (struct checking *c)
         found (c->checks, CHECK_UNKNOWN, left_out[i].name,
                xstrdup (left_out[i].figure));
         c->checks->item[c->checks->count - 1].remedy
-            = "An administrator runs 'gpuledger close --check', which checks "
-              "it.";
+            = "An administrator runs 'gpuledger close --check' for the "
+              "month, which checks it.";
     }
 }
 

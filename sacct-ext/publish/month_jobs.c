@@ -87,12 +87,14 @@ static bool ended_badly (const statement_job_t *job)
     return bad_end (job) != NULL;
 }
 
-/* It counts as waste: jobs that were cancelled may have been done. */
-static bool is_waste (const statement_job_t *job)
+/* Who ran it can prevent that it ends so: a failed node they cannot, and jobs that were
+ * cancelled may have been done. */
+static bool is_avoidable (const statement_job_t *job)
 {
     const waste_info_t *bad = bad_end (job);
 
-    return bad && bad->group == WASTE_OF_JOBS;
+    return bad && bad->group == WASTE_OF_JOBS
+           && bad != waste_of_loss (LOSS_NODE_FAIL);
 }
 
 static bool any_job (const statement_job_t *job)
@@ -157,7 +159,7 @@ static const struct {
 } tops[TOP_LISTS] = {
     [TOP_LARGEST] = {"Largest jobs", any_job},
     [TOP_BAD]
-    = {"Jobs that ended badly, and what would have prevented it", is_waste},
+    = {"Jobs that ended badly, and what would have prevented it", is_avoidable},
 };
 
 /* "5942.64 USD; user cy, project corpus, 1650.7 GPU hours, COMPLETED", and of the others what
@@ -227,8 +229,10 @@ void month_jobs_list (const month_jobs_t *jobs, const char *team,
         for (size_t i = 0; i < top->list[k].count; i++)
             report_list_item (list, top->list[k].item[i][0],
                               top->list[k].item[i][1]);
-        if (list)
-            list->place = LIST_ANSWER;
+        if (!list)
+            continue;
+        list->place = LIST_ANSWER;
+        list->words = LIST_JOBS;
     }
 }
 

@@ -408,22 +408,38 @@ static bool href (const void *arg, const report_t *report, size_t row,
     return true;
 }
 
-/* Jobs that have a page, pools and months. */
-static bool word_href (const void *arg, const char *word, buffer_t *out)
+/* The page of a word of a list, with its ending; NULL: it has none. Yours to free. */
+static char *page_of_word (const page_site_t *site, list_words_t is,
+                           const char *word)
 {
-    const struct place *place = arg;
-    const char *job = known_as (place->site->jobs, word);
     GL_AUTOFREE char *path = NULL;
 
-    if (job)
-        path = xstrdup (job);
-    else if (texts_have (pages_pools (place->site->pages), word))
-        path = page_path_pool (word);
-    else if (is_month (place->site->pages, word))
-        path = page_path_month (word);
-    if (!path || !strcmp (path, place->page->path) || !is_open (place, path))
+    switch (is) {
+    case LIST_JOBS:
+        return xstrdup (known_as (site->jobs, word));
+    case LIST_POOLS:
+        if (texts_have (pages_pools (site->pages), word))
+            path = page_path_pool (word);
+        break;
+    case LIST_MONTHS:
+        if (is_month (site->pages, word))
+            path = page_path_month (word);
+        break;
+    case LIST_TEXTS:
+        break;
+    }
+    return path ? xasprintf ("%s.html", path) : NULL;
+}
+
+static bool word_href (const void *arg, list_words_t is, const char *word,
+                       buffer_t *out)
+{
+    const struct place *place = arg;
+    GL_AUTOFREE char *path = page_of_word (place->site, is, word);
+
+    if (!path || !is_open (place, path))
         return false;
-    add_href (out, place->page->path, path, job ? "" : ".html");
+    add_href (out, place->page->path, path, "");
     return true;
 }
 

@@ -386,11 +386,27 @@ static int make_decisions (struct publishing *p, const char *month,
     return rc;
 }
 
+/* Of the calendar; NULL: nothing is known of it. */
+static const struct known_month *month_before (const struct publishing *p,
+                                               const struct known_month *month)
+{
+    char name[MONTH_SIZE];
+    gl_error_t ignored;
+    period_t period;
+
+    if (month == p->month
+        || periods_month (p->site, month->name, &period, &ignored) < 0)
+        return NULL;
+    periods_month_of (p->site, period.start - 1, name);
+    return !strcmp (month[-1].name, name) ? month - 1 : NULL;
+}
+
 /* Next to what the month before says. */
 static int decide (struct publishing *p, const struct known_month *month,
                    report_t **ret_report)
 {
-    const struct known_month *before = month > p->month ? month - 1 : NULL;
+    const struct known_month *before = month_before (p, month);
+    const verdicts_t none = {.item = NULL};
     verdicts_t own = {.item = NULL};
     report_t *report = NULL;
     int rc = CLI_OK;
@@ -406,8 +422,7 @@ static int decide (struct publishing *p, const struct known_month *month,
     if (rc != CLI_OK)
         return rc;
     verdicts_take (&own, month->name, report);
-    if (before)
-        verdicts_compare (&p->verdicts, month->name, report);
+    verdicts_compare (before ? &p->verdicts : &none, month->name, report);
     verdicts_clear (&p->verdicts);
     p->verdicts = own;
     *ret_report = report;
@@ -578,6 +593,7 @@ static void add_verdict (const struct publishing *p, const char *pool,
     GL_AUTOFREE char *text = verdict_text (figure);
     list = report_list (report, "What to do with the pool");
     list->place = LIST_FIRST;
+    list->words = LIST_MONTHS;
     report_list_item (list, last_decided (p)->name, text);
     if (figure->sure)
         report_list_item (list, "How sure", figure->sure);
@@ -707,6 +723,7 @@ static int add_verdicts (struct publishing *p, report_t *index)
     list = report_list (index,
                         "Buy, rent or move: what to do, and what it saves");
     list->place = LIST_FIRST;
+    list->words = LIST_POOLS;
     for (size_t i = 0; i < p->decisions->figure_count; i++) {
         const report_figure_t *figure = &p->decisions->figure[i];
         GL_AUTOFREE char *text = verdict_text (figure);

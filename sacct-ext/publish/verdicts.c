@@ -9,6 +9,7 @@ struct verdict {
     char *pool;
     char *action;
     bool gives_up;
+    uint64_t kept; /* GPUs */
 };
 
 void verdicts_clear (verdicts_t *v)
@@ -23,8 +24,9 @@ void verdicts_take (verdicts_t *v, const char *month, const report_t *decisions)
     memcpy (v->month, month, strlen (month) + 1);
     for (size_t i = 0; i < decisions->figure_count; i++) {
         const report_figure_t *figure = &decisions->figure[i];
-        *GL_APPEND (v->item, v->count) = (struct verdict){
-            xstrdup (figure->title), xstrdup (figure->value), figure->changes};
+        *GL_APPEND (v->item, v->count)
+            = (struct verdict){xstrdup (figure->title), xstrdup (figure->value),
+                               figure->changes, figure->kept};
     }
 }
 
@@ -35,24 +37,38 @@ static void replace (char **text, char *with)
     *text = with;
 }
 
-static void compare (const verdicts_t *before, const struct verdict *then,
-                     const char *month, report_figure_t *now)
+/* Says what the month before said, or why it says nothing. */
+static char *sure_text (const verdicts_t *before, const struct verdict *then,
+                        const report_figure_t *now, bool agree)
 {
     const char *sure = now->sure ? now->sure : "";
 
-    if (!now->changes || then->gives_up) {
-        replace (&now->sure,
-                 !strcmp (now->value, then->action)
-                     ? xasprintf ("%s says the same. %s", before->month, sure)
-                     : xasprintf ("%s says: %s %s", before->month, then->action,
-                                  sure));
+    if (!then)
+        return xasprintf ("%s %s",
+                          *before->month
+                              ? "The month before had no such pool."
+                              : "There is no month before to compare with.",
+                          sure);
+    return agree && !strcmp (now->value, then->action)
+               ? xasprintf ("%s says the same. %s", before->month, sure)
+               : xasprintf ("%s%s says: %s %s",
+                            agree ? "" : "The months do not agree: ",
+                            before->month, then->action, sure);
+}
+
+/* They agree where the month before gives up as much. */
+static void compare (const verdicts_t *before, const struct verdict *then,
+                     const char *month, report_figure_t *now)
+{
+    bool agree
+        = !now->changes || (then && then->gives_up && then->kept <= now->kept);
+
+    replace (&now->sure, sure_text (before, then, now, agree));
+    if (agree)
         return;
-    }
     replace (&now->hint,
              xasprintf ("%s says: %s %s", month, now->value, now->hint));
     replace (&now->value, xstrdup ("Give nothing up yet."));
-    replace (&now->sure, xasprintf ("The months do not agree: %s says: %s %s",
-                                    before->month, then->action, sure));
     now->changes = false;
 }
 
@@ -63,7 +79,7 @@ void verdicts_compare (const verdicts_t *before, const char *month,
         report_figure_t *now = &decisions->figure[i];
         const struct verdict *then = GL_FIND (before->item, before->count, it,
                                               !strcmp (it->pool, now->title));
-        if (then && now->value)
+        if (now->value)
             compare (before, then, month, now);
     }
 }

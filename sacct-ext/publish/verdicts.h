@@ -20,8 +20,8 @@ typedef struct {
 /* What the figures of the report say, in place of what was there. */
 void verdicts_take (verdicts_t *verdicts, const char *month,
                     const report_t *decisions);
-/* Says in the figures of `month` whether the month before agrees. What gives something up waits
- * until it does. */
+/* Says in the figures of `month` whether the month before (none: what begins as zeros) agrees.
+ * What gives something up waits until it gives up as much. */
 void verdicts_compare (const verdicts_t *before, const char *month,
                        report_t *decisions);
 void verdicts_clear (verdicts_t *verdicts);

@@ -288,7 +288,7 @@ kept ()
         printf "%d %d %d %.0f", own, reserve, from, (16 * owned - best) * 8760}'
 }
 is "8 0 2 44608" "$(kept)" "of all mixes with today's hardware sunk"
-rests="The figures rest on the hours that jobs had in one month only (2026-04), and on the cost of a year by the configuration. Three months that agree would be surer. No source says of 61.88 % of the capacity whether it was up: as far as it was down, jobs had fewer GPUs to use than this counts."
+rests="The figures rest on the hours that jobs had in one month only (2026-04), and on the cost of a year by the configuration. Three months that agree would make this more certain. For 61.88 % of the capacity, no source says whether it was up. Where it was down, jobs had fewer GPUs than are counted here."
 grep -qFx "m Keep 8 of 16 GPUs, rent the rest at other. This saves 44608.00 USD a year: what ends with the GPUs that are given up, less the rent. For the next purchase: own 4, reserve 2 at one-year, rent the rest at by-hour, 1.97 USD a GPU hour at full cost, 50.0 % less than today's 3.93 (own 16): 105120.00 USD a year. Against renting everything, the purchase is paid back in 33.8 months of its life of 48. $rests" figures
 result $? "the verdict begins with what to do, what it saves in a year, and ends with how sure that is"
 is "1.5000 210240.00 110240.00" "$(field mix.plan 'owned: cost of an hour in service' per_gpu_hour) $(field mix.plan 'owned: full cost' own) $(field mix.plan 'of it avoidable' own)" \

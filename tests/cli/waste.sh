@@ -80,6 +80,46 @@ gl report waste --month 2025-09 --by node 2>err
 is "$?:$(head -n 1 err)" "1:gpuledger: report waste cannot be grouped by node: it has month, cluster, team, account, user, project, qos, partition and pool" \
     "not by node"
 
+# A job of two kinds of slices, and jobs of a QOS with a rate of its own: each is listed once, with its own charge.
+cat >slices.yaml <<'END'
+ledger: {timezone: UTC, currency: USD, go_live: 2025-09-01}
+clusters: [{name: lab}]
+pools:
+  - {name: mig, cluster: lab, nodes: m1, gres: [1g.10gb, 3g.40gb], gpu: H100-SXM5-80GB, gpus_per_node: 2, layout: "1g.10gb:7,3g.40gb:2"}
+  - {name: h100, cluster: lab, nodes: h1, gres: [h100], gpu: H100-SXM5-80GB, gpus_per_node: 8}
+rates:
+  - {pool: mig, per_gpu_hour: 7.00, mig_price: max}
+  - {pool: h100, per_gpu_hour: 4.00}
+  - {pool: h100, qos: fast, per_gpu_hour: 6.00}
+END
+python3 - >slices.json <<'END'
+import json
+def job(number, qos, node, gres, hours, state):
+    gres = [{"type": "gres", "name": name, "count": count} for name, count in gres]
+    return {"job_id": number, "user": "ann", "account": "a", "partition": "p", "qos": qos, "nodes": node, "state": {"current": [state]},
+            "time": {"submission": 1757000000, "start": 1757000000, "end": 1757000000 + 3600 * hours, "elapsed": 3600 * hours},
+            "tres": {"allocated": [{"type": "node", "name": "", "count": 1}] + gres}}
+print(json.dumps({"jobs": [
+    job(1, "normal", "m1", [("gpu:1g.10gb", 2), ("gpu:3g.40gb", 1), ("gpu", 3)], 10, "FAILED"),
+    job(2, "normal", "m1", [("gpu:3g.40gb", 1), ("gpu", 1)], 10, "COMPLETED"),
+    job(3, "normal", "h1", [("gpu:h100", 1), ("gpu", 1)], 10, "FAILED"),
+    job(4, "fast", "h1", [("gpu:h100", 1), ("gpu", 1)], 10, "FAILED")]}))
+END
+db=slices.db
+slices () { "$program" --quiet --config slices.yaml --store sqlite:slices.db "$@"; }
+slices init && slices import --cluster lab --as-of 2025-10-01T00:00:00Z --force slices.json || exit 1
+slices report waste --month 2025-09 --csv >out
+# max: 1g.10gb is 1/7 of compute and 1/8 of memory, 3g.40gb 3/7 and 1/2: 10 h x (2/7 + 1/2) x 7.00; 10 h x 4.00 and 6.00
+is "$(python3 -c 'import csv, sys
+print(*sorted("%s %s %s" % (r["job"], r["cause"], r["amount"]) for r in csv.DictReader(sys.stdin) if r["job"]), sep=", ")' <out)" \
+    "1 failed 55.00, 3 failed 40.00, 4 failed 60.00" "a job of two profiles is listed once, and each has its own price"
+is "$(sum amount 'r["section"] == "jobs"' <out)" 155.00 "which add up"
+for job in 1 3 4; do
+    slices explain $job --json | python3 -c 'import json, sys
+print(*[s["facts"]["wasted_amount"] for s in json.load(sys.stdin)["segments"][0]["steps"] if s["step"] == "waste"])'
+done | paste -s -d ' ' >said
+is "$(cat said)" "55.00 40.00 60.00" "explain says the same"
+
 # capacity: the classes of report utilization, which tests of capacity count on their own; and
 # of the store of fill.c by hand: a node of 8 GPUs reserved for two days without a job, two
 # of them in maintenance for 8 hours, one down for a day, and one of two GPUs for 6 hours
