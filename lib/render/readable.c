@@ -152,7 +152,7 @@ static void add_quantity (buffer_t *out, uint64_t value, bool negative)
 /* The word ends after so many bytes, or a punctuation mark ends it. */
 static bool ends (const char *text)
 {
-    text += strspn (text, ",;:.)");
+    text += strspn (text, ",;:.?)");
     return *text == '\0' || *text == ' ' || *text == '\n';
 }
 

@@ -93,7 +93,7 @@ const char render_style[]
       ".figures dd{margin:0}\n"
       ".figures .value{font-size:1.55rem;line-height:1.3;font-weight:600;"
       "font-variant-numeric:tabular-nums}\n"
-      ".figures .hint{color:var(--soft);font-size:.85rem}\n"
+      ".figures .hint{color:var(--soft);font-size:.85rem}.hint+.hint{margin-top:.5rem}\n"
       ".notes{list-style:none;margin:1.2rem 0 0;padding:0}\n"
       ".notes li{border-left:.25rem solid var(--line);background:var(--wash);"
       "padding:.45rem .9rem;margin:.4rem 0;overflow-wrap:anywhere}\n"
