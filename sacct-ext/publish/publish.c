@@ -713,6 +713,21 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 }
 
 /* Those of the page of decisions. */
+/* Sentences of a verdict on the first page: what to do, and the first two that say why. */
+#define SENTENCES 3
+
+/* The length of the first sentences of a text. */
+static size_t brief_length (const char *text)
+{
+    size_t sentences = 0, i;
+
+    for (i = 0; text[i]; i++)
+        if (text[i] == '.' && text[i + 1] == ' ' && text[i + 2] >= 'A'
+            && text[i + 2] <= 'Z' && ++sentences == SENTENCES)
+            return i + 1;
+    return i;
+}
+
 static int add_verdicts (struct publishing *p, report_t *index)
 {
     report_list_t *list;
@@ -727,6 +742,7 @@ static int add_verdicts (struct publishing *p, report_t *index)
     for (size_t i = 0; i < p->decisions->figure_count; i++) {
         const report_figure_t *figure = &p->decisions->figure[i];
         GL_AUTOFREE char *text = verdict_text (figure);
+        text[brief_length (text)] = '\0'; /* the pool's page has all of it */
         report_list_item (list, figure->title, text);
         if (figure->sure) {
             GL_AUTOFREE char *how = xasprintf ("%s: how sure", figure->title);

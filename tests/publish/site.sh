@@ -170,7 +170,8 @@ page = open("site/index.html", encoding="utf-8").read()
 box = page[page.index("Buy, rent or move"):].split("</section>")[0]
 words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
 earlier, last = [json.load(open(a))["figures"] for a in sys.argv[1:]]
-want = [t for f in last for t in (f["title"], f["value"] + " " + f["hint"], f["title"] + ": how sure", f["sure"])]
+brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:3])
+want = [t for f in last for t in (f["title"], brief(f), f["title"] + ": how sure", f["sure"])]
 want += ["Did jobs wait in 2026-10?", "Half of the jobs waited at most 00:00:00. Together, jobs waited 0.0 GPU hours: 0.00 % of the GPU hours that jobs had."]
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").replace("2026-09", "September 2026").split()) for t in texts]
 for old, new in zip(earlier, last):
