@@ -249,7 +249,8 @@ static void add_figures (buffer_t *out, const report_t *report)
         buffer_add_text (out, "</dd><dd class=\"hint\">");
         add_text (out, figure->hint);
         if (figure->sure) {
-            buffer_add_text (out, "</dd><dd class=\"hint\"><b>How sure</b> ");
+            buffer_add_text (
+                out, "</dd><dd class=\"hint\"><strong>How sure</strong> ");
             add_text (out, figure->sure);
         }
         buffer_add_text (out, "</dd></div>\n");
