@@ -353,8 +353,8 @@ static char *uncovered_pools (const page_t *page, const struct costs *later,
     return buffer_take (&out);
 }
 
-/* The largest change of what is not covered: " The largest change is in shortfall: credits,
- * +64.80." */
+/* Of the cost that charges do not cover, the part that changed most, as a sentence that follows
+ * another one; "": nothing changed. Yours to free. */
 static char *largest_class (const page_t *page, const struct costs *later,
                             const struct costs *before)
 {

@@ -36,13 +36,13 @@ struct month {
     char *name;
 };
 
-/* What the current job wasted, by cause, pool, team and user. There are a million jobs, with
- * a row or two each. */
 struct cause {
     waste_t row;
     mpq_t value; /* of its time, in smallest units */
 };
 
+/* What the current job wasted, by cause, pool, team and user. There are a million jobs, with
+ * a row or two each. */
 struct causes {
     struct cause *item; /* `size` of them are initialised */
     size_t count, size;

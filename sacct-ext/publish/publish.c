@@ -712,7 +712,6 @@ static int write_file (struct publishing *p, const char *path, const char *text)
                : CLI_OK;
 }
 
-/* Those of the page of decisions. */
 /* Sentences of a verdict on the first page: what to do, and the first two that say why. */
 #define SENTENCES 3
 
