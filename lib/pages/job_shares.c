@@ -316,7 +316,7 @@ enum {
 
 static const column_info_t columns[AT_COUNT] = {
     {"job", "Job", COLUMN_TEXT, true, false,
-     "Cluster and JobId; or what else is due."},
+     "Cluster and JobId, or how many jobs; or what else is due."},
     {"kind", "Kind", COLUMN_TEXT, true, true,
      "charge: of jobs; credit, correction and others: as on the statement."},
     {"team", "Team", COLUMN_TEXT, true, true, ""},
@@ -361,7 +361,6 @@ static const char *shown (const struct making *m, const char *text)
     return text ? text : key_info (m->key)->absent;
 }
 
-/* Sums of the shares [first, end). */
 struct sum {
     mpq_t gpu_seconds;
     mpq_t cpu_seconds;
@@ -375,19 +374,26 @@ static bool is_of_cpus (const struct making *m, const statement_job_t *job)
                                  job->group->text[JOB_POOL]);
 }
 
+static void sum_init (struct sum *sum)
+{
+    mpq_inits (sum->gpu_seconds, sum->cpu_seconds, NULL);
+    mpz_init (sum->units);
+}
+
+static void sum_share (const struct making *m, const job_share_t *share,
+                       struct sum *sum)
+{
+    exact_add (is_of_cpus (m, share->job) ? sum->cpu_seconds : sum->gpu_seconds,
+               share->job->gpu_seconds);
+    mpz_add (sum->units, sum->units, share->units);
+}
+
 static void sum_of (const struct making *m, size_t first, size_t end,
                     struct sum *sum)
 {
-    const job_share_t *const *share = m->page->share;
-
-    mpq_inits (sum->gpu_seconds, sum->cpu_seconds, NULL);
-    mpz_init (sum->units);
-    for (size_t i = first; i < end; i++) {
-        const statement_job_t *job = share[i]->job;
-        exact_add (is_of_cpus (m, job) ? sum->cpu_seconds : sum->gpu_seconds,
-                   job->gpu_seconds);
-        mpz_add (sum->units, sum->units, share[i]->units);
-    }
+    sum_init (sum);
+    for (size_t i = first; i < end; i++)
+        sum_share (m, m->page->share[i], sum);
 }
 
 static void sum_clear (struct sum *sum)
@@ -531,17 +537,81 @@ static void begin_section (const struct making *m, const char *name)
                     m->page->name ? m->page->name (of, m->page->arg) : of, "");
 }
 
+/* The largest ones. */
+static void put_jobs (const struct making *m, size_t first, size_t end,
+                      size_t rows)
+{
+    size_t listed = end - first < rows ? end - first : rows;
+
+    for (size_t i = 0; i < listed; i++)
+        put_job (m, first + i);
+    put_rest (m, first, end, listed);
+}
+
+/* Jobs of one user. */
+struct of_user {
+    const char *user; /* NULL: none */
+    size_t jobs;
+    struct sum sum;
+};
+
+static int by_due (const void *a, const void *b)
+{
+    const struct of_user *x = a, *y = b;
+    int order = mpz_cmp (y->sum.units, x->sum.units);
+
+    return order ? order : text_compare (x->user, y->user);
+}
+
+static void put_user (const struct making *m, const struct of_user *of,
+                      const char *project)
+{
+    GL_AUTOFREE char *jobs
+        = xasprintf (of->jobs == 1 ? "%zu job" : "%zu jobs", of->jobs);
+
+    begin_row (m, jobs, BILL_CHARGE);
+    put_name (m, project);
+    report_put_text (m->report, AT_USER,
+                     of->user ? of->user : key_info (KEY_USER)->absent);
+}
+
+/* A row for each user: the jobs themselves are on the page by user. */
+static void put_users (const struct making *m, size_t first, size_t end)
+{
+    const job_share_t *const *share = m->page->share;
+    struct of_user *list = NULL;
+    size_t count = 0;
+
+    for (size_t i = first; i < end; i++) {
+        const char *user = share[i]->job->group->text[JOB_USER];
+        struct of_user *of = GL_FIND (list, count, it, it->user == user);
+        if (!of) {
+            of = GL_APPEND (list, count);
+            *of = (struct of_user){.user = user};
+            sum_init (&of->sum);
+        }
+        of->jobs++;
+        sum_share (m, share[i], &of->sum);
+    }
+    qsort (list, count, sizeof (*list), by_due);
+    for (size_t i = 0; i < count; i++) {
+        put_user (m, &list[i], share[first]->job->group->text[JOB_PROJECT]);
+        put_sum (m, &list[i].sum);
+    }
+    free (list);
+}
+
 static void put_section (const struct making *m, size_t first, size_t end,
                          size_t rows)
 {
     const char *name = m->page->share[first]->job->group->text[m->page->by];
-    size_t listed = end - first < rows ? end - first : rows;
     struct sum sum;
 
     begin_section (m, name);
-    for (size_t i = 0; i < listed; i++)
-        put_job (m, first + i);
-    put_rest (m, first, end, listed);
+    if (m->page->by == JOB_USER)
+        put_jobs (m, first, end, rows);
+    else
+        put_users (m, first, end);
     sum_of (m, first, end, &sum);
     put_others (m, name, sum.units);
     report_section_totals (m->report);
@@ -643,6 +713,16 @@ static void prove_due (const struct making *m)
 /* So that a page of a large team can be read, and has fewer than 200 KB. */
 #define PAGE_ROWS 300
 
+static const char *const notes[] = {
+    "Jobs with a link have a page that explains their charge: the most "
+    "expensive job of the month at each price and of each way to end badly, "
+    "and the most expensive of the others. For any other job, its user can "
+    "run 'gpuledger explain JOBID'. Each sum is the amount due before taxes "
+    "of the statement.",
+    "The link of a user leads to the user's jobs, with the project of each. "
+    "Each sum is the amount due before taxes of the statement.",
+};
+
 static report_t *begin_page (const struct making *m)
 {
     const char *team = m->team ? m->team : key_info (KEY_TEAM)->absent;
@@ -654,13 +734,11 @@ static report_t *begin_page (const struct making *m)
     report_parameter (report, "state", m->page->state);
     report_columns (report, columns, AT_COUNT);
     report->column[m->key == KEY_USER ? AT_USER : AT_PROJECT].detail = true;
-    report_note (
-        report, NOTE_INFORMATION,
-        "Jobs with a link have a page that explains their charge: the "
-        "most expensive job of the month at each price and of each way "
-        "to end badly, and the most expensive of the others. For any "
-        "other job, its user can run 'gpuledger explain JOBID'. Each "
-        "sum is the amount due before taxes of the statement.");
+    if (m->key == KEY_PROJECT) {
+        free (report->column[AT_JOB].title);
+        report->column[AT_JOB].title = xstrdup ("Jobs");
+    }
+    report_note (report, NOTE_INFORMATION, "%s", notes[m->key == KEY_PROJECT]);
     return report;
 }
 

@@ -163,12 +163,13 @@ static const struct {
 };
 
 /* "5942.64 USD; user cy, project corpus, 1650.7 GPU hours, COMPLETED", and of the others what
- * would have prevented it. */
+ * would have prevented it. A job with slices of two profiles is in the list with each. */
 static int add_top (top_list_t *top, const page_site_t *pages,
                     const site_t *site, const job_share_t *share,
                     const char *remedy, gl_error_t *error)
 {
     const statement_job_t *job = share->job;
+    const char *profile = job->group->text[JOB_PROFILE];
     const char *user = page_user (
         pages, text_or_none (job->group->text[JOB_USER], KEY_USER), error);
     GL_AUTOFREE char *amount
@@ -180,10 +181,11 @@ static int add_top (top_list_t *top, const page_site_t *pages,
     top->item[top->count][0] = xasprintf ("%s/%llu", job->group->cluster,
                                           (unsigned long long)job->id_job);
     top->item[top->count++][1] = xasprintf (
-        "%s %s; user %s, project %s, %s %s hours, %s%s%s", amount,
+        "%s %s; user %s, project %s, %s %s hours%s%s, %s%s%s", amount,
         site->currency, user,
         text_or_none (job->group->text[JOB_PROJECT], KEY_PROJECT), hours,
         site_pool_of_cpus (site, job->group->text[JOB_POOL]) ? "CPU" : "GPU",
+        profile ? " on slices " : "", profile ? profile : "",
         job->state ? job->state : "state not known", remedy ? ". " : "",
         remedy ? remedy : "");
     return 0;
