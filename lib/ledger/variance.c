@@ -74,6 +74,7 @@ bool variance_is_said (const variance_t *variance, change_id_t id)
 
 void variance_init (variance_t *variance)
 {
+    variance->mix = NULL;
     mpz_inits (variance->before, variance->after, NULL);
     for (size_t i = 0; i < CHANGE_COUNT; i++)
         mpz_init (variance->part[i]);
@@ -81,6 +82,7 @@ void variance_init (variance_t *variance)
 
 void variance_clear (variance_t *variance)
 {
+    free (variance->mix);
     mpz_clears (variance->before, variance->after, NULL);
     for (size_t i = 0; i < CHANGE_COUNT; i++)
         mpz_clear (variance->part[i]);
@@ -295,6 +297,88 @@ static int round_parts (const struct split *s, variance_t *variance,
     return rc;
 }
 
+/* --- the mix in words ---------------------------------------------------- */
+
+/* What a cell has of the mix, (q1 - q0 Q1/Q0) (p - A0/Q0): the parts of all cells add up to
+ * it. */
+static void mix_of (const struct cell *before, const struct cell *after,
+                    const struct cell all[MONTHS], mpq_t ret)
+{
+    const struct cell *priced
+        = mpq_sgn (before->allocated) > 0 ? before : after;
+    mpq_t q;
+
+    mpq_init (q);
+    mpq_div (q, all[AFTER].allocated, all[BEFORE].allocated);
+    mpq_mul (q, q, before->allocated);
+    mpq_sub (ret, after->allocated, q);
+    mpq_div (q, priced->charged, priced->allocated);
+    mpq_mul (q, q, all[BEFORE].allocated);
+    mpq_sub (q, q, all[BEFORE].charged);
+    mpq_div (q, q, all[BEFORE].allocated);
+    mpq_mul (ret, ret, q);
+    mpq_clear (q);
+}
+
+/* Percent of the hours of a month. */
+static char *share_text (const struct cell *cell, const struct cell *all)
+{
+    char *text;
+    mpq_t q;
+
+    mpq_init (q);
+    mpq_set_ui (q, 100, 1);
+    mpq_mul (q, q, cell->allocated);
+    mpq_div (q, q, all->allocated);
+    text = exact_text (q, 2);
+    mpq_clear (q);
+    return text;
+}
+
+static char *mix_text (const struct cell *key, const struct cell *before,
+                       const struct cell *after, const struct cell all[MONTHS])
+{
+    GL_AUTOFREE char *now = share_text (after, &all[AFTER]);
+    GL_AUTOFREE char *then = share_text (before, &all[BEFORE]);
+
+    return xasprintf ("%s%s%s%s%s: %s %% of the %s hours, %s %% before",
+                      key->pool ? key->pool : key_info (KEY_POOL)->absent,
+                      key->qos ? ", QOS " : "", key->qos ? key->qos : "",
+                      key->profile ? ", slice " : "",
+                      key->profile ? key->profile : "", now,
+                      key->cpus ? "CPU" : "GPU", then);
+}
+
+/* Of the cell with the largest part. */
+static void say_mix (const struct split *s, variance_t *variance)
+{
+    mpq_t value, largest;
+
+    mpq_inits (value, largest, NULL);
+    for (size_t i = 0; i < cube_count (s->cells); i++) {
+        const struct cell *key = cube_row (s->cells, i),
+                          *before = cube_earlier (s->cells, i),
+                          *after = cube_later (s->cells, i);
+        const struct cell *all = s->all[key->cpus];
+        before = before ? before : &s->none;
+        after = after ? after : &s->none;
+        if (mpq_sgn (all[BEFORE].allocated) <= 0
+            || mpq_sgn (all[AFTER].allocated) <= 0
+            || (mpq_sgn (before->allocated) <= 0
+                && mpq_sgn (after->allocated) <= 0))
+            continue;
+        mix_of (before, after, all, value);
+        if (mpz_sgn (variance->part[CHANGE_MIX]) < 0)
+            mpq_neg (value, value);
+        if (mpq_cmp (value, largest) <= 0)
+            continue;
+        mpq_swap (largest, value);
+        free (variance->mix);
+        variance->mix = mix_text (key, before, after, all);
+    }
+    mpq_clears (value, largest, NULL);
+}
+
 static void sum_month (cube_t *cells, size_t month, struct cell all[2][MONTHS],
                        mpz_t ret_due)
 {
@@ -322,6 +406,8 @@ int variance_split (const bill_t *before, const bill_t *after, const char *team,
         sum_month (month[m], m, s.all,
                    m == BEFORE ? variance->before : variance->after);
     rc = round_parts (&s, variance, error);
+    if (mpz_sgn (variance->part[CHANGE_MIX]) != 0)
+        say_mix (&s, variance);
     cube_free (s.cells);
     for (size_t m = 0; m < MONTHS; m++) {
         fields_clear (&fields, &s.all[false][m]);

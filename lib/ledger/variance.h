@@ -67,6 +67,9 @@ typedef struct {
     mpz_t before; /* what was due */
     mpz_t after;
     mpz_t part[CHANGE_COUNT];
+    /* Of the pool, QOS and profile with the largest part of the mix, "h100, QOS scavenge:
+     * 9.69 % of the GPU hours, 13.85 % before"; NULL: there is no mix. */
+    char *mix;
 } variance_t;
 
 /* Statements show this part: volume, mix and price, and what is not 0. */
@@ -75,8 +78,8 @@ bool variance_is_said (const variance_t *variance, change_id_t id);
 void variance_init (variance_t *variance);
 void variance_clear (variance_t *variance);
 
-/* The rows of `team` (NULL: of none) in the bills of two months; `digits` of
- * the currency. -1 is a defect of this module. */
+/* The rows of `team` (NULL: of none) in the bills of two months, into what was initialised;
+ * `digits` of the currency. -1 is a defect of this module. */
 int variance_split (const bill_t *before, const bill_t *after, const char *team,
                     int digits, variance_t *variance, gl_error_t *error);
 

@@ -381,6 +381,16 @@ static void add_singles (page_t *page, const struct single *kind)
 
 /* --- what changed ------------------------------------------------------ */
 
+static void put_cause (page_t *page, change_id_t id)
+{
+    const char *mix = id == CHANGE_MIX ? page->variance.mix : NULL;
+    GL_AUTOFREE char *text
+        = mix ? xasprintf ("Other pools, QOS or slices, mostly %s.", mix)
+              : xstrdup (change_info (id)->help);
+
+    report_put_text (page->report, AT_REASON, text);
+}
+
 static void add_changes (page_t *page)
 {
     GL_AUTOFREE char *title
@@ -401,7 +411,7 @@ static void add_changes (page_t *page)
         statement_begin_line (page, "changes", 'D', ++number, line);
         report_put_text (page->report, AT_NAME, info->word);
         statement_put_units (page, AT_CHARGE, page->variance.part[i]);
-        report_put_text (page->report, AT_REASON, info->help);
+        put_cause (page, (change_id_t)i);
     }
     mpz_init (difference);
     mpz_sub (difference, page->variance.after, page->variance.before);

@@ -95,6 +95,48 @@ TEST_CASE (split__other_hours_and_prices__mix_and_price)
     bill_free (after);
 }
 
+static char *mix_of (const bill_t *before, const bill_t *after)
+{
+    variance_t variance;
+    gl_error_t error;
+    char *mix;
+
+    variance_init (&variance);
+    if (variance_split (before, after, "t", 2, &variance, &error) < 0)
+        fail_msg ("%s", error.text);
+    mix = xstrdup (variance.mix);
+    variance_clear (&variance);
+    return mix;
+}
+
+/* 100 h at 3.00, 100 h at 1.00 and 100 h at 2.00, then 160, 50 and 90 h: the average was 2.00, so
+ * that 60.00 of the mix is of the first pool, 50.00 of the second, and nothing of the third. Then
+ * the other way round: the average is 2.37, and the second pool, 1.37 below it, has most. */
+TEST_CASE (split__mix__says_what_made_most_of_it)
+{
+    bill_t *before = bill_new (), *after = bill_new ();
+    char *mix;
+
+    add_charge (before, "2026-09", "fast", "high", "t", 100, 30000);
+    add_charge (before, "2026-09", "slow", NULL, "t", 100, 10000);
+    add_charge (before, "2026-09", "middle", NULL, "t", 100, 20000);
+    add_charge (after, "2026-10", "fast", "high", "t", 160, 48000);
+    add_charge (after, "2026-10", "slow", NULL, "t", 50, 5000);
+    add_charge (after, "2026-10", "middle", NULL, "t", 90, 18000);
+    check_split (before, after, (const long[CHANGE_COUNT]){0, 11000});
+    mix = mix_of (before, after);
+    assert_string_equal (
+        mix, "fast, QOS high: 53.33 % of the GPU hours, 33.33 % before");
+    free (mix);
+    mix = mix_of (after, before);
+    assert_string_equal (mix, "slow: 33.33 % of the GPU hours, 16.67 % before");
+    free (mix);
+    mix = mix_of (before, before);
+    assert_null (mix);
+    bill_free (before);
+    bill_free (after);
+}
+
 /* One pool with idle time in the rate (docs/guides/rates.md): an owned hour at
  * 2.8432, charged 3.7909 of which a quarter is idle. Next month the machine is
  * full: as many hours, nothing idle. Then twice the hours: volume alone. */
@@ -411,13 +453,13 @@ TEST_CASE (split__any_two_months__parts_add_up)
 TEST_CASE (taxes__rates_and_teams__one_rounded_row_each)
 {
     static char *only[] = {(char *)"other"};
-    site_tax_t taxes[3] = {
-        /* from the instant on, and until it */
-        {.name = (char *)"VAT", .valid = {0, SITE_ALWAYS_END}},
-        {.name = (char *)"old", .valid = {SITE_ALWAYS_START, 0}},
-        {.name = (char *)"levy",
-         .teams = {only, 1},
-         .valid = {SITE_ALWAYS_START, SITE_ALWAYS_END}}};
+    site_tax_t taxes[3]
+        = {/* from the instant on, and until it */
+           {.name = (char *)"VAT", .valid = {0, SITE_ALWAYS_END}},
+           {.name = (char *)"old", .valid = {SITE_ALWAYS_START, 0}},
+           {.name = (char *)"levy",
+            .teams = {only, 1},
+            .valid = {SITE_ALWAYS_START, SITE_ALWAYS_END}}};
     site_team_t teams[3] = {
         {.name = (char *)"t"}, {.name = (char *)"t"}, {.name = (char *)"idle"}};
     site_t site = {.taxes = taxes,
