@@ -24,6 +24,7 @@ struct pages {
     cube_t *of_pools;   /* by billed month and pool */
     cube_t *sums;       /* by billed month */
     cube_t *costs; /* of pools: by month and pool; `charge` is their cost */
+    cube_t *capacities; /* likewise of GPUs; gpu_seconds are their capacity */
     text_list_t teams, pools;
     bool sorted;
     int digits;
@@ -71,6 +72,7 @@ pages_t *pages_new (const report_query_t *query)
     pages->of_pools = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
     pages->sums = cube_new (&bill_fields[BILL_POSTINGS], "month");
     pages->costs = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
+    pages->capacities = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
     return pages;
 }
 
@@ -91,6 +93,7 @@ void pages_free (pages_t *pages)
     cube_free (pages->of_pools);
     cube_free (pages->sums);
     cube_free (pages->costs);
+    cube_free (pages->capacities);
     texts_clear (&pages->teams);
     texts_clear (&pages->pools);
     free (pages);
@@ -171,10 +174,15 @@ static void add_costs (pages_t *pages, const char *month, const bill_t *bill)
     posting_init (&zero);
     for (size_t i = 0; i < count; i++) {
         posting_t row = zero;
-        if (!pools[i].has_cost || strcmp (pools[i].month, month) != 0)
+        if (strcmp (pools[i].month, month) != 0)
             continue;
         row.month = (char *)month;
         row.pool = pools[i].pool;
+        memcpy (row.gpu_seconds, pools[i].capacity, sizeof (mpq_t));
+        if (!site_pool_of_cpus (pages->query->site, row.pool))
+            cube_add (pages->capacities, &row);
+        if (!pools[i].has_cost)
+            continue;
         memcpy (row.charge_units, pools[i].cost_units, sizeof (mpz_t));
         cube_add (pages->costs, &row);
         texts_add_new (&pages->pools, pools[i].pool);
@@ -249,6 +257,11 @@ const text_list_t *pages_pools (pages_t *pages)
     return &pages->pools;
 }
 
+summary_month_t *pages_month (pages_t *pages, const char *month)
+{
+    return GL_FIND (pages->month, pages->count, it, !strcmp (it->name, month));
+}
+
 const summary_month_t *pages_months (const pages_t *pages, size_t *ret_count)
 {
     *ret_count = pages->count;
@@ -286,6 +299,8 @@ enum {
     AT_COST,
     AT_UNCOVERED,
     AT_HOURS,
+    AT_CAPACITY,
+    AT_ALLOCATED_PCT,
     AT_RATE,
     AT_SHARE,
     AT_HASH,
@@ -312,6 +327,10 @@ static const column_info_t columns[AT_COUNT] = {
      "The cost less charges and credits, without taxes. Below 0: a surplus."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to jobs, busy or not."},
+    {"capacity_hours", "Capacity", COLUMN_HOURS, false, false,
+     "GPU hours in service in the month, so far as it is over."},
+    {"allocated_pct", "Allocated %", COLUMN_PERCENT, false, false,
+     "GPU hours as a percentage of the capacity."},
     {"rate", "Due per GPU hour", COLUMN_RATE, false, false,
      "The amount due, with credits, corrections and taxes, divided by the GPU "
      "hours."},
@@ -432,6 +451,24 @@ static void put_cost (page_t *page, size_t index)
     }
 }
 
+/* Of all GPUs, or of those of the pool; a team has none of its own. */
+static void put_capacity (page_t *page, size_t index)
+{
+    const whose_t *whose = &page->whose;
+    const summary_month_t *month = &page->pages->month[index];
+    const posting_t key = {.month = month->name, .pool = (char *)whose->name};
+    const posting_t *pool
+        = whose->is_pool ? cube_find (page->pages->capacities, &key) : NULL;
+    mpq_srcptr capacity = pool ? pool->gpu_seconds : month->capacity;
+
+    if (whose->is_team || (whose->is_pool && !pool) || mpq_sgn (capacity) == 0)
+        return;
+    GL_AUTOFREE char *used
+        = report_percent_text (page->sums[index].gpu_seconds, capacity);
+    report_put_hours (page->report, AT_CAPACITY, capacity);
+    report_put_text (page->report, AT_ALLOCATED_PCT, used);
+}
+
 static void put_month (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
@@ -450,6 +487,7 @@ static void put_month (page_t *page, size_t index)
         return;
     put_money (page, AT_DUE, sums[index].charge_units);
     put_time (page, &sums[index]);
+    put_capacity (page, index);
     if (index > 0 && pages->month[index - 1].known
         && is_complete (pages, index))
         put_change (page, sums[index].charge_units,
@@ -665,6 +703,24 @@ static void figure_cost (page_t *page, size_t index)
                            currency, paid_since));
 }
 
+/* In jobs, and of capacity without jobs. */
+static void figure_waste (page_t *page, size_t index)
+{
+    const pages_t *pages = page->pages;
+    const summary_month_t *month = &pages->month[index];
+    char *hint;
+    mpz_t sum;
+
+    if (!month->waste_known || page->whose.is_team || page->whose.is_pool)
+        return;
+    mpz_init (sum);
+    hint
+        = summary_waste_text (month, index > 0 ? month - 1 : NULL,
+                              pages->query->site->currency, pages->digits, sum);
+    put_figure (page, "Wasted", index, sum, hint);
+    mpz_clear (sum);
+}
+
 /* The last month that is over, then those that go on. */
 static void add_figures (page_t *page)
 {
@@ -676,6 +732,7 @@ static void add_figures (page_t *page)
     if (over > 0) {
         figure_cost (page, over - 1);
         figure_due (page, over - 1);
+        figure_waste (page, over - 1);
     }
     for (size_t i = over; i < count && i < over + 2; i++)
         figure_due (page, i);

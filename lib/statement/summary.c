@@ -47,7 +47,8 @@ static const column_info_t columns[AT_PART] = {
     {"name", "Name", COLUMN_TEXT, true, false,
      "The team, kind of cost or waste, who pays, or action."},
     {"before", "Last month", COLUMN_MONEY, false, false,
-     "The amount due for last month, or what the pools cost in it."},
+     "The amount due for last month, what the pools cost, or what was wasted "
+     "in it."},
     {"after", "This month", COLUMN_MONEY, false, false,
      "The amount due for this month, or what the pools cost in it."},
     {"change", "Change", COLUMN_MONEY, false, false,
@@ -154,35 +155,26 @@ static void figure_budget (page_t *page)
 /* What is unknown is no waste, and is named apart. */
 static void figure_waste (page_t *page)
 {
-    mpz_t capacity, jobs, unknown;
-    GL_AUTOFREE char *in_jobs = NULL, *unallocated = NULL, *hint = NULL;
-    GL_AUTOFREE char *more = NULL, *together = NULL;
-    const mpz_ptr sums[] = {[WASTE_OF_JOBS] = jobs,
-                            [WASTE_OF_CAPACITY] = capacity,
-                            [WASTE_UNKNOWN] = unknown,
-                            [WASTE_NOT_COUNTED] = NULL};
+    const summary_t *s = page->s;
+    GL_AUTOFREE char *hint = NULL, *text = NULL;
+    summary_month_t now, before;
+    mpz_t sum;
 
-    mpz_inits (capacity, jobs, unknown, NULL);
-    for (size_t i = 0; i < cube_count (page->waste); i++) {
-        const waste_t *row = cube_row (page->waste, i);
-        mpz_ptr sum = sums[waste_info (row->what)->group];
-        if (sum)
-            mpz_add (sum, sum, row->units);
+    mpz_init (sum);
+    summary_month_init (&now);
+    summary_month_init (&before);
+    summary_month_waste (&now, page->waste);
+    if (s->waste_before) {
+        before.name = xstrdup (s->before_month);
+        summary_month_waste (&before, s->waste_before);
     }
-    in_jobs = summary_money (page, jobs);
-    unallocated = summary_money (page, capacity);
-    more = summary_money (page, unknown);
-    mpz_add (jobs, jobs, capacity);
-    together = summary_money (page, jobs);
-    hint = xasprintf ("%s: %s in jobs, %s of capacity without jobs%s%s%s",
-                      page->currency, in_jobs, unallocated,
-                      mpz_sgn (unknown) ? "; not counted: " : "",
-                      mpz_sgn (unknown) ? more : "",
-                      mpz_sgn (unknown) ? " of capacity without jobs that may "
-                                          "have been idle or down"
-                                        : "");
-    report_figure (page->report, "Wasted", together, hint, COLUMN_MONEY);
-    mpz_clears (capacity, jobs, unknown, NULL);
+    hint
+        = summary_waste_text (&now, &before, page->currency, page->digits, sum);
+    text = summary_money (page, sum);
+    report_figure (page->report, "Wasted", text, hint, COLUMN_MONEY);
+    summary_month_clear (&now);
+    summary_month_clear (&before);
+    mpz_clear (sum);
 }
 
 const char *summary_payer (const site_t *paper)
@@ -495,6 +487,8 @@ void summary_month_init (summary_month_t *month)
     mpq_inits (month->used, month->capacity, NULL);
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_init (month->kind[i]);
+    for (size_t i = 0; i < WASTE_GROUP_COUNT; i++)
+        mpz_init (month->waste[i]);
 }
 
 void summary_month_clear (summary_month_t *month)
@@ -504,6 +498,8 @@ void summary_month_clear (summary_month_t *month)
     mpq_clears (month->used, month->capacity, NULL);
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_clear (month->kind[i]);
+    for (size_t i = 0; i < WASTE_GROUP_COUNT; i++)
+        mpz_clear (month->waste[i]);
 }
 
 bool summary_is_uncovered (const char *month, const posting_t *row)
@@ -569,7 +565,6 @@ void summary_month_take (summary_month_t *month, const site_t *site,
 static void fill (page_t *page)
 {
     add_columns (page);
-    summary_take_waste (page);
     note_unknown (page);
     add_figures (page);
     if (page->s->before)
@@ -597,7 +592,8 @@ report_t *summary_make (const summary_t *summary, gl_error_t *error)
            .report = report_begin (summary->query, "summary", "GPU summary"),
            .digits = summary->query->site->currency_digits,
            .currency = summary->query->site->currency,
-           .waste = cube_new (&waste_rows, "what,pool,team")};
+           .waste = summary_waste_of (summary->bill, summary->usage,
+                                      summary->usage_count)};
     report_t *report = page.report;
 
     variance_init (&page.all);

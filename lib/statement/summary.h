@@ -22,6 +22,7 @@
 #include "report/report.h"
 #include "statement/budget.h"
 #include "usage/usage.h"
+#include "waste/waste.h"
 
 /* A month of the trend. */
 typedef struct {
@@ -38,6 +39,8 @@ typedef struct {
     mpz_t
         uncovered; /* the cost less charges and credits: the site pays it; below 0:
                         a surplus */
+    bool waste_known;
+    mpz_t waste[WASTE_GROUP_COUNT]; /* 0 until summary_month_waste() */
 } summary_month_t;
 
 /* Zeros, without a name; and what it owns is freed. */
@@ -46,6 +49,17 @@ void summary_month_clear (summary_month_t *month);
 
 /* Keys of its usage cells. */
 extern const char summary_usage_keys[];
+
+/* What was wasted in the month of the bill and of its usage, by what, pool and team.
+ * cube_free() it. */
+cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
+                          size_t count);
+void summary_month_waste (summary_month_t *month, cube_t *waste);
+/* "USD: 340.07 in jobs, 130.98 of capacity without jobs; ...", what is in a sum of waste, and its
+ * change since the month before (NULL, or not known: without it); and the sum. Yours to free. */
+char *summary_waste_text (const summary_month_t *month,
+                          const summary_month_t *before, const char *currency,
+                          int digits, mpz_t ret_sum);
 
 /* Everything is borrowed for the call. */
 typedef struct {
@@ -75,6 +89,8 @@ typedef struct {
     const usage_cell_t *usage; /* by summary_usage_keys */
     size_t usage_count;
     const usage_cell_t *whole; /* of all of it; NULL: no usage */
+    cube_t *waste_before;      /* summary_waste_of() the month before, where
+                                  `before` is compared */
 } summary_t;
 
 /* Who pays for the part of the cost that teams do not pay: the owner of the hardware, or who runs

@@ -65,7 +65,6 @@ void summary_notes (page_t *page);
 void summary_list_costs (page_t *page);
 
 /* summary_waste.c */
-void summary_take_waste (page_t *page);
 void summary_waste (page_t *page);
 void summary_actions (page_t *page);
 

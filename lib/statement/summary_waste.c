@@ -26,34 +26,94 @@ static char *tenths (const mpq_t seconds)
 /* --- waste ------------------------------------------------------------------ */
 
 /* Of jobs by what prices their time, and team; the amounts follow. */
-static void take_usage (page_t *page)
+cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
+                          size_t count)
 {
+    cube_t *waste = cube_new (&waste_rows, "what,pool,team");
     cube_t *seconds = cube_new (&waste_rows, WASTE_PRICED ",team");
-    cube_t *prices = bill_time_prices (page->s->bill);
+    cube_t *prices = bill_time_prices (bill);
     waste_t keys;
 
     fields_init (&waste_rows, &keys);
-    for (size_t i = 0; i < page->s->usage_count; i++) {
-        const usage_cell_t *cell = &page->s->usage[i];
+    for (size_t i = 0; i < count; i++) {
+        const usage_cell_t *cell = &usage[i];
         keys.keys.pool = cell->key[KEY_AT_POOL];
         keys.keys.team = cell->key[KEY_AT_TEAM];
         keys.keys.qos = cell->key[KEY_AT_QOS];
         for (size_t k = 0; keys.keys.pool && k < cell->part_count; k++)
             waste_take_part (seconds, &keys, &cell->part[k], WASTE_IDLE_AS_ONE);
     }
-    waste_add_priced (page->waste, seconds, prices);
+    waste_add_priced (waste, seconds, prices);
+    waste_take_capacity (waste, bill);
     fields_clear (&waste_rows, &keys);
     cube_free (prices);
     cube_free (seconds);
+    return waste;
 }
 
-void summary_take_waste (page_t *page)
+void summary_month_waste (summary_month_t *month, cube_t *waste)
 {
-    take_usage (page);
-    waste_take_capacity (page->waste, page->s->bill);
+    month->waste_known = true;
+    for (size_t i = 0; i < cube_count (waste); i++) {
+        const waste_t *row = cube_row (waste, i);
+        mpz_ptr sum = month->waste[waste_info (row->what)->group];
+        mpz_add (sum, sum, row->units);
+    }
 }
 
-static void put_waste (page_t *page, const waste_t *row)
+/* What is counted: what is unknown is no waste. */
+static void add_counted (const summary_month_t *month, mpz_t ret)
+{
+    mpz_add (ret, month->waste[WASTE_OF_JOBS], month->waste[WASTE_OF_CAPACITY]);
+}
+
+char *summary_waste_text (const summary_month_t *month,
+                          const summary_month_t *before, const char *currency,
+                          int digits, mpz_t ret_sum)
+{
+    GL_AUTOFREE char *jobs
+        = exact_units_text (month->waste[WASTE_OF_JOBS], digits);
+    GL_AUTOFREE char *capacity
+        = exact_units_text (month->waste[WASTE_OF_CAPACITY], digits);
+    GL_AUTOFREE char *unknown
+        = exact_units_text (month->waste[WASTE_UNKNOWN], digits);
+    bool any = mpz_sgn (month->waste[WASTE_UNKNOWN]) != 0;
+    GL_AUTOFREE char *since = NULL;
+    mpz_t then;
+
+    mpz_init (then);
+    add_counted (month, ret_sum);
+    if (before && before->waste_known) {
+        add_counted (before, then);
+        since = summary_since_text (ret_sum, then, before->name, digits);
+    }
+    mpz_clear (then);
+    return xasprintf ("%s: %s in jobs, %s of capacity without jobs%s%s%s%s",
+                      currency, jobs, capacity, since ? since : "",
+                      any ? "; not counted: " : "", any ? unknown : "",
+                      any ? " of capacity without jobs that may have been "
+                            "idle or down"
+                          : "");
+}
+
+/* Next to those of the month before (NULL: none), where the two are compared. */
+static void put_amounts (page_t *page, const waste_t *row, const waste_t *old)
+{
+    mpz_t then, change;
+
+    summary_put_money (page, AT_AMOUNT, row->units);
+    if (!page->s->waste_before)
+        return;
+    mpz_inits (then, change, NULL);
+    if (old)
+        mpz_set (then, old->units);
+    mpz_sub (change, row->units, then);
+    summary_put_money (page, AT_BEFORE, then);
+    summary_put_money (page, AT_CHANGE, change);
+    mpz_clears (then, change, NULL);
+}
+
+static void put_waste (page_t *page, const waste_t *row, const waste_t *old)
 {
     const waste_info_t *info = waste_info (row->what);
     mpz_t whole;
@@ -65,7 +125,7 @@ static void put_waste (page_t *page, const waste_t *row)
     report_put_text (page->report, AT_NAME, info->title);
     if (mpq_sgn (row->seconds) != 0)
         report_put_hours (page->report, AT_GPU_HOURS, row->seconds);
-    summary_put_money (page, AT_AMOUNT, row->units);
+    put_amounts (page, row, old);
     if (info->group == WASTE_OF_JOBS)
         mpz_set (whole, page->all.after);
     else
@@ -76,51 +136,77 @@ static void put_waste (page_t *page, const waste_t *row)
     mpz_clear (whole);
 }
 
-/* Adds to `sum`. */
-static void put_group (page_t *page, cube_t *classes, waste_group_t group,
-                       waste_t *sum)
+/* Adds to the two sums. */
+static void put_group (page_t *page, cube_t *classes, const cube_t *before,
+                       waste_group_t group, waste_t sums[2])
 {
     for (size_t i = 0; i < cube_count (classes); i++) {
         const waste_t *row = cube_row (classes, i);
-        if (waste_info (row->what)->group == group
-            && (group != WASTE_OF_JOBS || mpz_sgn (row->units) != 0)) {
-            put_waste (page, row);
-            fields_add (&waste_rows, sum, row, 1);
-        }
+        const waste_t *old = cube_find (before, row);
+        if (waste_info (row->what)->group != group
+            || (group == WASTE_OF_JOBS && mpz_sgn (row->units) == 0
+                && !(old && mpz_sgn (old->units))))
+            continue;
+        put_waste (page, row, old);
+        fields_add (&waste_rows, &sums[0], row, 1);
+        if (old)
+            fields_add (&waste_rows, &sums[1], old, 1);
     }
 }
 
-static void put_total (page_t *page, const waste_t *sum)
+static void put_total (page_t *page, const waste_t sums[2])
 {
-    if (mpz_sgn (sum->units) == 0)
+    if (mpz_sgn (sums[0].units) == 0 && mpz_sgn (sums[1].units) == 0)
         return;
     report_section_totals (page->report);
-    report_put_hours (page->report, AT_GPU_HOURS, sum->seconds);
-    summary_put_money (page, AT_AMOUNT, sum->units);
+    report_put_hours (page->report, AT_GPU_HOURS, sums[0].seconds);
+    put_amounts (page, &sums[0], &sums[1]);
+}
+
+/* By cause; of a cause of the month before alone with zeros. */
+static cube_t *causes_of (const page_t *page, cube_t *before)
+{
+    cube_t *classes = cube_new (&waste_rows, "what");
+    waste_t none;
+
+    cube_add_cube (classes, page->waste);
+    if (page->s->waste_before)
+        cube_add_cube (before, page->s->waste_before);
+    fields_init (&waste_rows, &none);
+    for (size_t i = 0; i < cube_count (before); i++) {
+        none.what = ((const waste_t *)cube_row (before, i))->what;
+        cube_add (classes, &none);
+    }
+    none.what = NULL;
+    fields_clear (&waste_rows, &none);
+    cube_sort (classes, "-units");
+    return classes;
 }
 
 void summary_waste (page_t *page)
 {
-    cube_t *classes = cube_new (&waste_rows, "what");
-    waste_t sum;
+    cube_t *before = cube_new (&waste_rows, "what");
+    cube_t *classes = causes_of (page, before);
+    waste_t sums[2];
 
-    fields_init (&waste_rows, &sum);
-    cube_add_cube (classes, page->waste);
-    cube_sort (classes, "-units");
+    for (size_t i = 0; i < GL_ARRAY_SIZE (sums); i++)
+        fields_init (&waste_rows, &sums[i]);
     report_section (page->report, "What was wasted",
                     "Idle GPUs in jobs, and the rest of the time of jobs that "
                     "ended badly: at list price. Capacity: the cost of time "
                     "that no job had, whoever pays for it.");
-    put_group (page, classes, WASTE_OF_JOBS, &sum);
-    put_group (page, classes, WASTE_OF_CAPACITY, &sum);
-    put_total (page, &sum);
+    put_group (page, classes, before, WASTE_OF_JOBS, sums);
+    put_group (page, classes, before, WASTE_OF_CAPACITY, sums);
+    put_total (page, sums);
     report_section (page->report, "What is unknown",
                     "The cost of capacity without jobs for which no source "
                     "says whether the nodes were up. It is not counted as "
                     "waste.");
-    put_group (page, classes, WASTE_UNKNOWN, &sum);
-    fields_clear (&waste_rows, &sum);
+    put_group (page, classes, before, WASTE_UNKNOWN, sums);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (sums); i++)
+        fields_clear (&waste_rows, &sums[i]);
     cube_free (classes);
+    cube_free (before);
 }
 
 /* --- energy ----------------------------------------------------------------- */

@@ -34,6 +34,7 @@ typedef enum {
     WASTE_OF_CAPACITY,
     WASTE_UNKNOWN,     /* of capacity; not counted */
     WASTE_NOT_COUNTED, /* of jobs */
+    WASTE_GROUP_COUNT,
 } waste_group_t;
 
 typedef struct {

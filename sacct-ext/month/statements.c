@@ -487,7 +487,7 @@ month_t *statements_month (statements_t *s)
     return s->now;
 }
 
-const month_t *statements_before (const statements_t *s)
+month_t *statements_before (const statements_t *s)
 {
     return s->before;
 }

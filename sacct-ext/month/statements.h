@@ -45,7 +45,7 @@ void statements_link (statements_t *statements);
 
 /* It, and the month before it. Borrowed. */
 month_t *statements_month (statements_t *statements);
-const month_t *statements_before (const statements_t *statements);
+month_t *statements_before (const statements_t *statements);
 /* Budgets of all teams at the end of the month, or of its facts. Borrowed. */
 int statements_budgets (statements_t *statements,
                         budget_t *const **ret_budgets, size_t *ret_count,

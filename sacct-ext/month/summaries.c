@@ -149,16 +149,53 @@ static int begin_usage (struct making *m, report_query_t *query,
     return 0;
 }
 
-static int add_usage (struct making *m, month_t *month, gl_error_t *error)
+/* `query`: the month's, which becomes that of its closing. */
+static int read_usage (struct making *m, month_t *month, report_query_t *query,
+                       gl_error_t *error)
 {
     const month_usage_t to = {take_rollup, take_fact, m};
+
+    return month_query (month, query, error) < 0
+                   || begin_usage (m, query, error) < 0
+                   || month_usage (month, query, &to, error) < 0
+               ? -1
+               : 0;
+}
+
+static void forget_usage (struct making *m)
+{
+    for (size_t i = 0; i < 2; i++) {
+        usage_free (m->usage[i]);
+        m->usage[i] = NULL;
+    }
+}
+
+/* cube_free() it. */
+static int read_waste (struct making *m, month_t *month, cube_t **ret_waste,
+                       gl_error_t *error)
+{
+    report_query_t query = m->query;
+    const usage_cell_t *cells;
+    size_t count;
+    int rc;
+
+    query.period = month->period;
+    rc = read_usage (m, month, &query, error);
+    if (rc == 0) {
+        cells = usage_cells (m->usage[0], &count);
+        *ret_waste = summary_waste_of (month->bill, cells, count);
+    }
+    forget_usage (m);
+    return rc;
+}
+
+static int add_usage (struct making *m, month_t *month, gl_error_t *error)
+{
     report_query_t query = m->query;
     size_t count;
     const usage_cell_t *whole;
 
-    if (month_query (month, &query, error) < 0
-        || begin_usage (m, &query, error) < 0
-        || month_usage (month, &query, &to, error) < 0)
+    if (read_usage (m, month, &query, error) < 0)
         return -1;
     m->s.usage = usage_cells (m->usage[0], &m->s.usage_count);
     whole = usage_cells (m->usage[1], &count);
@@ -210,7 +247,7 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
     GL_AUTOFREE char *state = month_state_text (now, m->query.site->zone);
     const site_t *site = month_site (now, error);
     budget_t **own = NULL;
-    size_t count = 0, rows;
+    size_t count = 0;
 
     if (!site)
         return -1;
@@ -226,28 +263,39 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
         m->s.budgets = own;
         m->s.budget_count = count;
     }
-    postings (before->bill, &rows);
     m->s.query = &m->query;
     m->s.month = now->name;
     m->s.before_month = before->name;
     m->s.state = state;
     m->s.bill = now->bill;
     m->s.paper = now->paper;
-    m->s.goes_on = m->how->linked && month_goes_on (now, &m->query);
-    m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
-                      ? before->bill
-                      : NULL;
     m->s.trend = m->trend;
     *ret_report = summary_make (&m->s, error);
     budgets_free (own, count);
     return *ret_report ? 0 : -1;
 }
 
-static int make_of (struct making *m, month_t *now, const month_t *before,
+/* With the month before, if that is to be compared. */
+static int compare (struct making *m, const month_t *now, month_t *before,
+                    gl_error_t *error)
+{
+    size_t rows;
+
+    postings (before->bill, &rows);
+    m->s.goes_on = m->how->linked && month_goes_on (now, &m->query);
+    m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
+                      ? before->bill
+                      : NULL;
+    return m->s.before ? read_waste (m, before, &m->s.waste_before, error) : 0;
+}
+
+static int make_of (struct making *m, month_t *now, month_t *before,
                     report_t **ret_report, gl_error_t *error)
 {
-    int rc = add_usage (m, now, error);
+    int rc = compare (m, now, before, error);
 
+    if (rc == 0)
+        rc = add_usage (m, now, error);
     if (rc == 0)
         rc = month_carbon (now, error);
     if (rc == 0) {
@@ -261,8 +309,8 @@ static int make_of (struct making *m, month_t *now, const month_t *before,
         }
         rc = make_page (m, now, before, ret_report, error);
     }
-    for (size_t i = 0; i < 2; i++)
-        usage_free (m->usage[i]); /* of the month's configuration */
+    forget_usage (m); /* of the month's configuration */
+    cube_free (m->s.waste_before);
     return rc;
 }
 
@@ -306,6 +354,20 @@ static int prepare (struct making *m, gl_error_t *error)
                    < 0))
         return -1;
     return add_earlier (m, error);
+}
+
+int summaries_waste (store_t *store, const report_query_t *query,
+                     month_t *month, summary_month_t *to, gl_error_t *error)
+{
+    struct making m = {.store = store, .query = *query};
+    cube_t *waste = NULL;
+
+    m.query.by.count = 0;
+    if (read_waste (&m, month, &waste, error) < 0)
+        return -1;
+    summary_month_waste (to, waste);
+    cube_free (waste);
+    return 0;
 }
 
 int summaries_make (store_t *store, const report_query_t *query,

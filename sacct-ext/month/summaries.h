@@ -15,8 +15,8 @@
 /* What was read already, and how the page is made; NULL and zeros: it is read. All borrowed,
  * but for `chargeback`. */
 typedef struct {
-    month_t *now;          /* the month */
-    const month_t *before; /* and the one before it; both or none */
+    month_t *now;    /* the month */
+    month_t *before; /* and the one before it; both or none */
     const summary_month_t
         *earlier; /* sums of the months before it, the earliest first */
     size_t earlier_count;
@@ -36,5 +36,10 @@ typedef struct {
 int summaries_make (store_t *store, const report_query_t *query,
                     const summaries_how_t *how, report_t **ret_report,
                     gl_error_t *error);
+
+/* What was wasted in the month, as summary_month_waste() adds it; of the query only what is the
+ * same for all months. */
+int summaries_waste (store_t *store, const report_query_t *query,
+                     month_t *month, summary_month_t *to, gl_error_t *error);
 
 #endif /* !GL_MONTH_SUMMARIES_H */

@@ -19,6 +19,7 @@
 #include "month/close.h"
 #include "month/closed_site.h"
 #include "month/month.h"
+#include "month/summaries.h"
 #include "publish/access.h"
 #include "publish/month_pages.h"
 #include "publish/pdf.h"
@@ -755,6 +756,30 @@ static int add_verdicts (struct publishing *p, report_t *index)
     return rc;
 }
 
+/* Of the last month that is over, and of the one before it. */
+static int read_waste (struct publishing *p, gl_error_t *error)
+{
+    const month_how_t how = {.periods = p->periods, .billed = true};
+    const struct known_month *last = last_decided (p);
+    const struct known_month *months[]
+        = {last ? month_before (p, last) : NULL, last};
+    int rc = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (months) && rc == 0; i++) {
+        month_t *month = NULL;
+        if (!months[i])
+            continue;
+        rc = month_read (p->store, p->site, months[i]->name, &how, &month,
+                         error);
+        if (rc == 0)
+            rc = summaries_waste (p->store, &p->query, month,
+                                  pages_month (p->pages.pages, months[i]->name),
+                                  error);
+        month_free (month);
+    }
+    return rc;
+}
+
 static int write_index (struct publishing *p)
 {
     const struct known_month *last = last_decided (p);
@@ -764,10 +789,14 @@ static int write_index (struct publishing *p)
     GL_AUTOFREE char *month = last ? page_path_month (last->name) : NULL;
     render_link_t near[8];
     page_t page = {.path = "index", .title = "GPU chargeback", .near = near};
-    report_t *report = pages_index (p->pages.pages);
+    report_t *report;
     gl_error_t error;
-    int rc = add_verdicts (p, report);
+    int rc;
 
+    if (read_waste (p, &error) < 0)
+        return fail (p, &error);
+    report = pages_index (p->pages.pages);
+    rc = add_verdicts (p, report);
     if (last)
         near[page.near_count++] = (render_link_t){last->name, month};
     if (*p->closable)

@@ -132,7 +132,7 @@ for team in vision language '(none)'; do
     jq -r '.rows[] | select(.section == "waste") | "\(.name)|\(.gpu_hours)|\(.amount)"' one.json
 done >wasted
 grep '^Idle GPUs' wasted | cut -d '|' -f 3 >idle
-is "$(awk '{ sum += $1 } END { printf "%.2f of %d", sum, NR }' idle)" "$(grep '|Idle GPUs in jobs|' summary.csv | tr '|' '\n' | grep '^[0-9]*\.[0-9][0-9]$' | head -1) of 1" \
+is "$(awk '{ sum += $1 } END { printf "%.2f of %d", sum, NR }' idle)" "$(awk -F '|' 'NR == 1 { while ($++n != "amount") ; } /[|]Idle GPUs in jobs[|]/ { print $n }' summary.csv) of 1" \
     "what is idle in jobs is what the statements of the teams say"
 awk -F '|' '{ hours[$1] += $2; amount[$1] += $3 }
     END { for (name in hours) if (amount[name]) printf "%s|%.6f|%.2f\n", name, hours[name], amount[name] }' wasted | sort >sums

@@ -124,6 +124,36 @@ whole = [(c, r) for c, r in jobs if c["gpu_hours"] == r["wasted_gpu_hours"] and 
 print(len(whole), {c["profile"] for c, r in whole} == {None, "3g.40gb"}, all(c["due"] == r["amount"] for c, r in whole))
 END
 is "$(python3 wasted.py)" "4 True True" "the amount of wasted time is what it was charged, of slices, too"
+# Next to September each cause has what it was on September's page, and so has the sum on the first page.
+cat >wasted_before.py <<'END'
+import json
+from decimal import Decimal
+now, before, index = (json.load(open(f"site/{name}.json")) for name in ("month/2026-10", "month/2026-09", "index"))
+rows = lambda report: {r["name"]: r for r in report["rows"] if r["section"] in ("waste", "unknown")}
+figure = lambda report, title: next((Decimal(f["value"]), f["hint"]) for f in report["figures"] if f["title"] == title)
+then = {name: Decimal(r["amount"]) for name, r in rows(before).items()}
+print({name: Decimal(r["before"]) for name, r in rows(now).items() if Decimal(r["before"])} == then,
+      all(Decimal(r["amount"]) == Decimal(r["before"]) + Decimal(r["change"]) for r in rows(now).values()),
+      figure(index, "Wasted in 2026-10") == figure(now, "Wasted"),
+      f'; {figure(now, "Wasted")[0] - figure(before, "Wasted")[0]:+} (' in figure(now, "Wasted")[1])
+END
+is "$(python3 wasted_before.py)" "True True True True" "waste is next to that of the month before, on the first page, too"
+cat >capacity.py <<'END'
+import csv
+used = {(r["pool"], r["month"]): r for r in csv.DictReader(open("site/utilization.csv"))}
+pages = [r for pool in ("h100", "slices") for r in csv.DictReader(open(f"site/pool/{pool}.csv")) if r["section"] == "months"]
+print(len(pages), all((r["capacity_hours"], r["gpu_hours"], r["allocated_pct"]) ==
+                      tuple(used[r["pool"], r["month"]][name] for name in ("capacity", "allocated", "allocated_pct")) for r in pages))
+END
+is "$(python3 capacity.py)" "6 True" "a pool has its capacity, and how much of it jobs had, as the report utilization has them"
+cat >mix.py <<'END'
+import csv, re
+rows = lambda month: [r for r in csv.DictReader(open(f"site/team/language/{month}.csv")) if r["section"] == "charges"]
+share = lambda month: sum(float(r["gpu_hours"]) for r in rows(month) if r["qos"] == "scavenge") / sum(float(r["gpu_hours"]) for r in rows(month)) * 100
+reason = next(r["reason"] for r in csv.DictReader(open("site/team/language/2026-10.csv")) if r["name"] == "mix")
+print(re.sub(".* mostly ", "", reason) == f"h100, QOS scavenge: {share('2026-10'):.2f} % of the GPU hours, {share('2026-09'):.2f} % before.")
+END
+is "$(python3 mix.py)" "True" "a statement says which pool, QOS or slice made most of the mix"
 cat >lead.py <<'END'
 """lead.py MONTH.json MONTH.html: whether the page begins with the cost of unknown capacity, more than a tenth of all"""
 import decimal, json, re, sys

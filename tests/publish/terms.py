@@ -82,7 +82,7 @@ PLAIN = {
 # Titles with names and dates of the site in them.
 MONTH = r"(January|February|March|April|May|June|July|August|September|October|November|December) \d{4}"
 NAMED = [
-    rf"(Due|Due from teams|Cost) in {MONTH}( so far)?",
+    rf"(Due|Due from teams|Cost|Wasted) in {MONTH}( so far)?",
     rf"(Due, s|S)ince {MONTH}",
     r"Paid by .*",
     r"Budget of .*",
