@@ -163,7 +163,7 @@ static void figure_waste (page_t *page)
     mpz_init (sum);
     summary_month_init (&now);
     summary_month_init (&before);
-    summary_month_waste (&now, page->waste);
+    summary_month_waste (&now, page->s->waste);
     if (s->waste_before) {
         before.name = xstrdup (s->before_month);
         summary_month_waste (&before, s->waste_before);
@@ -360,8 +360,8 @@ static void untagged_seconds (const page_t *page, mpq_t ret)
 /* Of capacity whose state no source has. */
 static void unknown_units (const page_t *page, mpz_t ret)
 {
-    for (size_t i = 0; i < cube_count (page->waste); i++) {
-        const waste_t *row = cube_row (page->waste, i);
+    for (size_t i = 0; i < cube_count (page->s->waste); i++) {
+        const waste_t *row = cube_row (page->s->waste, i);
         if (waste_info (row->what)->group == WASTE_UNKNOWN)
             mpz_add (ret, ret, row->units);
     }
@@ -411,8 +411,8 @@ static char *unknown_text (const page_t *page)
     mpq_t seconds;
 
     mpq_init (seconds);
-    for (size_t i = 0; i < cube_count (page->waste); i++) {
-        const waste_t *row = cube_row (page->waste, i);
+    for (size_t i = 0; i < cube_count (page->s->waste); i++) {
+        const waste_t *row = cube_row (page->s->waste, i);
         if (waste_info (row->what)->group == WASTE_UNKNOWN)
             mpq_add (seconds, seconds, row->seconds);
     }
@@ -591,9 +591,7 @@ report_t *summary_make (const summary_t *summary, gl_error_t *error)
         = {.s = summary,
            .report = report_begin (summary->query, "summary", "GPU summary"),
            .digits = summary->query->site->currency_digits,
-           .currency = summary->query->site->currency,
-           .waste = summary_waste_of (summary->bill, summary->usage,
-                                      summary->usage_count)};
+           .currency = summary->query->site->currency};
     report_t *report = page.report;
 
     variance_init (&page.all);
@@ -606,6 +604,5 @@ report_t *summary_make (const summary_t *summary, gl_error_t *error)
     GL_FREE_EACH (page.variance, page.teams.count, it, variance_clear (it));
     texts_clear (&page.teams);
     variance_clear (&page.all);
-    cube_free (page.waste);
     return report;
 }

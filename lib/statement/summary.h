@@ -54,6 +54,7 @@ extern const char summary_usage_keys[];
  * cube_free() it. */
 cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
                           size_t count);
+/* Once. */
 void summary_month_waste (summary_month_t *month, cube_t *waste);
 /* "USD: 340.07 in jobs, 130.98 of capacity without jobs; ...", what is in a sum of waste, and its
  * change since the month before (NULL, or not known: without it); and the sum. Yours to free. */
@@ -89,8 +90,9 @@ typedef struct {
     const usage_cell_t *usage; /* by summary_usage_keys */
     size_t usage_count;
     const usage_cell_t *whole; /* of all of it; NULL: no usage */
-    cube_t *waste_before;      /* summary_waste_of() the month before, where
-                                  `before` is compared */
+    cube_t *waste;             /* summary_waste_of() the month, */
+    cube_t *waste_before;      /* and the month before, where `before` is
+                                  compared; else NULL */
 } summary_t;
 
 /* Who pays for the part of the cost that teams do not pay: the owner of the hardware, or who runs

@@ -38,7 +38,6 @@ typedef struct {
     text_list_t teams;    /* "" is no team; by what is due, the largest first */
     variance_t *variance; /* of each */
     variance_t all;
-    cube_t *waste; /* by what, pool and team */
     size_t energy; /* the first of carbon_columns(); 0: there are none */
 } page_t;
 

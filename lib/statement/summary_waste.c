@@ -53,6 +53,8 @@ cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
 
 void summary_month_waste (summary_month_t *month, cube_t *waste)
 {
+    if (month->waste_known)
+        return;
     month->waste_known = true;
     for (size_t i = 0; i < cube_count (waste); i++) {
         const waste_t *row = cube_row (waste, i);
@@ -169,7 +171,7 @@ static cube_t *causes_of (const page_t *page, cube_t *before)
     cube_t *classes = cube_new (&waste_rows, "what");
     waste_t none;
 
-    cube_add_cube (classes, page->waste);
+    cube_add_cube (classes, page->s->waste);
     if (page->s->waste_before)
         cube_add_cube (before, page->s->waste_before);
     fields_init (&waste_rows, &none);
@@ -335,7 +337,7 @@ static void offer_decisions (page_t *page, struct action *action)
     cube_t *pools = cube_new (&waste_rows, "pool,what");
     size_t end;
 
-    cube_add_cube (pools, page->waste);
+    cube_add_cube (pools, page->s->waste);
     for (size_t i = 0; i < cube_count (pools); i = end) {
         const char *pool = ((const waste_t *)cube_row (pools, i))->keys.pool;
         const report_figure_t *decision = decision_on (page, pool);
@@ -426,8 +428,8 @@ static void offer_jobs (page_t *page, struct action *action, const waste_t *row,
 
 static void offer_waste (page_t *page, struct action *action)
 {
-    for (size_t i = 0; i < cube_count (page->waste); i++) {
-        const waste_t *row = cube_row (page->waste, i);
+    for (size_t i = 0; i < cube_count (page->s->waste); i++) {
+        const waste_t *row = cube_row (page->s->waste, i);
         GL_AUTOFREE char *hours = tenths (row->seconds);
         offer_capacity (page, action, row, hours);
         offer_jobs (page, action, row, hours);

@@ -618,7 +618,8 @@ int row_read (const row_type_t *type, bool hidden, const db_statement_t *st,
 }
 
 int row_read_ids (const row_type_t *type, lookup_t *const *lookups,
-                  const db_statement_t *st, void *row, gl_error_t *error)
+                  unsigned looked_up, const db_statement_t *st, void *row,
+                  gl_error_t *error)
 {
     unsigned at = 0;
 
@@ -628,6 +629,8 @@ int row_read_ids (const row_type_t *type, lookup_t *const *lookups,
             continue;
         if (!lookups[i])
             read_into (c, st, at++, row);
+        else if (i == looked_up)
+            at++;
         else if (lookup_set (lookups[i], db_column_u64 (st, at++), row, error)
                  < 0)
             return -1;

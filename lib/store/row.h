@@ -300,9 +300,10 @@ int row_read (const row_type_t *type, bool hidden, const db_statement_t *st,
               void *row, gl_error_t *error);
 
 /* Likewise where `ids` were selected: lookups has one for each column whose id
- * stands for something, else NULL. */
+ * stands for something, else NULL. `looked_up`: the column that was set before; 0: none. */
 int row_read_ids (const row_type_t *type, lookup_t *const *lookups,
-                  const db_statement_t *st, void *row, gl_error_t *error);
+                  unsigned looked_up, const db_statement_t *st, void *row,
+                  gl_error_t *error);
 
 /* All rows of a statement that selects as row_select() does without hidden
  * columns, as an array; texts are copies. Free with row_list_free(). */

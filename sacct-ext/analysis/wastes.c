@@ -13,7 +13,8 @@ struct making {
     month_t *had;     /* read before */
     bool some_closed; /* of its months */
     waste_report_t *waste;
-    produced_units_t *units; /* NULL: not asked for */
+    const wastes_also_t *also;
+    size_t also_count;
     rightsize_t *rightsize;
     tags_report_t *tags;
 };
@@ -27,8 +28,9 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     if (m->rightsize)
         return rightsize_add (m->rightsize, fact->segment, fact->project,
                               fact->evidence, error);
-    if (m->units)
-        results_fact (m->units, m->query, fact);
+    for (size_t i = 0; i < m->also_count; i++)
+        if (m->also[i].take (fact, m->also[i].arg, error) < 0)
+            return -1;
     return waste_report_add (m->waste, fact->segment, fact->suspensions,
                              fact->suspension_count, fact->project,
                              fact->evidence, error);
@@ -100,11 +102,14 @@ static int each_month (struct making *m, gl_error_t *error)
 }
 
 int wastes_make (store_t *store, const report_query_t *query, month_t *had,
-                 produced_units_t *units, report_t **ret_report,
-                 gl_error_t *error)
+                 const wastes_also_t *also, size_t also_count,
+                 report_t **ret_report, gl_error_t *error)
 {
-    struct making m
-        = {.store = store, .query = query, .had = had, .units = units};
+    struct making m = {.store = store,
+                       .query = query,
+                       .had = had,
+                       .also = also,
+                       .also_count = also_count};
     int rc = waste_report_check (query, error);
 
     if (rc < 0)

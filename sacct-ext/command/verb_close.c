@@ -14,6 +14,7 @@
 #include "command/user_verb.h"
 #include "command/verb.h"
 #include "command/verb_report.h"
+#include "import/catalogue_files.h"
 #include "month/close.h"
 #include "month/closed_lists.h"
 #include "publish/publish.h"
@@ -100,8 +101,9 @@ static int write_set (cli_t *cli, const struct request *request)
 /* Neither because the site could not. */
 static int write_site (cli_t *cli, const struct request *request)
 {
-    const publish_t publish
-        = {.dir = cli->site->publish.directory, .report = report_for_site};
+    const publish_t publish = {.dir = cli->site->publish.directory,
+                               .report = report_for_site,
+                               .prices = catalogue_price_clouds};
 
     if (!cli->site->publish.at_close || publish_site (cli, &publish) == CLI_OK)
         return CLI_OK;

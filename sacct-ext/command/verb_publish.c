@@ -2,6 +2,7 @@
 
 #include "command/verb.h"
 #include "command/verb_report.h"
+#include "import/catalogue_files.h"
 #include "publish/publish.h"
 #include "site/site.h"
 
@@ -13,7 +14,8 @@ struct request {
 static int run (cli_t *cli, int argc, char **argv)
 {
     struct request request = {.fresh = false};
-    publish_t publish = {.report = report_for_site};
+    publish_t publish
+        = {.report = report_for_site, .prices = catalogue_price_clouds};
 
     if (cli_options (cli, argc, argv, &request) < 0)
         return cli->exit_code;

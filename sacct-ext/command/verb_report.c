@@ -19,12 +19,12 @@
 #include "month/carbons.h"
 #include "month/chargebacks.h"
 #include "analysis/demands.h"
+#include "analysis/plans.h"
 #include "analysis/results.h"
 #include "month/summaries.h"
 #include "analysis/wastes.h"
 #include "report/energy_report.h"
 #include "report/idle_report.h"
-#include "report/plan.h"
 #include "report/reconcile_report.h"
 #include "report/usage_report.h"
 #include "report/utilization.h"
@@ -53,7 +53,6 @@ struct collector {
     utilization_t *utilization;
     energy_report_t *energy;
     idle_report_t *idle;
-    plan_t *plan;
     evidence_counts_t counts;
 };
 
@@ -71,9 +70,6 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
                          fact->suspension_count, fact->project, fact->evidence);
     if (c->idle)
         idle_report_add (c->idle, fact->segment, fact->project, fact->evidence);
-    if (c->plan)
-        plan_add (c->plan, fact->segment, fact->suspensions,
-                  fact->suspension_count, fact->project, fact->evidence);
     if (c->energy)
         energy_report_add (c->energy, fact->segment, fact->project,
                            fact->evidence);
@@ -218,7 +214,8 @@ static int report_of_waste (cli_t *cli, const report_query_t *query,
     int rc = check_full_months (cli, query, "waste");
 
     if (rc == CLI_OK
-        && wastes_make (cli->store, query, NULL, NULL, ret_report, &error) < 0)
+        && wastes_make (cli->store, query, NULL, NULL, 0, ret_report, &error)
+               < 0)
         rc = cli_fail (cli, &error);
     return rc;
 }
@@ -352,18 +349,13 @@ static int report_of_idle (cli_t *cli, const report_query_t *query,
 static int report_of_plan (cli_t *cli, const report_query_t *query,
                            const plan_query_t *asked, report_t **ret_report)
 {
-    struct collector c = {.plan = plan_new (query, asked)};
     gl_error_t error;
-    int rc = CLI_OK;
 
-    if (catalogue_price_clouds (cli->site, report_as_of (query), &error) < 0)
-        rc = cli_fail (cli, &error);
-    if (rc == CLI_OK)
-        rc = collect (cli, &c, plan_period (c.plan), plan_capacity (c.plan));
-    if (rc == CLI_OK && plan_make (c.plan, ret_report, &error) < 0)
-        rc = cli_fail (cli, &error);
-    plan_free (c.plan);
-    return rc;
+    return catalogue_price_clouds (cli->site, report_as_of (query), &error) < 0
+                   || plans_make (cli->store, query, asked, ret_report, &error)
+                          < 0
+               ? cli_fail (cli, &error)
+               : CLI_OK;
 }
 
 static bool filters_within (const query_options_t *o, const key_id_t *keys,
@@ -418,9 +410,10 @@ static int make_demand (cli_t *cli, struct request *request,
     if (request->options.by
         || !filters_within (&request->options, demand_keys,
                             GL_ARRAY_SIZE (demand_keys)))
-        return cli_usage (cli, "report demand has partitions, sizes, teams and "
-                               "pools in sections of its own: of filters and keys "
-                               "it takes --clusters");
+        return cli_usage (cli,
+                          "report demand has partitions, sizes, teams and "
+                          "pools in sections of its own: of filters and keys "
+                          "it takes --clusters");
     if (!store)
         return CLI_FAILED;
     rc = query_options_resolve (cli, &request->options, cli->site, store,
@@ -432,12 +425,6 @@ static int make_demand (cli_t *cli, struct request *request,
 }
 
 static const plan_query_t nothing_chosen = {.against = NULL};
-
-static int plan_for_site (cli_t *cli, const report_query_t *query,
-                          report_t **ret_report)
-{
-    return report_of_plan (cli, query, &nothing_chosen, ret_report);
-}
 
 static int demand_for_site (cli_t *cli, const report_query_t *query,
                             report_t **ret_report)
@@ -452,7 +439,6 @@ int report_for_site (cli_t *cli, const char *name, const report_query_t *query,
         const char *name, *by;
         int (*make) (cli_t *cli, const report_query_t *query, report_t **ret);
     } pages[] = {{"utilization", "pool,month", report_of_utilization},
-                 {"plan", "pool", plan_for_site},
                  {"demand", NULL, demand_for_site}};
     report_query_t by = *query;
     char *label = NULL;
@@ -835,12 +821,16 @@ const verb_t verb_report = {
       "energy by the GPUs' own counters\n  carbon       energy with PUE, "
       "measured and modelled, and its CO2e\n  idle         allocated GPUs that "
       "agents found idle\n  waste        GPU time that did no useful work, by "
-      "cause, in money, and the\n               jobs that wasted most\n  rightsize    which jobs would do with "
-      "fewer or smaller GPUs, and what that\n               saves\n  results      what a "
-      "million tokens, an image or a training run costs, by what\n               "
+      "cause, in money, and the\n               jobs that wasted most\n  "
+      "rightsize    which jobs would do with "
+      "fewer or smaller GPUs, and what that\n               saves\n  results   "
+      "   what a "
+      "million tokens, an image or a training run costs, by what\n             "
+      "  "
       "jobs reported (gpuledger units)\n  tags         "
       "GPU time without a project, by account and user, and tags that "
-      "were\n               changed\n  breakeven    what a GPU hour costs, owned and "
+      "were\n               changed\n  breakeven    what a GPU hour costs, "
+      "owned and "
       "rented\n  decide       the questions of the configuration: what a run "
       "costs, whether\n               interruptible capacity pays, cash over "
       "the years and others\n  plan         measured use, the cost of owning "

@@ -198,6 +198,9 @@ static int add_usage (struct making *m, month_t *month, gl_error_t *error)
     if (read_usage (m, month, &query, error) < 0)
         return -1;
     m->s.usage = usage_cells (m->usage[0], &m->s.usage_count);
+    m->s.waste = summary_waste_of (month->bill, m->s.usage, m->s.usage_count);
+    if (m->how->sums)
+        summary_month_waste (m->how->sums, m->s.waste);
     whole = usage_cells (m->usage[1], &count);
     m->s.whole = count ? whole : NULL;
     /* as of when the facts speak; the period and its names stay as asked for */
@@ -286,7 +289,13 @@ static int compare (struct making *m, const month_t *now, month_t *before,
     m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
                       ? before->bill
                       : NULL;
-    return m->s.before ? read_waste (m, before, &m->s.waste_before, error) : 0;
+    if (!m->s.before)
+        return 0;
+    if (read_waste (m, before, &m->s.waste_before, error) < 0)
+        return -1;
+    if (m->how->sums_before)
+        summary_month_waste (m->how->sums_before, m->s.waste_before);
+    return 0;
 }
 
 static int make_of (struct making *m, month_t *now, month_t *before,
@@ -310,6 +319,7 @@ static int make_of (struct making *m, month_t *now, month_t *before,
         rc = make_page (m, now, before, ret_report, error);
     }
     forget_usage (m); /* of the month's configuration */
+    cube_free (m->s.waste);
     cube_free (m->s.waste_before);
     return rc;
 }

@@ -20,6 +20,9 @@ typedef struct {
     const summary_month_t
         *earlier; /* sums of the months before it, the earliest first */
     size_t earlier_count;
+    summary_month_t *sums; /* of the month and of the one before it, which get what was
+                              wasted; NULL: nobody asks */
+    summary_month_t *sums_before;
     report_t *
         chargeback; /* of the month by team: its chart of recovered cost moves to the
                              page */

@@ -25,7 +25,8 @@ typedef struct {
 
 /* The largest jobs of a team. */
 struct top_jobs {
-    char *team; /* NULL: of no team */
+    const void *key; /* while jobs are chosen: texts of theirs are kept once */
+    char *team;      /* NULL: of no team */
     top_list_t list[TOP_LISTS];
 };
 
@@ -144,11 +145,12 @@ static void choose_explained (month_jobs_t *jobs, size_t wanted,
 static struct top_jobs *top_of (month_jobs_t *jobs, const char *team)
 {
     struct top_jobs *top
-        = GL_FIND (jobs->top, jobs->top_count, it, text_same (it->team, team));
+        = GL_FIND (jobs->top, jobs->top_count, it, it->key == team);
 
     if (!top) {
         top = GL_APPEND (jobs->top, jobs->top_count);
-        *top = (struct top_jobs){.team = team ? xstrdup (team) : NULL};
+        *top = (struct top_jobs){.key = team,
+                                 .team = team ? xstrdup (team) : NULL};
     }
     return top;
 }

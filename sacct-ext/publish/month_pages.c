@@ -7,6 +7,7 @@
 #include "month/job_explain.h"
 #include "month/statements.h"
 #include "month/summaries.h"
+#include "analysis/plans.h"
 #include "analysis/results.h"
 #include "analysis/wastes.h"
 #include "pages/job_shares.h"
@@ -24,6 +25,7 @@ struct writing {
     month_jobs_t shown;
     report_query_t closing; /* with the configuration of the month's closing */
     produced_units_t *units;
+    const report_t *decisions;
     report_t *waste;
     bool produced;           /* there is a page of what jobs produced, */
     text_list_t produced_by; /* and one of each of these teams */
@@ -56,20 +58,48 @@ static int write_page (struct writing *w, const page_t *page, report_t *report,
 
 /* --- facts ------------------------------------------------------------------------- */
 
-/* Waste and what jobs produced, in one pass; its teams and pools are those of the month's
- * page. */
+static int take_produced (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    struct writing *w = arg;
+
+    (void)error;
+    results_fact (w->units, &w->closing, fact);
+    return 0;
+}
+
+/* Facts are joined as the configuration has it: of a closed month that may be another one than
+ * that of the plan. */
+static bool is_planned (const struct writing *w)
+{
+    const plan_t *plan = w->of->plan;
+    const site_t *now = w->of->query->site, *then = w->closing.site;
+
+    return plan && plan_period (plan).start == w->closing.period.start
+           && plan_period (plan).end == w->closing.period.end
+           && (then == now
+               || (then->book && now->book && !strcmp (then->book, now->book)));
+}
+
+/* Waste, what jobs produced, and the plan, in one pass; teams and pools of the waste are those of
+ * the month's page. */
 static int read_facts (struct writing *w, gl_error_t *error)
 {
+    const wastes_also_t also[]
+        = {{take_produced, w}, {plans_take, w->of->plan}};
     char *label = NULL;
+    bool planned;
 
     w->closing = *w->of->query;
-    return report_keys_parse ("team", &w->closing.by, &label, error) < 0
-                   || month_query (w->month, &w->closing, error) < 0
-                   || results_units (w->of->store, &w->closing, w->month,
-                                     &w->units, error)
-                          < 0
-                   || wastes_make (w->of->store, &w->closing, w->month,
-                                   w->units, &w->waste, error)
+    if (report_keys_parse ("team", &w->closing.by, &label, error) < 0
+        || month_query (w->month, &w->closing, error) < 0
+        || results_units (w->of->store, &w->closing, w->month, &w->units, error)
+               < 0)
+        return -1;
+    planned = is_planned (w);
+    return wastes_make (w->of->store, &w->closing, w->month, also,
+                        planned ? 2 : 1, &w->waste, error)
+                       < 0
+                   || w->of->decide (w->of->arg, planned, &w->decisions, error)
                           < 0
                ? -1
                : 0;
@@ -328,14 +358,18 @@ static int write_summary (struct writing *w, gl_error_t *error)
                    .near = near,
                    .decisions = decisions,
                    .printed = true};
-    summaries_how_t how = {.now = w->month,
-                           .before = statements_before (w->statements),
-                           .earlier = of->earlier,
-                           .earlier_count = of->earlier_count,
-                           .periods = of->periods,
-                           .linked = true,
-                           .decisions = of->decisions,
-                           .decided_month = of->decided_month};
+    month_t *calendar_before = statements_before (w->statements);
+    summaries_how_t how
+        = {.now = w->month,
+           .before = calendar_before,
+           .earlier = of->earlier,
+           .earlier_count = of->earlier_count,
+           .sums = pages_month (of->site->pages, of->month),
+           .sums_before = pages_month (of->site->pages, calendar_before->name),
+           .periods = of->periods,
+           .linked = true,
+           .decisions = w->decisions,
+           .decided_month = of->decided_month};
     report_t *report = NULL;
     int rc = write_chargeback (w, &page, &how.chargeback, error);
 

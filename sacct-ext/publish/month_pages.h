@@ -8,6 +8,7 @@
 
 #include "month/periods.h"
 #include "publish/page.h"
+#include "report/plan.h"
 #include "store/store.h"
 #include "usage/query.h"
 
@@ -15,6 +16,10 @@
  * site. */
 typedef int (*month_pages_owner_f) (void *arg, const char *team,
                                     gl_error_t *error);
+/* After the facts were read: the decisions, borrowed. `planned`: the plan has taken them. */
+typedef int (*month_pages_decide_f) (void *arg, bool planned,
+                                     const report_t **ret_decisions,
+                                     gl_error_t *error);
 /* After each page, for who watches. */
 typedef void (*month_pages_f) (void *arg, const char *month, size_t done);
 
@@ -27,13 +32,18 @@ typedef struct {
     const char *before; /* months next to it; NULL: there are none */
     const char *after;
     bool closable; /* "closing" says whether the month can be closed */
-    bool decided; /* there is a page of its decisions (publish.h) */
-    const report_t *decisions; /* of it, or of the last month that has them, */
-    const char *decided_month; /* and which month that is; NULL: none has */
+    bool decided;  /* there is a page of its decisions (publish.h) */
+    plan_t
+        *plan; /* of its decisions, which takes the facts of the month where the
+                     configuration is the same; NULL: they are known */
+    const char *
+        decided_month; /* of which decide() has the decisions: it, or the last that has
+                                  some; NULL: none has */
     const summary_month_t *earlier; /* sums of the months before it */
     size_t earlier_count;
     month_t *
         *last; /* the month whose pages were written before (statements.h) */
+    month_pages_decide_f decide;
     month_pages_owner_f owner;
     month_pages_f progress;
     void *arg;

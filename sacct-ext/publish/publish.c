@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/plans.h"
 #include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -372,19 +373,46 @@ static int write_page (struct publishing *p, const page_t *page,
     return rc;
 }
 
-static int make_decisions (struct publishing *p, const char *month,
-                           report_t **ret_report)
-{
-    report_query_t query = p->query;
-    report_cluster_t *clusters = NULL;
-    gl_error_t error;
-    int rc = periods_month (p->site, month, &query.period, &error) < 0
-                     || months_as_of (p->store, &query, &clusters, &error) < 0
-                 ? fail (p, &error)
-                 : p->of->report (p->cli, "plan", &query, ret_report);
+/* Of a month, as of its closing or of now. */
+struct planning {
+    report_query_t query;
+    report_cluster_t *clusters;
+    plan_t *plan;
+};
 
-    closed_clusters_free (clusters, query.cluster_count);
-    return rc;
+static void plan_done (struct planning *planning)
+{
+    plan_free (planning->plan);
+    closed_clusters_free (planning->clusters, planning->query.cluster_count);
+}
+
+static int plan_begin (const struct publishing *p, const char *month,
+                       struct planning *planning, gl_error_t *error)
+{
+    static const plan_query_t nothing_chosen = {.against = NULL};
+
+    planning->query = p->query;
+    if (periods_month (p->site, month, &planning->query.period, error) < 0
+        || months_as_of (p->store, &planning->query, &planning->clusters, error)
+               < 0)
+        return -1;
+    planning->plan = plan_new (&planning->query, &nothing_chosen);
+    return 0;
+}
+
+/* `planned`: the plan has all facts. */
+static int plan_end (const struct publishing *p, struct planning *planning,
+                     bool planned, report_t **ret_report, gl_error_t *error)
+{
+    return p->of->prices (p->cli->site, report_as_of (&planning->query), error)
+                       < 0
+                   || (!planned
+                       && plans_read (p->store, p->site, planning->plan, error)
+                              < 0)
+                   || plans_finish (p->store, planning->plan, ret_report, error)
+                          < 0
+               ? -1
+               : 0;
 }
 
 /* Of the calendar; NULL: nothing is known of it. */
@@ -402,40 +430,61 @@ static const struct known_month *month_before (const struct publishing *p,
     return !strcmp (month[-1].name, name) ? month - 1 : NULL;
 }
 
+/* What the month before says by itself; nothing where none is known of it. */
+static int know_before (struct publishing *p, const struct known_month *before,
+                        gl_error_t *error)
+{
+    struct planning planning = {.plan = NULL};
+    report_t *report = NULL;
+    int rc = 0;
+
+    if (!before || strcmp (p->verdicts.month, before->name) == 0)
+        return 0;
+    rc = plan_begin (p, before->name, &planning, error) < 0
+                 || plan_end (p, &planning, false, &report, error) < 0
+             ? -1
+             : 0;
+    if (rc == 0)
+        verdicts_take (&p->verdicts, before->name, report);
+    report_free (report);
+    plan_done (&planning);
+    return rc;
+}
+
 /* Next to what the month before says. */
 static int decide (struct publishing *p, const struct known_month *month,
-                   report_t **ret_report)
+                   struct planning *planning, bool planned,
+                   report_t **ret_report, gl_error_t *error)
 {
     const struct known_month *before = month_before (p, month);
     const verdicts_t none = {.item = NULL};
     verdicts_t own = {.item = NULL};
-    report_t *report = NULL;
-    int rc = CLI_OK;
 
-    if (before && strcmp (p->verdicts.month, before->name) != 0) {
-        rc = make_decisions (p, before->name, &report);
-        if (rc == CLI_OK)
-            verdicts_take (&p->verdicts, before->name, report);
-        report_free (GL_TAKE (report));
-    }
-    if (rc == CLI_OK)
-        rc = make_decisions (p, month->name, &report);
-    if (rc != CLI_OK)
-        return rc;
-    verdicts_take (&own, month->name, report);
-    verdicts_compare (before ? &p->verdicts : &none, month->name, report);
+    if (know_before (p, before, error) < 0
+        || plan_end (p, planning, planned, ret_report, error) < 0)
+        return -1;
+    verdicts_take (&own, month->name, *ret_report);
+    verdicts_compare (before ? &p->verdicts : &none, month->name, *ret_report);
     verdicts_clear (&p->verdicts);
     p->verdicts = own;
-    *ret_report = report;
-    return CLI_OK;
+    return 0;
 }
 
 /* Those of the last month that has them, once; they are not made again where its page was. */
-static int know_decisions (struct publishing *p)
+static int know_decisions (struct publishing *p, gl_error_t *error)
 {
     const struct known_month *last = last_decided (p);
+    struct planning planning = {.plan = NULL};
+    int rc;
 
-    return !last || p->decisions ? CLI_OK : decide (p, last, &p->decisions);
+    if (!last || p->decisions)
+        return 0;
+    rc = plan_begin (p, last->name, &planning, error) < 0
+                 || decide (p, last, &planning, false, &p->decisions, error) < 0
+             ? -1
+             : 0;
+    plan_done (&planning);
+    return rc;
 }
 
 /* The demand of the month, and prices as they were known at its closing, or now. */
@@ -477,10 +526,56 @@ static void show (void *arg, const char *month, size_t done)
     progress_say ("%s: %zu pages", month, done);
 }
 
+/* A month whose pages are written. */
+struct writing {
+    struct publishing *p;
+    const struct known_month *month;
+    struct planning
+        planning;  /* without a plan: its decisions are known, or it has none */
+    report_t *own; /* its decisions */
+};
+
+static int decide_month (void *arg, bool planned,
+                         const report_t **ret_decisions, gl_error_t *error)
+{
+    struct writing *w = arg;
+    struct publishing *p = w->p;
+    bool is_last = w->month == last_decided (p);
+
+    if (!w->planning.plan)
+        *ret_decisions = p->decisions;
+    else if (decide (p, w->month, &w->planning, planned,
+                     is_last ? &p->decisions : &w->own, error)
+             < 0)
+        return -1;
+    else
+        *ret_decisions = is_last ? p->decisions : w->own;
+    return 0;
+}
+
+static int begin_decisions (struct writing *w, gl_error_t *error)
+{
+    struct publishing *p = w->p;
+    bool is_last = w->month == last_decided (p);
+
+    return is_decided (p, w->month) && !(is_last && p->decisions)
+               ? plan_begin (p, w->month->name, &w->planning, error)
+               : know_decisions (p, error);
+}
+
+static int owner_of (void *arg, const char *team, gl_error_t *error)
+{
+    struct writing *w = arg;
+
+    return own_files (w->p, team, error);
+}
+
 static int write_month (struct publishing *p, size_t index)
 {
     const struct known_month *known = &p->month[index];
+    const struct known_month *last = last_decided (p);
     query_options_t options = {.month = known->name, .of_bills = true};
+    struct writing w = {.p = p, .month = known};
     report_query_t query;
     month_pages_t pages = {
         .site = &p->pages,
@@ -491,15 +586,16 @@ static int write_month (struct publishing *p, size_t index)
         .before = index > 0 ? p->month[index - 1].name : NULL,
         .after = index + 1 < p->month_count ? p->month[index + 1].name : NULL,
         .decided = is_decided (p, known),
+        .decided_month = is_decided (p, known) ? known->name
+                         : last                ? last->name
+                                               : NULL,
         .closable = !strcmp (p->closable, known->name),
         .earlier_count = index,
         .last = &p->written,
-        .owner = own_files,
+        .decide = decide_month,
+        .owner = owner_of,
         .progress = show,
-        .arg = p};
-    const struct known_month *last = last_decided (p);
-    bool earlier = pages.decided && known != last;
-    report_t *own = NULL;
+        .arg = &w};
     size_t count;
     gl_error_t error;
     int rc = query_options_resolve (p->cli, &options, p->site, p->store, "team",
@@ -507,15 +603,15 @@ static int write_month (struct publishing *p, size_t index)
 
     pages.earlier = pages_months (p->pages.pages, &count);
     query.by.count = 0;
-    if (rc == CLI_OK)
-        rc = earlier ? decide (p, known, &own) : know_decisions (p);
-    pages.decisions = earlier ? own : p->decisions;
-    pages.decided_month = earlier ? known->name : last ? last->name : NULL;
+    if (rc == CLI_OK && begin_decisions (&w, &error) < 0)
+        rc = fail (p, &error);
+    pages.plan = w.planning.plan;
     if (rc == CLI_OK && month_pages_write (&pages, &error) < 0)
         rc = fail (p, &error);
     if (rc == CLI_OK && pages.decided)
-        rc = write_decisions (p, &pages, earlier ? own : p->decisions);
-    report_free (own);
+        rc = write_decisions (p, &pages, w.own ? w.own : p->decisions);
+    report_free (w.own);
+    plan_done (&w.planning);
     query_options_done (&options);
     return rc;
 }
@@ -608,7 +704,8 @@ static int write_pools (struct publishing *p)
         = last ? page_path_decisions (last->name) : NULL;
     const render_link_t near[]
         = {{"Utilization", "utilization"}, {"Decisions", decisions}};
-    int rc = know_decisions (p);
+    gl_error_t error;
+    int rc = know_decisions (p, &error) < 0 ? fail (p, &error) : CLI_OK;
 
     for (size_t i = 0; i < pools->count && rc == CLI_OK; i++) {
         GL_AUTOFREE char *path = page_path_pool (pools->item[i]);
@@ -731,7 +828,8 @@ static size_t brief_length (const char *text)
 static int add_verdicts (struct publishing *p, report_t *index)
 {
     report_list_t *list;
-    int rc = know_decisions (p);
+    gl_error_t error;
+    int rc = know_decisions (p, &error) < 0 ? fail (p, &error) : CLI_OK;
 
     if (rc != CLI_OK || !p->decisions || p->decisions->figure_count == 0)
         return rc;
@@ -756,7 +854,8 @@ static int add_verdicts (struct publishing *p, report_t *index)
     return rc;
 }
 
-/* Of the last month that is over, and of the one before it. */
+/* Of the last month that is over, and of the one before it: as far as their pages were not
+ * written. */
 static int read_waste (struct publishing *p, gl_error_t *error)
 {
     const month_how_t how = {.periods = p->periods, .billed = true};
@@ -766,15 +865,15 @@ static int read_waste (struct publishing *p, gl_error_t *error)
     int rc = 0;
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (months) && rc == 0; i++) {
+        summary_month_t *sums
+            = months[i] ? pages_month (p->pages.pages, months[i]->name) : NULL;
         month_t *month = NULL;
-        if (!months[i])
+        if (!sums || sums->waste_known)
             continue;
         rc = month_read (p->store, p->site, months[i]->name, &how, &month,
                          error);
         if (rc == 0)
-            rc = summaries_waste (p->store, &p->query, month,
-                                  pages_month (p->pages.pages, months[i]->name),
-                                  error);
+            rc = summaries_waste (p->store, &p->query, month, sums, error);
         month_free (month);
     }
     return rc;

@@ -24,8 +24,8 @@
 #include "report/report.h"
 #include "usage/query.h"
 
-/* A report that verbs print, "utilization", "plan" or "demand", for the query's period, without keys. An
- * exit code; the reason has been reported. */
+/* A report that verbs print, "utilization" or "demand", for the query's period, without keys.
+ * An exit code; the reason has been reported. */
 typedef int (*publish_report_f) (cli_t *cli, const char *name,
                                  const report_query_t *query,
                                  report_t **ret_report);
@@ -35,6 +35,8 @@ typedef struct {
     bool fresh; /* all pages are made again */
     bool pdf;   /* as publish.pdf */
     publish_report_f report;
+    /* Of clouds as they were known at that instant, into the site. */
+    int (*prices) (site_t *site, int64_t instant, gl_error_t *error);
 } publish_t;
 
 /* An exit code; the reason has been reported. */

@@ -1,0 +1,49 @@
+#include "analysis/plans.h"
+
+static store_query_t segments_of (const plan_t *plan)
+{
+    period_t period = plan_period (plan);
+
+    return (store_query_t){
+        .start = period.start, .end = period.end, .gpu_only = true};
+}
+
+int plans_take (const fact_t *fact, void *plan, gl_error_t *error)
+{
+    (void)error;
+    plan_add (plan, fact->segment, fact->suspensions, fact->suspension_count,
+              fact->project, fact->evidence);
+    return 0;
+}
+
+int plans_read (store_t *store, const site_t *site, plan_t *plan,
+                gl_error_t *error)
+{
+    const store_query_t segments = segments_of (plan);
+
+    return facts_each (store, site, &segments, plans_take, plan, error);
+}
+
+int plans_finish (store_t *store, plan_t *plan, report_t **ret_report,
+                  gl_error_t *error)
+{
+    const store_query_t segments = segments_of (plan);
+
+    return facts_capacity (store, &segments, plan_capacity (plan), error) < 0
+               ? -1
+               : plan_make (plan, ret_report, error);
+}
+
+int plans_make (store_t *store, const report_query_t *query,
+                const plan_query_t *asked, report_t **ret_report,
+                gl_error_t *error)
+{
+    plan_t *plan = plan_new (query, asked);
+    int rc = plans_read (store, query->site, plan, error) < 0
+                     || plans_finish (store, plan, ret_report, error) < 0
+                 ? -1
+                 : 0;
+
+    plan_free (plan);
+    return rc;
+}
