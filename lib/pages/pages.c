@@ -327,7 +327,7 @@ static const column_info_t columns[AT_COUNT] = {
      "The cost less charges and credits, without taxes. Below 0: a surplus."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to jobs, busy or not."},
-    {"capacity_hours", "Capacity", COLUMN_HOURS, false, false,
+    {"capacity", "Capacity", COLUMN_HOURS, false, false,
      "GPU hours in service in the month, so far as it is over."},
     {"allocated_pct", "Allocated %", COLUMN_PERCENT, false, false,
      "GPU hours as a percentage of the capacity."},

@@ -142,7 +142,7 @@ cat >capacity.py <<'END'
 import csv
 used = {(r["pool"], r["month"]): r for r in csv.DictReader(open("site/utilization.csv"))}
 pages = [r for pool in ("h100", "slices") for r in csv.DictReader(open(f"site/pool/{pool}.csv")) if r["section"] == "months"]
-print(len(pages), all((r["capacity_hours"], r["gpu_hours"], r["allocated_pct"]) ==
+print(len(pages), all((r["capacity"], r["gpu_hours"], r["allocated_pct"]) ==
                       tuple(used[r["pool"], r["month"]][name] for name in ("capacity", "allocated", "allocated_pct")) for r in pages))
 END
 is "$(python3 capacity.py)" "6 True" "a pool has its capacity, and how much of it jobs had, as the report utilization has them"
