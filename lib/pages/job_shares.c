@@ -563,24 +563,59 @@ static int by_due (const void *a, const void *b)
     return order ? order : text_compare (x->user, y->user);
 }
 
-static void put_user (const struct making *m, const struct of_user *of,
+static char *jobs_text (size_t jobs)
+{
+    return xasprintf (jobs == 1 ? "%zu job" : "%zu jobs", jobs);
+}
+
+static void put_user (const struct making *m, struct of_user *of,
                       const char *project)
 {
-    GL_AUTOFREE char *jobs
-        = xasprintf (of->jobs == 1 ? "%zu job" : "%zu jobs", of->jobs);
+    GL_AUTOFREE char *jobs = jobs_text (of->jobs);
 
     begin_row (m, jobs, BILL_CHARGE);
     put_name (m, project);
     report_put_text (m->report, AT_USER,
                      of->user ? of->user : key_info (KEY_USER)->absent);
+    put_sum (m, &of->sum);
 }
 
-/* A row for each user: the jobs themselves are on the page by user. */
-static void put_users (const struct making *m, size_t first, size_t end)
+/* As one row. */
+static void put_other_users (const struct making *m, struct of_user *list,
+                             size_t count, const char *project)
+{
+    GL_AUTOFREE char *jobs = NULL, *text = NULL;
+    struct of_user all = {.jobs = 0};
+
+    if (count == 0)
+        return;
+    sum_init (&all.sum);
+    for (size_t i = 0; i < count; i++) {
+        all.jobs += list[i].jobs;
+        mpq_add (all.sum.gpu_seconds, all.sum.gpu_seconds,
+                 list[i].sum.gpu_seconds);
+        mpq_add (all.sum.cpu_seconds, all.sum.cpu_seconds,
+                 list[i].sum.cpu_seconds);
+        mpz_add (all.sum.units, all.sum.units, list[i].sum.units);
+        sum_clear (&list[i].sum);
+    }
+    jobs = jobs_text (all.jobs);
+    text = xasprintf (count == 1 ? "%s of %zu other user"
+                                 : "%s of %zu other users",
+                      jobs, count);
+    begin_row (m, text, BILL_CHARGE);
+    put_name (m, project);
+    put_sum (m, &all.sum);
+}
+
+/* A row for each of the largest users: the jobs themselves are on the page by user. */
+static void put_users (const struct making *m, size_t first, size_t end,
+                       size_t rows)
 {
     const job_share_t *const *share = m->page->share;
+    const char *project = share[first]->job->group->text[JOB_PROJECT];
     struct of_user *list = NULL;
-    size_t count = 0;
+    size_t count = 0, listed;
 
     for (size_t i = first; i < end; i++) {
         const char *user = share[i]->job->group->text[JOB_USER];
@@ -594,10 +629,10 @@ static void put_users (const struct making *m, size_t first, size_t end)
         sum_share (m, share[i], &of->sum);
     }
     qsort (list, count, sizeof (*list), by_due);
-    for (size_t i = 0; i < count; i++) {
-        put_user (m, &list[i], share[first]->job->group->text[JOB_PROJECT]);
-        put_sum (m, &list[i].sum);
-    }
+    listed = count < rows ? count : rows;
+    for (size_t i = 0; i < listed; i++)
+        put_user (m, &list[i], project);
+    put_other_users (m, list + listed, count - listed, project);
     free (list);
 }
 
@@ -611,7 +646,7 @@ static void put_section (const struct making *m, size_t first, size_t end,
     if (m->page->by == JOB_USER)
         put_jobs (m, first, end, rows);
     else
-        put_users (m, first, end);
+        put_users (m, first, end, rows);
     sum_of (m, first, end, &sum);
     put_others (m, name, sum.units);
     report_section_totals (m->report);

@@ -48,8 +48,9 @@ size_t job_shares_end (const job_share_t *const *share, size_t count,
 
 /* A page: the jobs of a team in a month by user or project (`by`), as they follow one another in
  * job_shares_by(). The section of a user lists the largest `rows` jobs, or fewer where there are
- * many sections, and the others as one row; that of a project has a row for each user. With what
- * else is due of it, the sum of a section is that of its line on the statement. */
+ * many sections, and the others as one row; that of a project has a row
+ * for each user, likewise. With what else is due of it, the sum of a section is that of its line on
+ * the statement. */
 typedef struct {
     const report_query_t *query; /* the month */
     const bill_t *bill;          /* of it */

@@ -328,7 +328,8 @@ static const column_info_t columns[AT_COUNT] = {
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to jobs, busy or not."},
     {"capacity", "Capacity", COLUMN_HOURS, false, false,
-     "GPU hours in service in the month, so far as it is over."},
+     "GPU hours in service in the month; of a month that is not over, those "
+     "so far."},
     {"allocated_pct", "Allocated %", COLUMN_PERCENT, false, false,
      "GPU hours as a percentage of the capacity."},
     {"rate", "Due per GPU hour", COLUMN_RATE, false, false,

@@ -6,10 +6,10 @@
  * The change of each team is split as on its statement (ledger/variance.h), and the
  * parts of all teams add up. Waste is an amount of money:
  *
- *   idle        GPU time that agents measured as idle (jobs had it), at the average
- *               charge of a GPU-hour of its pool in the month
- *   the others  the cost, at the owned rate, of capacity that no job had, by class,
- *               whoever pays for it (an idle policy may charge teams)
+ *   of jobs      GPU time that agents measured as idle, and the rest of the time of jobs
+ *                that ended badly, at its list price (waste/waste.h)
+ *   of capacity  the cost, at the owned rate, of time that no job had, by class,
+ *                whoever pays for it (an idle policy may charge teams)
  *
  * Both are known only as far as agents measure and pools have a cost. Pure.
  */
@@ -54,10 +54,11 @@ extern const char summary_usage_keys[];
  * cube_free() it. */
 cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
                           size_t count);
-/* Once. */
+/* Adds these amounts to the month; a second call changes nothing. */
 void summary_month_waste (summary_month_t *month, cube_t *waste);
-/* "USD: 340.07 in jobs, 130.98 of capacity without jobs; ...", what is in a sum of waste, and its
- * change since the month before (NULL, or not known: without it); and the sum. Yours to free. */
+/* "USD: 340.07 in jobs, 130.98 of capacity without jobs; ...": the parts of the sum, its change
+ * since the month before (NULL, or its waste not known: no change is given), and what is not
+ * counted. The sum goes into ret_sum, in smallest units. Yours to free. */
 char *summary_waste_text (const summary_month_t *month,
                           const summary_month_t *before, const char *currency,
                           int digits, mpz_t ret_sum);

@@ -300,7 +300,8 @@ int row_read (const row_type_t *type, bool hidden, const db_statement_t *st,
               void *row, gl_error_t *error);
 
 /* Likewise where `ids` were selected: lookups has one for each column whose id
- * stands for something, else NULL. `looked_up`: the column that was set before; 0: none. */
+ * stands for something, else NULL. `looked_up`: the number of a
+ * column that is set already and stays as it is; 0: there is none. */
 int row_read_ids (const row_type_t *type, lookup_t *const *lookups,
                   unsigned looked_up, const db_statement_t *st, void *row,
                   gl_error_t *error);
