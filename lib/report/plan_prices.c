@@ -187,7 +187,8 @@ void plan_prices_help (buffer_t *out, unsigned has)
          "and with the full cost before you buy new ones."},
         {HAS_SWITCHED_OFF, 0,
          " Idle GPUs that are switched off save the power "
-         "that they draw."},
+         "that they draw: at most so much, as all hours without jobs are "
+         "counted, also those in which the GPUs may have been down."},
         {HAS_RENT, 0,
          " % is the share of the time at work above which the full "
          "cost of owning is less than the rented price."},

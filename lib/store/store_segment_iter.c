@@ -34,15 +34,15 @@ struct segment_iter {
         .period_binds = "ess",                                   \
     }
 /* Those that wait, and those that left the queue, are two classes. */
-#define UNSTARTED_PLAN(IDS)                                     \
-    {                                                           \
-        .rows = &segment_rows, .ids = IDS, .jobs = "+t.id_job", \
-        .index = {[DB_SQLITE] = "INDEXED BY segment_span",      \
-                  [DB_MYSQL] = "FORCE INDEX (segment_span)"},   \
-        .where = "t.span IN (6, 7) AND t.time_start = 0",       \
-        .period = "+t.time_submit < ? AND "                     \
-                  "(t.time_end = 0 OR t.time_end > ?)",         \
-        .period_binds = "es",                                   \
+#define UNSTARTED_PLAN(IDS)                                          \
+    {                                                                \
+        .rows = &segment_rows, .ids = IDS, .jobs = "+t.id_job",      \
+        .index = {[DB_SQLITE] = "INDEXED BY segment_span",           \
+                  [DB_MYSQL] = "FORCE INDEX (segment_span)"},        \
+        .where = "t.span IN (6, 7) AND t.time_start = 0",            \
+        .period = "+t.time_submit < ? AND "                          \
+                  "(t.time_end = 0 OR t.time_end > ?)",              \
+        .period_binds = "es",                                        \
     }
 
 static const struct walk_plan plans[][3] = {
@@ -53,9 +53,8 @@ static const struct walk_plan plans[][3] = {
 static const struct walk_plan *choose (store_t *store,
                                        const store_query_t *query)
 {
-    return &plans[db_engine (store->db)][query && query->unstarted_only
-                                             ? 2
-                                             : query && query->open_only];
+    return &plans[db_engine (store->db)]
+                 [query && query->unstarted_only ? 2 : query && query->open_only];
 }
 
 static int open_lookups (store_iter_t *base, const store_query_t *query,
