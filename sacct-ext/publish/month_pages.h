@@ -16,7 +16,8 @@
  * site. */
 typedef int (*month_pages_owner_f) (void *arg, const char *team,
                                     gl_error_t *error);
-/* After the facts were read: the decisions, borrowed. `planned`: the plan has taken them. */
+/* After the facts were read: the decisions, borrowed. `planned`: the plan has taken them. The
+ * plan ends with the call. */
 typedef int (*month_pages_decide_f) (void *arg, bool planned,
                                      const report_t **ret_decisions,
                                      gl_error_t *error);

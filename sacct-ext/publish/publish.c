@@ -384,6 +384,7 @@ static void plan_done (struct planning *planning)
 {
     plan_free (planning->plan);
     closed_clusters_free (planning->clusters, planning->query.cluster_count);
+    *planning = (struct planning){.plan = NULL};
 }
 
 static int plan_begin (const struct publishing *p, const char *month,
@@ -541,16 +542,17 @@ static int decide_month (void *arg, bool planned,
     struct writing *w = arg;
     struct publishing *p = w->p;
     bool is_last = w->month == last_decided (p);
+    report_t **own = is_last ? &p->decisions : &w->own;
+    int rc;
 
-    if (!w->planning.plan)
+    if (!w->planning.plan) {
         *ret_decisions = p->decisions;
-    else if (decide (p, w->month, &w->planning, planned,
-                     is_last ? &p->decisions : &w->own, error)
-             < 0)
-        return -1;
-    else
-        *ret_decisions = is_last ? p->decisions : w->own;
-    return 0;
+        return 0;
+    }
+    rc = decide (p, w->month, &w->planning, planned, own, error);
+    plan_done (&w->planning); /* before what needs much memory */
+    *ret_decisions = *own;
+    return rc;
 }
 
 static int begin_decisions (struct writing *w, gl_error_t *error)
