@@ -7,6 +7,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "facts/facts.h"
+#include "ledger/bill_idle.h"
 #include "ledger/cube.h"
 #include "month/budgets.h"
 #include "month/month.h"
@@ -30,7 +31,7 @@ struct spent {
     mpq_t allocated; /* GPU-seconds, with those that have no price */
     mpq_t known;     /* of them, measured */
     mpq_t idle;      /* of these, idle */
-    mpq_t lost;      /* what the idle ones were charged, in smallest units */
+    mpq_t lost;      /* the list price of the idle ones, in smallest units */
 };
 static const field_t spent_fields[] = {
     FIELD ("period", NAME, struct spent, period),
@@ -45,8 +46,14 @@ static const field_t spent_fields[] = {
 };
 static const fields_t spent_rows = FIELDS ("week", struct spent, spent_fields);
 
-/* Keys of usage cells. */
-enum { KEY_AT_POOL, KEY_AT_TEAM };
+/* Keys of usage cells: all that the price of an hour depends on. */
+static const char cell_keys[] = "pool,team,qos,profile,month";
+enum { KEY_AT_POOL, KEY_AT_TEAM, KEY_AT_QOS, KEY_AT_PROFILE, KEY_AT_MONTH };
+
+struct prices {
+    char month[MONTH_SIZE];
+    cube_t *list; /* bill_time_prices() */
+};
 
 struct weekly {
     store_t *store;
@@ -54,6 +61,8 @@ struct weekly {
     period_t period[PERIODS];
     cube_t *spent; /* by period, team, pool */
     cube_t *teams; /* by period, team */
+    struct prices *prices;
+    size_t price_count;
     usage_query_t usage_query[PERIODS];
     usage_t *usage[PERIODS];
     budget_t **budget; /* of all teams */
@@ -144,10 +153,13 @@ static void take_day (weekly_t *w, const bill_day_t *day)
 static int take_month (month_t *month, void *arg, gl_error_t *error)
 {
     weekly_t *w = arg;
+    struct prices *prices = GL_APPEND (w->prices, w->price_count);
     size_t count;
     const bill_day_t *days = bill_days (month->bill, &count);
 
     (void)error;
+    memcpy (prices->month, month->name, sizeof (prices->month));
+    prices->list = bill_time_prices (month->bill);
     for (size_t i = 0; i < count; i++)
         take_day (w, &days[i]);
     return 0;
@@ -182,23 +194,22 @@ static int read_usage (weekly_t *w, gl_error_t *error)
                              .period = w->period[i],
                              .accounts = w->query->accounts,
                              .without_jobs = true};
-        if (report_keys_parse ("pool,team", &q->by, &label, error) < 0)
+        if (report_keys_parse (cell_keys, &q->by, &label, error) < 0)
             return -1;
         w->usage[i] = usage_new (q);
     }
     return facts_each (w->store, w->query->site, &query, take_fact, w, error);
 }
 
-/* What a GPU-second of the team in the pool was charged on average. */
-static void value_idle (const weekly_t *w, struct spent *row)
+static void value_idle (const weekly_t *w, const usage_cell_t *cell,
+                        struct spent *row)
 {
-    const struct spent *sum = cube_find (w->spent, row);
+    const bill_time_t of = {cell->key[KEY_AT_POOL], cell->key[KEY_AT_QOS],
+                            cell->key[KEY_AT_PROFILE]};
 
-    if (!sum || mpq_sgn (sum->billed) <= 0)
-        return;
-    mpq_set_z (row->lost, sum->units);
-    mpq_div (row->lost, row->lost, sum->billed);
-    mpq_mul (row->lost, row->lost, row->idle);
+    for (size_t i = 0; i < w->price_count && of.pool; i++)
+        if (text_same (w->prices[i].month, cell->key[KEY_AT_MONTH]))
+            bill_time_exact (w->prices[i].list, &of, row->idle, row->lost);
 }
 
 static void take_cell (weekly_t *w, const char *period,
@@ -216,7 +227,7 @@ static void take_cell (weekly_t *w, const char *period,
     usage_cell_gpu_seconds (cell, row.allocated);
     if (usage_cell_known_seconds (cell, row.known)
         && usage_cell_idle_seconds (cell, row.idle))
-        value_idle (w, &row);
+        value_idle (w, cell, &row);
     else {
         mpq_set_ui (row.known, 0, 1);
         mpq_set_ui (row.idle, 0, 1);
@@ -276,6 +287,9 @@ void weekly_free (weekly_t *w)
         return;
     cube_free (w->spent);
     cube_free (w->teams);
+    for (size_t i = 0; i < w->price_count; i++)
+        cube_free (w->prices[i].list);
+    free (w->prices);
     for (size_t i = 0; i < PERIODS; i++)
         usage_free (w->usage[i]);
     budgets_free (w->budget, w->budget_count);
@@ -338,8 +352,8 @@ static const column_info_t columns[AT_COUNT] = {
        "Allocated GPU hours that agents measured as idle. "
        "Empty: not measured."},
     [AT_IDLE] = {"idle", "Spent on idle", COLUMN_MONEY, false, false,
-                 "The idle GPU hours at the average price of the team's GPU "
-                 "hours in their pool."},
+                 "The idle GPU hours at their list price in the month, before "
+                 "subsidies and discounts."},
     [AT_IDLE_PCT] = {"idle_pct", "Idle time %", COLUMN_PERCENT, false, false,
                      "Idle time as a percentage of the measured GPU time."},
     [AT_BUDGET] = {"budget", "Budget", COLUMN_MONEY, false, false,

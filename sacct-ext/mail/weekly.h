@@ -6,8 +6,8 @@
  *   spent  charges, idle time, credits by policy and purchases of the days (BILL_DAYS):
  *          before settlement, manual credits, corrections and taxes, which belong to no
  *          day
- *   idle   GPU time of the team's jobs that agents measured as idle, at the average price
- *          of the team's GPU-hours in that pool and period; unknown without agents
+ *   idle   GPU time of the team's jobs that agents measured as idle, at its list price in
+ *          the month (bill_time_prices()), as everywhere; unknown without agents
  *
  * A week begins on Monday, in the zone of the ledger, and the month so far is that of
  * its last day, up to the end of the week.

@@ -56,18 +56,20 @@ END
 done
 test $measured -eq 2
 result $? "some of it is measured"
-# idle of one pool: hours x spent / hours
-lab report usage -S 2026-10-05 -E 2026-10-12 --by team,pool --json >usage.json 2>/dev/null
-lab report chargeback -S 2026-10-05 -E 2026-10-12 --by team,pool --json >charges.json 2>/dev/null
+# idle time: its hours x what an hour of the same pool, QOS and slice is listed at on the statements
+for team in language vision '(none)'; do
+    lab statement "$team" --month 2026-10 -n -P -o section,pool,qos,profile,gpu_hours,list 2>/dev/null
+done | awk -F '|' '$1 == "charges" && $6 != "" {
+        alike = $2 "|" $3 "|" ($4 ? $4 : "(none)"); hours[alike] += $5; list[alike] += $6
+    } END { for (alike in hours) print alike "|" list[alike] / hours[alike] }' >prices
 for team in language vision; do
-    wanted=$(jq -rn --arg team $team --slurpfile u usage.json --slurpfile c charges.json '
-        [$u[0].rows[] | select(.team == $team and .idle_gpu_hours != null and .gpu_hours > 0) as $row
-            | ($c[0].rows[] | select(.team == $team and .pool == $row.pool) | .charge | tonumber) as $charge
-            | $row.idle_gpu_hours * $charge / $row.gpu_hours] | add // 0' |
-        awk '{ printf "%.1f\n", $1 }')
+    wanted=$(lab report usage -S 2026-10-05 -E 2026-10-12 --team $team --by pool,qos,profile \
+        -n -P -o pool,qos,profile,idle_gpu_hours 2>/dev/null |
+        awk -F '|' 'NR == FNR { price[$1 FS $2 FS $3] = $4; next } { sum += $4 * price[$1 FS $2 FS $3] }
+            END { printf "%.1f\n", sum }' prices -)
     [ $team = language ] && file=parts/1.csv || file=parts/2.csv
     got=$(of "$file" "The week before" idle | awk '{ printf "%.1f\n", $1 }')
-    is "${got:-0.0}" "$wanted" "$team: idle in money is idle hours at their average price"
+    is "${got:-0.0}" "$wanted" "$team: idle in money is idle hours at their list price"
 done
 is "$(of parts/1.csv language-month spent)" "$(lab budget language-month --as-of 2026-10-19 -n -P -o spent 2>/dev/null)" \
     "a budget is as of the end of the week"
