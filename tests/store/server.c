@@ -68,8 +68,8 @@ TEST_CASE (hosts__not_of_a_cluster__are_refused)
 {
     const char *url = fixture_store_url ();
     const char *rest = strstr (url, "@localhost/") + strlen ("@localhost/");
-    GL_AUTOFREE char *list = xasprintf ("mysql://root@localhost,localhost/%s",
-                                        rest);
+    GL_AUTOFREE char *list
+        = xasprintf ("mysql://root@localhost,localhost/%s", rest);
 
     assert_refused (list, "several hosts of such a cluster only");
 }
@@ -141,15 +141,23 @@ static int put_facts (store_t *store, void *arg, gl_error_t *reterr)
         node_event_t event = {name, name, 100, 0, 1, "gpu=4", NULL, name};
         reservation_t r = {name, 3, 100, 200, UINT64_MAX, name, "g1", NULL};
         evidence_t e = {.uid = 1, .source = TAG_OPTION, .project = name};
-        node_record_t record = {.key = {(uint8_t)(200 - i)}, .kind = 1,
-                                .cluster = name, .node = name, .id_job = 7,
-                                .stamp = 5, .payload = name,
-                                .payload_length = 1, .evidence = &e};
+        node_record_t record = {.key = {(uint8_t)(200 - i)},
+                                .kind = 1,
+                                .cluster = name,
+                                .node = name,
+                                .id_job = 7,
+                                .stamp = 5,
+                                .payload = name,
+                                .payload_length = 1,
+                                .evidence = &e};
 
         device_usage_t u = fixture_usage (i, 1000 - (int64_t)i);
         retag_t retag = {name, 7, 100, 200, name, NULL, name, NULL};
-        node_record_t skew = {.key = {(uint8_t)i}, .kind = 6, .cluster = name,
-                              .node = name, .payload = ""};
+        node_record_t skew = {.key = {(uint8_t)i},
+                              .kind = 6,
+                              .cluster = name,
+                              .node = name,
+                              .payload = ""};
 
         s.cluster = s.user = s.job_name = name;
         u.cluster = u.node = u.gpu = u.slice = name;
@@ -179,18 +187,12 @@ static char *dump_of_facts (const char *url)
 
 TEST_CASE (facts__on_both_engines__same_bytes)
 {
-    GL_AUTOFREE char *file = xasprintf ("%s/both.db", fixture_dir ());
-    GL_AUTOFREE char *url = xasprintf ("sqlite:%s", file);
+    GL_AUTOFREE char *url = xasprintf ("sqlite:%s/both.db", fixture_dir ());
     GL_AUTOFREE char *sqlite = NULL, *mysql = NULL;
-    static const char *const ends[] = {"", "-wal", "-shm"};
 
     OK (store_init (url, NULL, &error));
     sqlite = dump_of_facts (url);
     mysql = dump_of_facts (fixture_store_url ());
-    for (size_t i = 0; i < GL_ARRAY_SIZE (ends); i++) {
-        GL_AUTOFREE char *path = xasprintf ("%s%s", file, ends[i]);
-        unlink (path);
-    }
     assert_string_equal (mysql, sqlite);
 }
 

@@ -60,12 +60,11 @@ const char *fixture_url (void)
 
     urls = xreallocarray (urls, url_count + 1, sizeof (*urls));
     if (fixture_on_mysql ()) {
-        GL_AUTOFREE char *name = xasprintf ("test_%d_%u", (int)getpid (),
-                                            serial++);
+        GL_AUTOFREE char *name
+            = xasprintf ("test_%d_%u", (int)getpid (), serial++);
         create_database (name);
         url = server_url (name);
-    }
-    else
+    } else
         url = xasprintf ("sqlite:%s/%u.db", fixture_dir (), serial++);
     urls[url_count++] = url;
     return url;
@@ -83,21 +82,15 @@ const char *fixture_store_url (void)
 
 void fixture_done (void)
 {
-    for (size_t i = 0; i < url_count; i++) {
-        static const char *const ends[] = {"", "-wal", "-shm", "-ledger"};
-        for (size_t k = 0; !fixture_on_mysql () && k < GL_ARRAY_SIZE (ends);
-             k++) {
-            GL_AUTOFREE char *path
-                = xasprintf ("%s%s", urls[i] + strlen ("sqlite:"), ends[k]);
-            unlink (path);
-        }
+    GL_AUTOFREE char *command = xasprintf ("rm -rf '%s'", dir);
+
+    for (size_t i = 0; i < url_count; i++)
         free (urls[i]);
-    }
     free (urls);
     urls = NULL;
     url_count = 0;
     if (dir[0])
-        rmdir (dir);
+        assert_int_equal (system (command), 0);
     dir[0] = '\0';
 }
 
@@ -121,10 +114,10 @@ static void dump_text (buffer_t *b, const char *text)
 
 static void dump_segment (buffer_t *b, const segment_t *s)
 {
-    const char *texts[] = {s->user,        s->account,  s->partition,
-                           s->qos,         s->wckey,    s->reservation,
-                           s->nodelist,    s->job_name, s->admin_comment,
-                           s->gres,        s->gres_requested};
+    const char *texts[]
+        = {s->user,          s->account,     s->partition,     s->qos,
+           s->wckey,         s->reservation, s->nodelist,      s->job_name,
+           s->admin_comment, s->gres,        s->gres_requested};
 
     buffer_printf (b,
                    "segment %s %" PRIu64 " %" PRId64 ": %" PRId64 " %" PRId64
@@ -149,11 +142,9 @@ static void dump_segment (buffer_t *b, const segment_t *s)
 
 static void dump_evidence (buffer_t *b, const evidence_t *e)
 {
-    buffer_printf (b,
-                   "evidence %s %" PRIu64 " %" PRId64 ": %" PRIu32 " %" PRId64
-                   " %d",
-                   e->cluster, e->id_job, e->stamp, e->uid, e->time_start,
-                   (int)e->source);
+    buffer_printf (
+        b, "evidence %s %" PRIu64 " %" PRId64 ": %" PRIu32 " %" PRId64 " %d",
+        e->cluster, e->id_job, e->stamp, e->uid, e->time_start, (int)e->source);
     dump_text (b, e->node);
     dump_text (b, e->project);
     dump_text (b, e->labels);
@@ -163,10 +154,9 @@ static void dump_evidence (buffer_t *b, const evidence_t *e)
 
 static void dump_suspension (buffer_t *b, const suspension_t *s)
 {
-    buffer_printf (b,
-                   "suspension %s %" PRIu64 " %" PRId64 ": %" PRId64
-                   " %" PRId64 "\n",
-                   s->cluster, s->id_job, s->time_submit, s->start, s->end);
+    buffer_printf (
+        b, "suspension %s %" PRIu64 " %" PRId64 ": %" PRId64 " %" PRId64 "\n",
+        s->cluster, s->id_job, s->time_submit, s->start, s->end);
 }
 
 static void dump_event (buffer_t *b, const node_event_t *e)
@@ -182,9 +172,9 @@ static void dump_event (buffer_t *b, const node_event_t *e)
 
 static void dump_reservation (buffer_t *b, const reservation_t *r)
 {
-    buffer_printf (b, "reservation %s %" PRId64 " %" PRIu64 ": %" PRId64
-                      " %" PRIu64,
-                   r->cluster, r->start, r->id, r->end, r->flags);
+    buffer_printf (
+        b, "reservation %s %" PRId64 " %" PRIu64 ": %" PRId64 " %" PRIu64,
+        r->cluster, r->start, r->id, r->end, r->flags);
     dump_text (b, r->name);
     dump_text (b, r->nodelist);
     dump_text (b, r->accounts);
@@ -213,18 +203,18 @@ static void dump_record (buffer_t *b, const node_record_t *r)
 /* The numbers of a stretch in the order of their declaration. */
 static void dump_measures (buffer_t *b, const device_usage_t *u)
 {
-    const int64_t numbers[] = {
-        u->gres_index,       u->begin_ms,        u->end_ms,
-        u->samples,          u->samples_expected, u->energy_mj,
-        u->energy_ms,        u->energy_rule,     u->counter_resets,
-        u->utilization_sum,  u->utilization_ms,  u->utilization_max,
-        u->memory_sum,       u->memory_ms,       u->memory_max,
-        u->memory_total,     u->power_sum,       u->power_ms,
-        u->power_max,        u->clock_sum,       u->clock_ms,
-        u->throttled_ms,     u->throttle_ms,     u->throttle_reasons,
-        u->processes_ms,     u->processes_max,   u->no_process_ms,
-        u->idle_ms,          u->idle_longest_ms, u->idle_rule,
-        u->holders};
+    const int64_t numbers[]
+        = {u->gres_index,      u->begin_ms,         u->end_ms,
+           u->samples,         u->samples_expected, u->energy_mj,
+           u->energy_ms,       u->energy_rule,      u->counter_resets,
+           u->utilization_sum, u->utilization_ms,   u->utilization_max,
+           u->memory_sum,      u->memory_ms,        u->memory_max,
+           u->memory_total,    u->power_sum,        u->power_ms,
+           u->power_max,       u->clock_sum,        u->clock_ms,
+           u->throttled_ms,    u->throttle_ms,      u->throttle_reasons,
+           u->processes_ms,    u->processes_max,    u->no_process_ms,
+           u->idle_ms,         u->idle_longest_ms,  u->idle_rule,
+           u->holders};
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++)
         buffer_printf (b, " %" PRId64, numbers[i]);

@@ -2,7 +2,6 @@
 #include "support/test.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "collector/ingest_record.h"
 #include "store/store.h"
@@ -32,20 +31,15 @@ static int setup (void **state)
 
 static int teardown (void **state)
 {
-    static const char *const files[]
-        = {"ledger.db", "ledger.db-wal", "ledger.db-shm"};
     struct fixture *f = *state;
+    char command[128];
+    int status;
 
     store_close (f->store);
-    for (size_t i = 0; i < 3; i++) {
-        char path[128];
-
-        snprintf (path, sizeof (path), "%s/%s", f->dir, files[i]);
-        unlink (path);
-    }
-    rmdir (f->dir);
+    snprintf (command, sizeof (command), "rm -rf '%s'", f->dir);
+    status = system (command);
     free (f);
-    return 0;
+    return status == 0 ? 0 : -1;
 }
 
 static record_t usage_record (int number)
