@@ -372,6 +372,15 @@ static page_t begin (pages_t *pages, const char *name, const char *title,
     /* one of them is that of the page */
     page.report->column[AT_TEAM].detail = whose->is_team;
     page.report->column[AT_POOL].detail = whose->is_pool;
+    if (whose->is_pool) { /* taxes are of no pool */
+        report_column_help (page.report, AT_DUE,
+                            "The amount to be paid for the pool, with credits "
+                            "and corrections, before taxes.");
+        report_column_help (page.report, AT_RATE,
+                            "The amount due for the pool, with credits and "
+                            "corrections, before taxes, divided by the GPU "
+                            "hours.");
+    }
     return page;
 }
 
