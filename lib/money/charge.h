@@ -204,7 +204,8 @@ static inline bool remainder_is_settlement (remainder_id_t id)
  * 0 over all pools). */
 typedef enum {
     RECOVERY_UNALLOCATED, /* the cost of time that nobody is charged for */
-    RECOVERY_SHORTFALL,   /* prices below cost: under-recovery */
+    RECOVERY_SHORTFALL,   /* rates below cost, and what adjustments and credits
+                             take off the list price: under-recovery */
     RECOVERY_MARGIN,      /* any amount below 0: over-recovery, shown above 0 */
     RECOVERY_COUNT,
 } recovery_t;
