@@ -363,6 +363,43 @@ void report_section (report_t *report, const char *title, const char *help)
     section->first = report->row_count;
 }
 
+size_t report_take_columns (report_t *report, const report_t *from)
+{
+    size_t first = report->column_count;
+
+    for (size_t i = 0; i < from->column_count; i++) {
+        const report_column_t *column = &from->column[i];
+        size_t at = report_column (report, column->name, column->title,
+                                   column->type, column->is_key);
+        report_column_help (report, at, column->help);
+        report->column[at].detail = column->detail;
+        report->column[at].keep = column->keep;
+    }
+    return first;
+}
+
+static void put_line (report_t *report, size_t first, char *const *cell,
+                      size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (cell[i])
+            report_put_text (report, first + i, cell[i]);
+}
+
+void report_take_rows (report_t *report, const report_t *from, size_t first)
+{
+    size_t count = from->column_count;
+
+    for (size_t row = 0; row < from->row_count; row++) {
+        report_row (report);
+        put_line (report, first, from->cell + row * count, count);
+    }
+    if (!from->total)
+        return;
+    report_section_totals (report);
+    put_line (report, first, from->total, count);
+}
+
 void report_section_help (report_t *report, const char *help)
 {
     report_section_t *section = &report->section[report->section_count - 1];

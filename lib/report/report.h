@@ -299,6 +299,10 @@ const char *report_cell (const report_t *report, size_t row, size_t column);
 /* The rows that follow are of it; it has a column that names it for CSV. The
  * rows of all sections must not be sorted any more. */
 void report_section (report_t *report, const char *title, const char *help);
+/* Another report's table as a section: its columns, before there are rows, and later its rows and
+ * totals into the section that was begun. `first`: what report_take_columns() returned. */
+size_t report_take_columns (report_t *report, const report_t *from);
+void report_take_rows (report_t *report, const report_t *from, size_t first);
 /* Another help of the last section, once its rows are known. */
 void report_section_help (report_t *report, const char *help);
 /* Take the last section back if it has no rows. */

@@ -186,12 +186,11 @@ const char *summary_payer (const site_t *paper)
                ? issuer->operator: "the site";
 }
 
-/* Above 0: what the owner pays. */
-static char *uncovered_title (const page_t *page, const mpz_t units)
+char *summary_payer_title (const site_t *paper, const summary_month_t *month)
 {
-    return mpz_sgn (units) < 0
+    return mpz_sgn (month->uncovered) < 0
                ? xstrdup ("Surplus over cost")
-               : xasprintf ("Paid by %s", summary_payer (page->s->paper));
+               : xasprintf ("Paid by %s", summary_payer (paper));
 }
 
 /* The month before, where the two are compared. */
@@ -235,7 +234,7 @@ static char *since_earlier (const page_t *page, const mpz_t now,
 static void figure_uncovered (page_t *page, const mpz_t costs)
 {
     const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
-    GL_AUTOFREE char *title = uncovered_title (page, month->uncovered);
+    GL_AUTOFREE char *title = summary_payer_title (page->s->paper, month);
     const summary_month_t *before = earlier_month (page);
     GL_AUTOFREE char *since
         = before ? since_earlier (page, month->uncovered, before->uncovered)
@@ -256,7 +255,7 @@ static void figure_uncovered (page_t *page, const mpz_t costs)
 }
 
 /* Due, but not for the pools in this month. */
-static bool is_other (const page_t *page, const posting_t *row)
+static bool is_other (const char *month, const posting_t *row)
 {
     switch (row->kind) {
     case BILL_CHARGE:
@@ -266,22 +265,21 @@ static bool is_other (const page_t *page, const posting_t *row)
     case BILL_PURCHASE:
         return !row->pool;
     case BILL_CREDIT:
-        return row->reason || strcmp (row->month, page->s->month) != 0;
+        return row->reason || strcmp (row->month, month) != 0;
     default:
         return true;
     }
 }
 
-/* What teams owe, and what the owner pays, are the cost: taxes and what is billed of
- * other months or services left out. */
-static void prove_payers (page_t *page)
+void summary_prove_payers (report_t *report, const site_t *paper,
+                           const summary_month_t *month, const bill_t *bill,
+                           int digits)
 {
-    const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
     GL_AUTOFREE char *title
-        = xasprintf ("Who pays the cost, %s", page->currency);
-    GL_AUTOFREE char *payer = uncovered_title (page, month->uncovered);
+        = xasprintf ("Who pays the cost, %s", paper->currency);
+    GL_AUTOFREE char *payer = summary_payer_title (paper, month);
     size_t count;
-    const posting_t *rows = postings (page->s->bill, &count);
+    const posting_t *rows = postings (bill, &count);
     report_proof_t *proof;
     mpz_t other[BILL_KIND_COUNT], sum;
 
@@ -290,23 +288,23 @@ static void prove_payers (page_t *page)
     for (size_t kind = 0; kind < BILL_KIND_COUNT; kind++)
         mpz_init (other[kind]);
     for (size_t i = 0; i < count; i++)
-        if (posting_is_due (&rows[i]) && is_other (page, &rows[i]))
+        if (posting_is_due (&rows[i]) && is_other (month->name, &rows[i]))
             mpz_sub (other[rows[i].kind], other[rows[i].kind],
                      rows[i].charge_units);
-    proof = report_proof (page->report, title);
-    report_proof_money (proof, "due by all teams", month->due, page->digits);
+    proof = report_proof (report, title);
+    report_proof_money (proof, "due by all teams", month->due, digits);
     mpz_init_set (sum, month->due);
     for (size_t kind = 0; kind < BILL_KIND_COUNT; kind++) {
         GL_AUTOFREE char *label
             = xasprintf ("less %s", bill_kind_title ((bill_kind_t)kind));
         if (mpz_sgn (other[kind]) != 0)
-            report_proof_money (proof, label, other[kind], page->digits);
+            report_proof_money (proof, label, other[kind], digits);
         mpz_add (sum, sum, other[kind]);
         mpz_clear (other[kind]);
     }
-    report_proof_money (proof, payer, month->uncovered, page->digits);
+    report_proof_money (proof, payer, month->uncovered, digits);
     mpz_add (sum, sum, month->uncovered);
-    report_proof_money (proof, "cost of the pools", month->cost, page->digits);
+    report_proof_money (proof, "cost of the pools", month->cost, digits);
     proof->holds = mpz_cmp (sum, month->cost) == 0;
     mpz_clear (sum);
 }
@@ -582,7 +580,9 @@ static void fill (page_t *page)
     summary_waste (page);
     summary_carbon (page);
     summary_actions (page);
-    prove_payers (page);
+    summary_prove_payers (page->report, page->s->paper,
+                          &page->s->trend[page->s->trend_count - 1],
+                          page->s->bill, page->digits);
 }
 
 report_t *summary_make (const summary_t *summary, gl_error_t *error)

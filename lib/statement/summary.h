@@ -100,6 +100,18 @@ typedef struct {
  * the cluster. Borrowed. */
 const char *summary_payer (const site_t *paper);
 
+/* The row is a class of unallocated cost, of shortfall, or what is recovered above cost, whose sum
+ * is the cost less charges and credits (money/charge.h). */
+bool summary_is_uncovered (const char *month, const posting_t *row);
+/* "Paid by Example University"; "Surplus over cost" of a month whose charges exceed the cost.
+ * Yours to free. */
+char *summary_payer_title (const site_t *paper, const summary_month_t *month);
+/* A proof: what teams owe, and what the owner pays, are the cost: taxes and what is billed of
+ * other months or services left out. None where no pool has a cost. */
+void summary_prove_payers (report_t *report, const site_t *paper,
+                           const summary_month_t *month, const bill_t *bill,
+                           int digits);
+
 /* The sums of a month of the trend. */
 void summary_month_take (summary_month_t *month, const site_t *site,
                          const bill_t *bill);

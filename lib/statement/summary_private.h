@@ -48,10 +48,6 @@ void summary_put_made (page_t *page, size_t column, char *text);
 /* Of the pools in the month. */
 void summary_costs (const page_t *page, mpz_t ret);
 
-/* A class of unallocated cost, of shortfall, or what is recovered above cost, whose sum
- * is the cost less charges and credits (money/charge.h). */
-bool summary_is_uncovered (const char *month, const posting_t *row);
-
 /* summary_change.c */
 int summary_split (page_t *page, gl_error_t *error);
 void summary_changes (page_t *page);

@@ -35,7 +35,7 @@ struct request {
 static int report_checks (cli_t *cli, const struct request *request,
                           const checks_t *checks)
 {
-    report_t *report = checks_report (checks, request->month);
+    report_t *report = checks_report (checks, request->month, false);
     int rc = output_report (cli, &request->output, report);
 
     report_free (report);

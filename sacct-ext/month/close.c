@@ -39,6 +39,7 @@ void checks_clear (checks_t *checks)
         free (checks->item[i].figure);
     free (checks->item);
     free (checks->due);
+    report_free (checks->amounts);
     *checks = (checks_t){.item = NULL};
 }
 

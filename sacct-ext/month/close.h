@@ -34,6 +34,7 @@ typedef struct {
     size_t count;
     char *due; /* from all teams for the month, as of now: "28160.29" */
     const char *currency; /* of the site, borrowed */
+    report_t *amounts; /* month_amounts() as of now */
 } checks_t;
 
 /* How many are in that state. */
@@ -45,8 +46,9 @@ void checks_clear (checks_t *checks);
 int close_check (store_t *store, const site_t *site, const char *month,
                  int64_t now, checks_t *ret_checks, gl_error_t *error);
 
-/* As a report; report_free() it. */
-report_t *checks_report (const checks_t *checks, const char *month);
+/* As a report; report_free() it. `amounts`: with what is to be posted, as a section. */
+report_t *checks_report (const checks_t *checks, const char *month,
+                         bool amounts);
 
 typedef struct {
     const char *month;

@@ -15,6 +15,7 @@
 #include "ledger/cube.h"
 #include "month/balance_due.h"
 #include "month/close.h"
+#include "month/statements.h"
 #include "report/report.h"
 #include "report/usage_report.h"
 #include "site/account.h"
@@ -42,6 +43,8 @@ struct checking {
     store_cluster_t *clusters;
     size_t cluster_count;
     checks_t *checks;
+    report_query_t query; /* the month */
+    report_cluster_t *query_clusters;
     /* open segments of the month */
     uint64_t open;
     uint64_t runaways;
@@ -533,6 +536,8 @@ static int check_bill (struct checking *c, gl_error_t *error)
     check_rates (c);
     check_accounts (c, m->bill);
     rc = check_credits (c, m, error);
+    if (rc == 0)
+        rc = month_amounts (m, &c->query, &c->checks->amounts, error);
     month_free (m);
     return rc;
 }
@@ -688,20 +693,12 @@ static void judge_pools (struct checking *c, const usage_cell_t *whole)
 
 static int check_coverage (struct checking *c, gl_error_t *error)
 {
-    report_cluster_t *clusters
-        = xcalloc (c->cluster_count + 1, sizeof (*clusters));
-    report_query_t query = {.site = c->site,
-                            .period = c->period,
-                            .clusters = clusters,
-                            .cluster_count = c->cluster_count};
+    report_query_t query = c->query;
     usage_report_t *usage = NULL;
     report_t *report = NULL;
     char *label = NULL;
     int rc = report_keys_parse ("cluster", &query.by, &label, error);
 
-    for (size_t i = 0; i < c->cluster_count; i++)
-        clusters[i] = (report_cluster_t){.name = c->clusters[i].name,
-                                         .as_of = c->clusters[i].as_of};
     if (rc == 0) {
         usage = usage_report_new (&query);
         rc = give_usage (c, &query, usage, error);
@@ -714,7 +711,6 @@ static int check_coverage (struct checking *c, gl_error_t *error)
     }
     report_free (report);
     usage_report_free (usage);
-    free (clusters);
     free (label);
     return rc;
 }
@@ -768,6 +764,19 @@ static void check_not (struct checking *c)
     }
 }
 
+static void begin_query (struct checking *c)
+{
+    c->query_clusters
+        = xcalloc (c->cluster_count + 1, sizeof (*c->query_clusters));
+    for (size_t i = 0; i < c->cluster_count; i++)
+        c->query_clusters[i] = (report_cluster_t){
+            .name = c->clusters[i].name, .as_of = c->clusters[i].as_of};
+    c->query = (report_query_t){.site = c->site,
+                                .period = c->period,
+                                .clusters = c->query_clusters,
+                                .cluster_count = c->cluster_count};
+}
+
 static int check_all (struct checking *c, gl_error_t *error)
 {
     if (check_order (c, error) < 0)
@@ -800,10 +809,12 @@ int close_check (store_t *store, const site_t *site, const char *month,
     if (periods_month (site, month, &c.period, error) < 0
         || store_clusters (store, &c.clusters, &c.cluster_count, error) < 0)
         return -1;
+    begin_query (&c);
     rc = periods_read (store, &c.periods, error);
     if (rc == 0)
         rc = check_all (&c, error);
     periods_free (c.periods);
+    free (c.query_clusters);
     store_clusters_free (c.clusters, c.cluster_count);
     if (rc < 0)
         checks_clear (ret_checks);
@@ -906,18 +917,38 @@ static void put_check (report_t *report, const check_t *check)
 }
 
 /* Findings first. */
-report_t *checks_report (const checks_t *checks, const char *month)
+static void put_checks (report_t *report, const checks_t *checks)
 {
-    GL_AUTOFREE char *title = xasprintf ("Can %s be closed?", month);
-    report_t *report = report_new ("close", title);
-
-    report_parameter (report, "month", month);
-    report_provenance (report, "program", "gpuledger");
-    report_columns (report, columns, GL_ARRAY_SIZE (columns));
-    figure_answer (report, checks);
     for (int state = CHECK_NEVER; state >= CHECK_OK; state--)
         for (size_t i = 0; i < checks->count; i++)
             if (checks->item[i].state == (check_state_t)state)
                 put_check (report, &checks->item[i]);
+}
+
+report_t *checks_report (const checks_t *checks, const char *month,
+                         bool amounts)
+{
+    GL_AUTOFREE char *title = xasprintf ("Can %s be closed?", month);
+    report_t *report = report_new ("close", title);
+    size_t first = 0;
+
+    amounts = amounts && checks->amounts->row_count > 0;
+    report_parameter (report, "month", month);
+    report_provenance (report, "program", "gpuledger");
+    report_columns (report, columns, GL_ARRAY_SIZE (columns));
+    if (amounts)
+        first = report_take_columns (report, checks->amounts);
+    figure_answer (report, checks);
+    if (amounts)
+        report_section (report, "Checks", "");
+    put_checks (report, checks);
+    if (amounts) {
+        report_section (report, checks->amounts->title,
+                        "A row for each team and cost center, as of now, and "
+                        "one for the part of the cost that teams do not pay. "
+                        "Net amounts add up to the cost of the pools and what "
+                        "else is billed in the month.");
+        report_take_rows (report, checks->amounts, first);
+    }
     return report;
 }

@@ -732,20 +732,30 @@ static int no_institution (const site_t *site, const char *name,
                      name);
 }
 
+/* Of each of the teams. */
+static int name_statements (const institution_t *of, const text_list_t *teams,
+                            text_list_t *ret_ids, gl_error_t *error)
+{
+    char id[STATEMENT_ID_SIZE];
+    int rc = 0;
+
+    for (size_t i = 0; i < teams->count && rc == 0; i++) {
+        bool none = !strcmp (teams->item[i], key_info (KEY_TEAM)->absent);
+        rc = name_statement (of->bill, of->month, none ? NULL : teams->item[i],
+                             id, error);
+        texts_add (ret_ids, id);
+    }
+    return rc;
+}
+
 static int make_institution (const institution_t *of, report_t **ret_report,
                              gl_error_t *error)
 {
     text_list_t teams = {.count = 0}, ids = {.count = 0};
-    char id[STATEMENT_ID_SIZE];
-    int rc = 0;
+    int rc;
 
     institution_teams (of->site, of->name, of->month, of->bill, &teams);
-    for (size_t i = 0; i < teams.count && rc == 0; i++) {
-        bool none = !strcmp (teams.item[i], key_info (KEY_TEAM)->absent);
-        rc = name_statement (of->bill, of->month, none ? NULL : teams.item[i],
-                             id, error);
-        texts_add (&ids, id);
-    }
+    rc = name_statements (of, &teams, &ids, error);
     if (rc == 0)
         *ret_report = institution_make (of, &teams, &ids);
     texts_clear (&teams);
@@ -775,4 +785,48 @@ int statements_institution (statements_t *s, const char *name,
                    || is_institution (s->query.site, name)
                ? make_institution (&of, ret_report, error)
                : no_institution (s->site, name, error);
+}
+
+/* --- all teams --------------------------------------------------------------- */
+
+static int make_all (const institution_t *of, const bool *disputed,
+                     report_t **ret_report, gl_error_t *error)
+{
+    text_list_t teams = {.count = 0}, ids = {.count = 0};
+    size_t count;
+    const posting_t *rows = postings (of->bill, &count);
+    int rc;
+
+    for (size_t i = 0; i < count; i++)
+        if (posting_is_due (&rows[i]))
+            texts_add_new (&teams, rows[i].team ? rows[i].team
+                                                : key_info (KEY_TEAM)->absent);
+    rc = name_statements (of, &teams, &ids, error);
+    if (rc == 0)
+        *ret_report = institution_all (of, disputed, &teams, &ids);
+    texts_clear (&teams);
+    texts_clear (&ids);
+    return rc;
+}
+
+int month_amounts (month_t *month, const report_query_t *query,
+                   report_t **ret_report, gl_error_t *error)
+{
+    GL_AUTOFREE char *state = month_state_text (month, query->site->zone);
+    report_query_t own = *query, closed = *query;
+    const site_t *site = month_site (month, error);
+    const institution_t of = {.query = &own,
+                              .site = site,
+                              .month = month->name,
+                              .bill = month->bill,
+                              .provisional = month_is_provisional (month),
+                              .state = state,
+                              .hash = *month->hash ? month->hash : NULL,
+                              .paper = month->paper};
+
+    if (!site || month_query (month, &closed, error) < 0)
+        return -1;
+    own.clusters = closed.clusters;
+    own.cluster_count = closed.cluster_count;
+    return make_all (&of, month->disputed, ret_report, error);
 }

@@ -67,4 +67,9 @@ int statements_team (statements_t *statements, const char *team, bool jobs,
 int statements_institution (statements_t *statements, const char *name,
                             report_t **ret_report, gl_error_t *error);
 
+/* What all teams have to pay of a month, and the part that the site pays (institution_all()).
+ * `query`: the month, without keys and filters. */
+int month_amounts (month_t *month, const report_query_t *query,
+                   report_t **ret_report, gl_error_t *error);
+
 #endif /* !GL_STATEMENTS_H */

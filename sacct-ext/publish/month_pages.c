@@ -319,6 +319,31 @@ static int write_chargeback (struct writing *w, const page_t *month,
     return page_write (w->of->site, &page, *ret_report, error);
 }
 
+/* For the journal. */
+static int write_amounts (struct writing *w, const char *path,
+                          gl_error_t *error)
+{
+    const month_pages_t *of = w->of;
+    GL_AUTOFREE char *month = page_path_month (of->month);
+    GL_AUTOFREE char *before
+        = of->before ? page_path_amounts (of->before) : NULL;
+    GL_AUTOFREE char *after = of->after ? page_path_amounts (of->after) : NULL;
+    const render_link_t up = {of->month, month};
+    render_link_t near[2];
+    const page_t page = {.path = path,
+                         .title = "Amounts to post",
+                         .month = of->month,
+                         .up = &up,
+                         .up_count = 1,
+                         .near = near,
+                         .near_count = near_months (w, before, after, near)};
+    report_t *report;
+
+    return month_amounts (w->month, of->query, &report, error) < 0
+               ? -1
+               : write_page (w, &page, report, error);
+}
+
 static int write_waste (struct writing *w, const char *path, gl_error_t *error)
 {
     const month_pages_t *of = w->of;
@@ -347,11 +372,12 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *before = of->before ? page_path_month (of->before) : NULL;
     GL_AUTOFREE char *after = of->after ? page_path_month (of->after) : NULL;
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", path);
+    GL_AUTOFREE char *amounts = page_path_amounts (of->month);
     GL_AUTOFREE char *waste = page_path_waste (of->month);
     GL_AUTOFREE char *decisions
         = of->decided_month ? page_path_decisions (of->decided_month) : NULL;
     GL_AUTOFREE char *results = page_path_results (NULL, of->month);
-    render_link_t near[7];
+    render_link_t near[8];
     page_t page = {.path = path,
                    .title = of->month,
                    .month = of->month,
@@ -374,6 +400,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     int rc = write_chargeback (w, &page, &how.chargeback, error);
 
     if (rc == 0)
+        rc = write_amounts (w, amounts, error);
+    if (rc == 0)
         rc = write_waste (w, waste, error);
     if (rc == 0)
         rc = statements_budgets (w->statements, &how.budgets, &how.budget_count,
@@ -385,6 +413,7 @@ static int write_summary (struct writing *w, gl_error_t *error)
         return -1;
     page.near_count = near_months (w, before, after, near);
     near[page.near_count++] = (render_link_t){"Chargeback by team", chargeback};
+    near[page.near_count++] = (render_link_t){"Amounts to post", amounts};
     near[page.near_count++] = (render_link_t){"Waste", waste};
     if (w->produced)
         near[page.near_count++] = (render_link_t){"Cost per result", results};

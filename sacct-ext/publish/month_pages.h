@@ -1,6 +1,6 @@
 /*
  * month_pages.h: the pages of a month on a published site: the summary, the chargeback by team,
- * the waste, what jobs produced, each team's statement, the jobs of its users and projects, and explanations of the most
+ * the amounts to post, the waste, what jobs produced, each team's statement, the jobs of its users and projects, and explanations of the most
  * expensive jobs.
  */
 #ifndef GL_PUBLISH_MONTH_PAGES_H

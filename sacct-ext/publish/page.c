@@ -99,6 +99,11 @@ char *page_path_waste (const char *month)
     return xasprintf ("month/%s-waste", month);
 }
 
+char *page_path_amounts (const char *month)
+{
+    return xasprintf ("month/%s-amounts", month);
+}
+
 char *page_path_results (const char *team, const char *month)
 {
     GL_AUTOFREE char *path
@@ -516,7 +521,7 @@ static void add_near (struct framed *f, const page_t *page, size_t formats)
     static const struct {
         const char *text, *ending;
     } data[] = {{"JSON", ".json"}, {"CSV", ".csv"}, {"PDF", ".pdf"}};
-    size_t count = page->near_count + formats;
+    size_t count = page->near_count + formats + (page->file ? 1 : 0);
     const char *name = strrchr (page->path, '/');
 
     f->near = xcalloc (count, sizeof (*f->near));
@@ -530,6 +535,11 @@ static void add_near (struct framed *f, const page_t *page, size_t formats)
         f->near_href[at]
             = xasprintf ("%s%s", name ? name + 1 : page->path, data[i].ending);
         f->near[at] = (render_link_t){data[i].text, f->near_href[at]};
+    }
+    if (page->file) {
+        f->near_href[count - 1] = href_to (page, page->file->href, "");
+        f->near[count - 1]
+            = (render_link_t){page->file->text, f->near_href[count - 1]};
     }
     f->frame.near = f->near;
     f->frame.near_count = count;

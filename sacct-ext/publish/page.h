@@ -44,6 +44,7 @@ typedef struct {
     size_t up_count;
     const render_link_t *near; /* other pages, by path */
     size_t near_count;
+    const render_link_t *file; /* a file of another page, with its ending; NULL: none */
     const char *decisions; /* the page to which rows that repeat a decision lead */
     bool printed; /* it goes to people who want it on paper */
 } page_t;
@@ -60,6 +61,8 @@ char *page_path_pool (const char *pool);
 char *page_path_month (const char *month);
 /* "month/MONTH-waste" */
 char *page_path_waste (const char *month);
+/* "month/MONTH-amounts" */
+char *page_path_amounts (const char *month);
 /* "month/MONTH-results", "team/TEAM/MONTH-results"; team NULL: of all. */
 char *page_path_results (const char *team, const char *month);
 /* "month/MONTH-decisions" */

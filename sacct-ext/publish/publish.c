@@ -770,13 +770,19 @@ static int write_closing (struct publishing *p)
     const char *month = p->closable;
     GL_AUTOFREE char *summary = page_path_month (month);
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", summary);
-    const render_link_t near[]
-        = {{month, summary}, {"Chargeback by team", chargeback}};
-    const page_t page
-        = {.path = "closing",
-           .title = "Closing",
-           .near = near,
-           .near_count = has_pages (p, month) ? GL_ARRAY_SIZE (near) : 0};
+    GL_AUTOFREE char *amounts = page_path_amounts (month);
+    GL_AUTOFREE char *csv = xasprintf ("%s.csv", amounts);
+    const render_link_t near[] = {{month, summary},
+                                  {"Amounts to post", amounts},
+                                  {"Chargeback by team", chargeback}};
+    const render_link_t file = {"CSV of the amounts", csv};
+    bool pages = has_pages (p, month);
+    const page_t page = {.path = "closing",
+                         .title = "Closing",
+                         .month = month,
+                         .near = near,
+                         .near_count = pages ? GL_ARRAY_SIZE (near) : 0,
+                         .file = pages ? &file : NULL};
     checks_t checks;
     report_t *report;
     gl_error_t error;
@@ -785,7 +791,7 @@ static int write_closing (struct publishing *p)
         return CLI_OK;
     if (close_check (p->store, p->site, month, 0, &checks, &error) < 0)
         return fail (p, &error);
-    report = checks_report (&checks, month);
+    report = checks_report (&checks, month, true);
     report_note (report, NOTE_INFORMATION,
                  "Closing makes the figures of the month final: what becomes "
                  "known later is a correction in a later month. A reason is "

@@ -1,0 +1,118 @@
+#!/bin/sh
+# The page of the amounts to post has what the journal and the chargeback have: each team's net amount,
+# taxes and total by cost center, what is in dispute, and what the site pays.
+# shellcheck source=tests/support/tap.sh
+. "$abs_top_srcdir/tests/support/tap.sh"
+cd "$work" || exit 1
+example=$abs_top_srcdir/contrib/examples/month
+{ sed 's/, cost_center: CC-100/&, pi: Ada/; s/, default_for: .[a-z]*.//' "$example/site.yaml"
+cat <<'END'
+settlement:
+  - {name: outage, rule: waiver, pools: [h100], share: 50%, from: 2026-10-05, to: 2026-10-08, note: "cooling failure"}
+  - {name: start-up, rule: grant, amount: 5000, per: year, first_months: 12}
+  - {name: credit, rule: prepaid, teams: [spin-off], deposits: [{on: 2026-10-02, amount: 1000, team: spin-off}]}
+  - {name: speech, rule: split, teams: [language], split: {CC-201: 60%, CC-202: 40%}}
+END
+printf 'prices: {shipped: "%s"}\n' "$abs_top_srcdir/contrib/prices/catalogue.csv"
+} >month.yaml
+cat >storage.csv <<'END'
+date,team,account,service,description,quantity,unit,unit_price,amount,currency,source,reference
+2026-10,vision,,storage,"Lab share",12.5,TB-months,20,250.00,USD,netapp,vision/2026-10
+END
+month () { "$program" --quiet --config month.yaml --store sqlite:month.db "$@"; }
+month init && month import --cluster lab --as-of 2026-11-05T05:00:00Z "$example/jobs.json" &&
+    month import --meter rack-1 "$example/rack-1.csv" && month import --charges storage.csv
+result $? "an example month"
+month close --month 2026-09 --accept test >/dev/null
+month credit --for 2026-09 language 12.34 'the fabric failed' >/dev/null
+result $? "with a credit for the month before"
+
+cat >same.py <<'END'
+import csv, re, subprocess, sys
+from collections import defaultdict
+from decimal import Decimal
+site, month = sys.argv[1:3]
+report = ["env", "LC_ALL=C"] + sys.argv[3:] + ["report", "chargeback", "--month", month]
+total, taxes, disputed, cost = defaultdict(Decimal), defaultdict(Decimal), defaultdict(Decimal), Decimal(0)
+paid = defaultdict(Decimal)  # by the first part of the account
+team = center = None
+postings = []  # [account, amount, team, center, first word of the transaction]
+for line in subprocess.run(report + ["--journal"], capture_output=True, text=True, check=True).stdout.splitlines():
+    tag = re.match(r"    ; (\w+): (.*)", line)
+    posting = re.match(r"    (\S.*?)  +(-?[\d.]+) USD$", line)
+    if re.match(r"\d{4}-", line):
+        team = center = None
+        first, kind = len(postings), line.split()[2]
+    elif posting:
+        postings.append([posting[1], Decimal(posting[2]), team, center, kind])
+    elif tag and tag[1] == "team":
+        team = tag[2]
+    elif tag and tag[1] == "cost_center" and len(postings) == first:
+        center = tag[2]
+    elif tag and tag[1] == "cost_center":
+        postings[-1][3] = tag[2]
+for account, amount, team, center, kind in postings:
+    part = account.split(":")
+    who = team or "", center or ""
+    if part[0] in ("charges", "disputed"):
+        total[who] += amount
+        taxes[who] += amount if part[-1] == "tax" else 0
+        disputed[who] += amount if part[0] == "disputed" else 0
+    if part[0] in ("liabilities", "income") or part[0] == "unrecovered" and kind == "Unrecovered":
+        paid[part[0]] += amount
+    if part[0] == "cost" and part[2] not in ("unrecovered", "charged", "corrections"):
+        cost += amount
+rows = list(csv.DictReader(open(f"{site}/month/{month}-amounts.csv")))
+money = lambda text: Decimal(text or 0)
+teams = {(r["team"], r["cost_center"]): r for r in rows if r["section"] == "team"}
+site_rows = [r for r in rows if r["section"] == "site"]
+assert len(teams) + len(site_rows) == len(rows) and rows[len(teams):] == site_rows, rows
+assert set(teams) == set(total), (set(teams), set(total))
+for who, r in teams.items():
+    assert (money(r["total"]), money(r["taxes"]), money(r["in_dispute"])) == (total[who], taxes[who], disputed[who]), (who, r, total[who])
+    assert money(r["net"]) + money(r["taxes"]) == money(r["total"]), r
+    parts = sum(money(r[k]) for k in ("charges", "credits", "settlement", "services", "corrections"))
+    assert parts == money(r["net"]), (r, parts)
+assert all(r["net"] == r["total"] for r in site_rows), site_rows
+assert [money(r["net"]) for r in site_rows] == [paid[k] for k in ("unrecovered", "liabilities", "income") if paid[k]], (site_rows, paid)
+# what is left of the net amounts is of no pool of the month: services and credits of other months
+net = sum(money(r["net"]) for r in rows)
+by_hand = sum(a for account, a, *_ in postings if account.startswith("unrecovered:") and account.endswith(":by_hand"))
+assert net + by_hand - sum(money(r["services"]) for r in rows) == cost, (net, by_hand, cost)
+chargeback = defaultdict(Decimal)
+for r in csv.DictReader(subprocess.run(report + ["--by", "team", "--csv"], capture_output=True, text=True, check=True).stdout.splitlines()):
+    chargeback[r["team"]] += sum(money(r.get(k)) for k in ("charge", "credit", "settlement", "service", "correction"))
+nets = defaultdict(Decimal)
+for (name, _), r in teams.items():
+    nets[name] += money(r["net"])
+assert nets == chargeback, (nets, chargeback)
+print(len(rows), cost)
+END
+same () { python3 same.py "$1" "$2" "$program" --quiet --config month.yaml --store sqlite:month.db; }
+month publish site
+is "$(same site 2026-10 2>&1)" "7 33762.30" "an open month: amounts are those of the journal and the chargeback"
+is "$(python3 -c 'import csv
+print(*(r["team"] + " " + r["net"] for r in csv.DictReader(open("site/month/2026-10-amounts.csv")) if r["section"] == "site"), sep=", ")')" \
+    "Paid by Example University, without prepaid money and fees 8153.06, deposits of prepaid money -1000.00" \
+    "what is owed to a team is no cost of the site"
+is "$(same site 2026-09 2>&1)" "6 33074.65" "a closed month"
+
+# --- the page of closing
+is "$(python3 -c 'import csv
+a = [{k: v for k, v in r.items() if k not in ("state", "check", "figure", "remedy")} for r in csv.DictReader(open("site/closing.csv")) if r["section"]]
+print(len(a), a == list(csv.DictReader(open("site/month/2026-10-amounts.csv"))))')" "7 True" "the page of closing has the same rows"
+grep -q 'href="month/2026-10-amounts.csv">CSV of the amounts' site/closing.html && grep -q 'href="month/2026-10-amounts.html">Amounts to post' site/closing.html &&
+    grep -q 'href="2026-10-amounts.html">Amounts to post' site/month/2026-10.html
+result $? "which leads to their page and CSV, and so does that of the month"
+
+# --- in dispute
+month close --month 2026-10 --accept test >out
+row=$(month statement vision --month 2026-10 --json | python3 -c 'import json, sys
+print(next(r["row"] for r in json.load(sys.stdin)["rows"] if r.get("row")).split("/")[1].split("-")[0])')
+month dispute raise "2026-10/$row" 'not ours' >out
+result $? "a row is in dispute"
+month publish site
+is "$(same site 2026-10 2>&1)" "7 33762.30" "a closed month with a dispute"
+grep -q '>Disputed<' site/month/2026-10-amounts.html && ! grep -q '>Disputed<' site/month/2026-09-amounts.html
+result $? "what is in dispute is shown where there is some"
+echo "1..$tests"
