@@ -18,6 +18,7 @@ const char *check_state_word (check_state_t state)
 {
     static const char *const words[] = {[CHECK_OK] = "ok",
                                         [CHECK_UNKNOWN] = "unknown",
+                                        [CHECK_WARNING] = "warning",
                                         [CHECK_LOOK] = "look",
                                         [CHECK_NEVER] = "never"};
 

@@ -15,11 +15,12 @@
 typedef enum {
     CHECK_OK,
     CHECK_UNKNOWN, /* could not be checked; says why */
+    CHECK_WARNING, /* closing does not ask */
     CHECK_LOOK,    /* closing asks: only with a reason */
     CHECK_NEVER,   /* no reason helps */
 } check_state_t;
 
-/* "ok", "unknown", "look", "never". */
+/* "ok", "unknown", "warning", "look", "never". */
 const char *check_state_word (check_state_t state);
 
 typedef struct {

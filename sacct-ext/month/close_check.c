@@ -305,6 +305,22 @@ static bool within (mpq_srcptr part, mpq_srcptr whole, mpq_srcptr limit)
 /* Teams of which a sentence has the amounts. */
 #define TEAMS_NAMED 3
 
+/* ": vision 3816.04, language 12.00 and 2 more", the largest first. */
+static void name_teams (const struct checking *c, cube_t *teams, buffer_t *out)
+{
+    cube_sort (teams, "-charge");
+    for (size_t i = 0; i < cube_count (teams) && i < TEAMS_NAMED; i++) {
+        const posting_t *row = cube_row (teams, i);
+        GL_AUTOFREE char *amount
+            = exact_units_text (row->charge_units, c->site->currency_digits);
+        buffer_printf (out, "%s %s %s", i == 0 ? ":" : ",",
+                       row->team ? row->team : key_info (KEY_TEAM)->absent,
+                       amount);
+    }
+    if (cube_count (teams) > TEAMS_NAMED)
+        buffer_printf (out, " and %zu more", cube_count (teams) - TEAMS_NAMED);
+}
+
 /* ", 3816.04 USD: vision 3816.04": charges without a project, by team, the largest first.
  * Yours to free. */
 static char *untagged_teams (const struct checking *c, const bill_t *bill)
@@ -319,21 +335,12 @@ static char *untagged_teams (const struct checking *c, const bill_t *bill)
     for (size_t i = 0; i < count; i++)
         if (rows[i].kind == BILL_CHARGE && !posting_key (&rows[i], KEY_PROJECT))
             cube_add (teams, &rows[i]);
-    cube_sort (teams, "-charge");
     posting_init (&all);
     cube_sum (teams, 0, cube_count (teams), &all);
     GL_AUTOFREE char *sum = exact_units_text (all.charge_units, digits);
     posting_clear (&all);
     buffer_printf (&out, ", %s %s", sum, c->site->currency);
-    for (size_t i = 0; i < cube_count (teams) && i < TEAMS_NAMED; i++) {
-        const posting_t *row = cube_row (teams, i);
-        GL_AUTOFREE char *amount = exact_units_text (row->charge_units, digits);
-        buffer_printf (&out, "%s %s %s", i == 0 ? ":" : ",",
-                       row->team ? row->team : key_info (KEY_TEAM)->absent,
-                       amount);
-    }
-    if (cube_count (teams) > TEAMS_NAMED)
-        buffer_printf (&out, " and %zu more", cube_count (teams) - TEAMS_NAMED);
+    name_teams (c, teams, &out);
     cube_free (teams);
     return buffer_take (&out);
 }
@@ -505,6 +512,50 @@ static void check_accounts (struct checking *c, const bill_t *bill)
     unowned_free (unowned);
 }
 
+/* Teams whose amounts have neither a cost center nor a cost object to be booked to. */
+static cube_t *without_center (const struct checking *c, const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    cube_t *sums = cube_new (&bill_fields[BILL_POSTINGS], "team"),
+           *teams = cube_new (&bill_fields[BILL_POSTINGS], "team");
+
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].team && posting_is_due (&rows[i])
+            && !posting_key_billed (&rows[i], c->site, c->month,
+                                    KEY_COST_CENTER))
+            cube_add (sums, &rows[i]);
+    for (size_t i = 0; i < cube_count (sums); i++) {
+        const posting_t *row = cube_row (sums, i);
+        if (mpz_sgn (row->charge_units) != 0)
+            cube_add (teams, row);
+    }
+    cube_free (sums);
+    return teams;
+}
+
+/* A customer who gets an invoice has none, so that closing does not ask. A site may use no cost
+ * centers at all. */
+static void check_centers (struct checking *c, const bill_t *bill)
+{
+    BUFFER_AUTO names = BUFFER_INIT;
+    cube_t *teams;
+    size_t count;
+
+    if (!GL_ANY (c->site->teams, c->site->team_count, it,
+                 it->cost_center != NULL))
+        return;
+    teams = without_center (c, bill);
+    count = cube_count (teams);
+    name_teams (c, teams, &names);
+    found (c->checks, count ? CHECK_WARNING : CHECK_OK, "centers",
+           count ? xasprintf ("%zu team%s charged without a cost center, %s%s",
+                              count, count == 1 ? " is" : "s are",
+                              c->site->currency, buffer_text (&names))
+                 : xstrdup ("every team that is charged has a cost center"));
+    cube_free (teams);
+}
+
 static void sum_due (struct checking *c, const bill_t *bill)
 {
     size_t count;
@@ -535,6 +586,7 @@ static int check_bill (struct checking *c, gl_error_t *error)
     check_book (c, m->bill);
     check_rates (c);
     check_accounts (c, m->bill);
+    check_centers (c, m->bill);
     rc = check_credits (c, m, error);
     if (rc == 0)
         rc = month_amounts (m, &c->query, &c->checks->amounts, error);
@@ -748,16 +800,21 @@ static int check_names (struct checking *c, gl_error_t *error)
 /* What the store alone cannot say. */
 static void check_not (struct checking *c)
 {
-    static const struct {
-        const char *name, *figure;
+    const struct {
+        const char *name;
+        char *figure;
     } left_out[] = {
-        {"fresh", "not checked here: how old the facts are"},
-        {"reconcile", "not checked here: whether slurmdbd has the same jobs"},
+        {"fresh",
+         xasprintf ("not checked here: whether the facts are at most %" PRId64
+                    " hours old when the month is closed; the check 'over' has "
+                    "the time up to which they go",
+                    c->site->close.fresh / 3600)},
+        {"reconcile",
+         xstrdup ("not checked here: whether slurmdbd has the same jobs")},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (left_out); i++) {
-        found (c->checks, CHECK_UNKNOWN, left_out[i].name,
-               xstrdup (left_out[i].figure));
+        found (c->checks, CHECK_UNKNOWN, left_out[i].name, left_out[i].figure);
         c->checks->item[c->checks->count - 1].remedy
             = "An administrator runs 'gpuledger close --check' for the "
               "month, which checks it.";
@@ -853,6 +910,8 @@ static const struct {
     {"costs", "An administrator enters the costs. Amounts due may change."},
     {"rates", "An administrator adds the rate. Amounts due change."},
     {"accounts", "An administrator gives the account to a team."},
+    {"centers", "An administrator sets `cost_center` of the team in `teams`, "
+                "unless the team is sent an invoice. No amount due changes."},
     {"credits", "An administrator reduces the credit: 'gpuledger correct'."},
     {"names", "An administrator mends the name."},
 };
@@ -870,11 +929,14 @@ static const char *remedy_of (const check_t *check)
 
 static const column_info_t columns[] = {
     {"state", "State", COLUMN_TEXT, false, false,
-     "ok; look: a finding, with which closing needs a reason; never: closing "
-     "is "
-     "refused; unknown: it was not checked, or there is nothing to compare "
-     "with."},
-    {"check", "Check", COLUMN_TEXT, true, false, ""},
+     "ok; warning: closing does not ask about it; look: a finding, with which "
+     "closing needs a reason; never: closing is refused; unknown: the check "
+     "has no result, because it is not made here or has nothing to compare "
+     "with, and closing does not ask about it."},
+    {"check", "Check", COLUMN_TEXT, true, false,
+     "What was checked. The check named unknown is about GPU jobs for which "
+     "accounting has no GPU; capacity is about GPUs without jobs for which no "
+     "source says whether they were up."},
     {"figure", "What was found", COLUMN_WORDS, false, false, ""},
     {"remedy", "What to do", COLUMN_WORDS, false, false,
      "Who mends it and how, and whether that changes what teams owe."},
@@ -884,10 +946,16 @@ static void figure_answer (report_t *report, const checks_t *checks)
 {
     size_t look = checks_in (checks, CHECK_LOOK),
            never = checks_in (checks, CHECK_NEVER),
+           warnings = checks_in (checks, CHECK_WARNING),
            unknown = checks_in (checks, CHECK_UNKNOWN);
+    GL_AUTOFREE char *warned = warnings
+                                   ? xasprintf ("%zu warning%s, ", warnings,
+                                                warnings == 1 ? "" : "s")
+                                   : xstrdup ("");
     GL_AUTOFREE char *counts
-        = xasprintf ("%s%zu unknown, %zu ok", look + never ? "; " : ", ",
-                     unknown, checks->count - look - never - unknown);
+        = xasprintf ("%s%s%zu without a result (unknown), %zu ok",
+                     look + never ? "; " : ", ", warned, unknown,
+                     checks_in (checks, CHECK_OK));
     GL_AUTOFREE char *finding
         = never  ? xasprintf ("%zu finding%s must be mended first", never,
                              never == 1 ? "" : "s")

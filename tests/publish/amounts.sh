@@ -105,6 +105,31 @@ grep -q 'href="month/2026-10-amounts.csv">CSV of the amounts' site/closing.html 
     grep -q 'href="2026-10-amounts.html">Amounts to post' site/month/2026-10.html
 result $? "which leads to their page and CSV, and so does that of the month"
 
+# --- what its checks say
+without=$(python3 -c 'import csv
+print(*(r["team"] + " " + r["total"] for r in csv.DictReader(open("site/month/2026-10-amounts.csv")) if r["section"] == "team" and not r["cost_center"]), sep=", ")')
+is "$(month close --month 2026-10 --check | grep ' centers ')" "warning  centers    1 team is charged without a cost center, USD: $without" \
+    "a team that is charged without a cost center is named, and one with cost objects is not"
+sed 's/, cost_center: CC-[0-9]*//' month.yaml >none.yaml
+is "$("$program" --quiet --config none.yaml --store sqlite:month.db close --month 2026-10 --check | grep -c ' centers ')" 0 \
+    "a site without cost centers is not asked for them"
+sed 's/^close:.*/close: {review: 7d, fresh: 9999d, untagged: 100%, unknown: 100%}/' month.yaml >lenient.yaml
+lenient () { "$program" --quiet --config lenient.yaml --store sqlite:month.db "$@"; }
+lenient close --month 2026-10 --check >out
+is "$?:$(grep -c '^warning' out):$(grep -c '^look' out)" "0:1:0" "a warning needs no reason"
+lenient publish lenient
+python3 -c 'import json, sys
+def figures(site): return next(f for f in json.load(open(site + "/closing.json"))["figures"] if f["title"] == "Answer")
+asked, free = figures("site"), figures("lenient")
+sys.exit(asked["value"] != "Only with a reason" or free["value"] != "Yes" or "1 warning, 3 without a result (unknown)" not in free["hint"])'
+result $? "the page says so, and how many checks have no result"
+grep -q 'whether the facts are at most 48 hours old when the month is closed; the check .*over.* has the time' site/closing.html &&
+    grep -q 'unknown: the check has no result' site/closing.html && grep -q 'The check named unknown is about GPU jobs' site/closing.html
+result $? "and what unknown means, and that the age of the facts depends on when the month is closed"
+grep -q 'amount to be paid for the pool, with credits and corrections, before taxes' site/pool/h100.html &&
+    ! grep -q 'corrections and taxes' site/pool/h100.html && grep -q 'corrections and taxes' site/index.html
+result $? "the amount due of a pool is said to be before taxes"
+
 # --- in dispute
 month close --month 2026-10 --accept test >out
 row=$(month statement vision --month 2026-10 --json | python3 -c 'import json, sys
