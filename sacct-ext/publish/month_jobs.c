@@ -12,16 +12,8 @@
 #include "site/segment.h"
 #include "waste/waste.h"
 
-#define TOP_JOBS 5
-
 /* Which lists a statement has. */
 enum { TOP_LARGEST, TOP_BAD, TOP_LISTS };
-
-/* A job, and what it is in words. */
-typedef struct {
-    char *(item[TOP_JOBS])[2];
-    size_t count;
-} top_list_t;
 
 /* The largest jobs of a team. */
 struct top_jobs {
@@ -207,6 +199,12 @@ static int choose_top (month_jobs_t *jobs, const page_site_t *pages,
         const char *of = largest[i]->job->group->text[JOB_TEAM];
         if (!top || of != team)
             top = top_of (jobs, team = of);
+        if (jobs->untagged.count < TOP_JOBS
+            && !largest[i]->job->group->text[JOB_PROJECT]
+            && mpz_sgn (largest[i]->units) > 0
+            && add_top (&jobs->untagged, pages, site, largest[i], NULL, error)
+                   < 0)
+            return -1;
         for (size_t k = 0; k < TOP_LISTS; k++) {
             const waste_info_t *bad
                 = k == TOP_BAD ? bad_end (largest[i]->job) : NULL;
@@ -221,23 +219,26 @@ static int choose_top (month_jobs_t *jobs, const page_site_t *pages,
     return 0;
 }
 
+void top_list_put (const top_list_t *jobs, const char *title, report_t *report)
+{
+    report_list_t *list = jobs->count ? report_list (report, title) : NULL;
+
+    for (size_t i = 0; i < jobs->count; i++)
+        report_list_item (list, jobs->item[i][0], jobs->item[i][1]);
+    if (!list)
+        return;
+    list->place = LIST_ANSWER;
+    list->words = LIST_JOBS;
+}
+
 void month_jobs_list (const month_jobs_t *jobs, const char *team,
                       report_t *report)
 {
     const struct top_jobs *top
         = GL_FIND (jobs->top, jobs->top_count, it, text_same (it->team, team));
 
-    for (size_t k = 0; top && k < TOP_LISTS; k++) {
-        report_list_t *list
-            = top->list[k].count ? report_list (report, tops[k].title) : NULL;
-        for (size_t i = 0; i < top->list[k].count; i++)
-            report_list_item (list, top->list[k].item[i][0],
-                              top->list[k].item[i][1]);
-        if (!list)
-            continue;
-        list->place = LIST_ANSWER;
-        list->words = LIST_JOBS;
-    }
+    for (size_t k = 0; top && k < TOP_LISTS; k++)
+        top_list_put (&top->list[k], tops[k].title, report);
 }
 
 /* --- both --------------------------------------------------------------------------- */
@@ -250,14 +251,20 @@ int month_jobs_choose (month_jobs_t *jobs, const page_site_t *pages,
     return choose_top (jobs, pages, site, shares, error);
 }
 
+void top_list_clear (top_list_t *jobs)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        free (jobs->item[i][0]);
+        free (jobs->item[i][1]);
+    }
+    jobs->count = 0;
+}
+
 static void free_top (struct top_jobs *top)
 {
     free (top->team);
     for (size_t k = 0; k < TOP_LISTS; k++)
-        for (size_t i = 0; i < top->list[k].count; i++) {
-            free (top->list[k].item[i][0]);
-            free (top->list[k].item[i][1]);
-        }
+        top_list_clear (&top->list[k]);
 }
 
 void month_jobs_clear (month_jobs_t *jobs)
@@ -265,5 +272,6 @@ void month_jobs_clear (month_jobs_t *jobs)
     GL_FREE_EACH (jobs->job, jobs->count, it,
                   (free (it->cluster), free (it->team), free (it->user)));
     GL_FREE_EACH (jobs->top, jobs->top_count, it, free_top (it));
+    top_list_clear (&jobs->untagged);
     *jobs = (month_jobs_t){.job = NULL};
 }

@@ -16,12 +16,21 @@ typedef struct {
     uint64_t id_job;
 } explained_job_t;
 
+#define TOP_JOBS 5
+
+/* Jobs, CLUSTER/JOBID, and what each is in words. Begins as zeros; top_list_clear() frees it. */
+typedef struct {
+    char *(item[TOP_JOBS])[2];
+    size_t count;
+} top_list_t;
+
 /* Begins as zeros; month_jobs_clear() frees it. */
 typedef struct {
     explained_job_t *job;
     size_t count;
     struct top_jobs *top; /* the largest ones of each team */
     size_t top_count;
+    top_list_t untagged; /* the largest ones without a project, of all teams */
 } month_jobs_t;
 
 /* At most publish.jobs are explained: the largest job at each price, then the largest of each
@@ -34,6 +43,9 @@ int month_jobs_choose (month_jobs_t *jobs, const page_site_t *pages,
  * statement. */
 void month_jobs_list (const month_jobs_t *jobs, const char *team,
                       report_t *report);
+/* Adds a list, if there are any jobs; behind the tables. */
+void top_list_put (const top_list_t *jobs, const char *title, report_t *report);
+void top_list_clear (top_list_t *jobs);
 void month_jobs_clear (month_jobs_t *jobs);
 
 #endif /* !GL_PUBLISH_MONTH_JOBS_H */

@@ -658,6 +658,10 @@ static int write_lists (struct writing *w, gl_error_t *error)
                                 w->shares, error);
         know_jobs (w);
     }
+    if (w->of->untagged) {
+        *w->of->untagged = w->shown.untagged;
+        w->shown.untagged.count = 0; /* they are the caller's */
+    }
     if (rc == 0)
         rc = each_team (w, know_parts, error);
     if (rc == 0)

@@ -7,6 +7,7 @@
 #define GL_PUBLISH_MONTH_PAGES_H
 
 #include "month/periods.h"
+#include "publish/month_jobs.h"
 #include "publish/page.h"
 #include "report/plan.h"
 #include "store/store.h"
@@ -42,6 +43,8 @@ typedef struct {
                                   some; NULL: none has */
     const summary_month_t *earlier; /* sums of the months before it */
     size_t earlier_count;
+    top_list_t *untagged; /* gets the largest jobs without a project; NULL:
+                             nobody wants them */
     month_t *
         *last; /* the month whose pages were written before (statements.h) */
     month_pages_decide_f decide;

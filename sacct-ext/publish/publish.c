@@ -59,6 +59,7 @@ struct publishing {
     char *waits; /* how long jobs waited, from that page; NULL: not known */
     char waited[MONTH_SIZE];   /* in that month */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
+    top_list_t untagged;       /* its largest jobs without a project */
     report_t *
         decisions; /* of the last month that is over; NULL: not made, or none */
     verdicts_t verdicts; /* of the month whose decisions were made last */
@@ -593,6 +594,7 @@ static int write_month (struct publishing *p, size_t index)
                                                : NULL,
         .closable = !strcmp (p->closable, known->name),
         .earlier_count = index,
+        .untagged = !strcmp (p->closable, known->name) ? &p->untagged : NULL,
         .last = &p->written,
         .decide = decide_month,
         .owner = owner_of,
@@ -802,6 +804,11 @@ static int write_closing (struct publishing *p)
         "'gpuledger export --set DIR --month %s' writes the journal for "
         "the accounts, with the statements.",
         month);
+    if (GL_ANY (checks.item, checks.count, it,
+                !strcmp (it->name, "untagged") && it->state == CHECK_LOOK))
+        top_list_put (&p->untagged,
+                      "The largest jobs without a project, to be tagged",
+                      report);
     checks_clear (&checks);
     return write_page (p, &page, report);
 }
@@ -1007,6 +1014,7 @@ static void done (struct publishing *p)
     periods_free (p->periods);
     report_free (p->decisions);
     verdicts_clear (&p->verdicts);
+    top_list_clear (&p->untagged);
     query_options_done (&p->options);
     free (p->logo);
     free (p->waits);

@@ -126,6 +126,26 @@ result $? "the page says so, and how many checks have no result"
 grep -q 'whether the facts are at most 48 hours old when the month is closed; the check .*over.* has the time' site/closing.html &&
     grep -q 'unknown: the check has no result' site/closing.html && grep -q 'The check named unknown is about GPU jobs' site/closing.html
 result $? "and what unknown means, and that the age of the facts depends on when the month is closed"
+month report chargeback --month 2026-10 --focus >focus.csv
+cat >untagged.py <<'END'
+import csv, html, json, re
+from collections import defaultdict
+from decimal import Decimal
+jobs = defaultdict(Decimal)
+for r in csv.DictReader(open("focus.csv")):
+    if r["ChargeCategory"] == "Usage" and r["x_SlurmJobId"] and "project" not in json.loads(r["Tags"]):
+        jobs[r["x_SlurmJobId"].lstrip("j"), r["x_SlurmUser"]] += Decimal(r["BilledCost"])
+want = sorted(((round(v, 2), *k) for k, v in jobs.items()), reverse=True)[:5]
+page = open("site/closing.html").read().split("The largest jobs without a project, to be tagged")[1].split("<h2>")[0]
+text = html.unescape(re.sub(r"<[^>]*>", " ", page))
+got = [(Decimal(a.replace("\u202f", "")), j, u) for j, a, u in re.findall(r"lab/(\d+)\s+([\d.\u202f]+) USD; user (\w+)", text)]
+assert len(got) > 1 and [g[1:] for g in got] == [w[1:] for w in want], (got, want)
+assert all(abs(g[0] - w[0]) <= Decimal("0.01") for g, w in zip(got, want)), (got, want)  # cents are shared
+END
+python3 untagged.py 2>err
+result $? "the largest jobs without a project are listed, with user and charge as FOCUS has them"
+! grep -q 'jobs without a project, to be tagged' lenient/closing.html
+result $? "where they are no finding, they are not listed"
 grep -q 'amount to be paid for the pool, with credits and corrections, before taxes' site/pool/h100.html &&
     ! grep -q 'corrections and taxes' site/pool/h100.html && grep -q 'corrections and taxes' site/index.html
 result $? "the amount due of a pool is said to be before taxes"
