@@ -116,6 +116,12 @@ static const char *title_of (const demand_t *d, waits_by_t by)
                : waits[by].title;
 }
 
+/* Of the jobs whose waits are known. */
+static bool nobody_waited (wait_group_t *all)
+{
+    return all->part_seconds == 0 && tally_quantile (&all->waits, 1, 1) == 0;
+}
+
 static char *waits_answer (const demand_t *d, waits_by_t by, wait_group_t *most,
                            wait_group_t *all)
 {
@@ -128,6 +134,8 @@ static char *waits_answer (const demand_t *d, waits_by_t by, wait_group_t *most,
     GL_AUTOFREE char *share = demand_share_text ((unsigned __int128)d->curve.waiting,
                                           (unsigned __int128)d->curve.running);
 
+    if (nobody_waited (all))
+        return xstrdup ("Nothing to do: no job waited.");
     if (!demand_waits_matter (d))
         return xasprintf ("Nothing to do: jobs waited for %s GPU hours, %s %% of "
                           "the GPU hours that jobs had.",
@@ -608,13 +616,19 @@ static void add_peak_figure (const demand_page_t *p, const demand_pool_t *pool)
 
 static const char figure_half[] = "Half of the jobs waited at most";
 static const char figure_hours[] = "GPU hours waiting";
+static const char figure_none[] = "Jobs that waited";
 
 static void add_figures (demand_page_t *p)
 {
     demand_t *d = p->d;
     wait_group_t *all = d->waits[WAITS_OF_ALL];
 
-    if (all) {
+    if (all && nobody_waited (all)) {
+        GL_AUTOFREE char *of
+            = xasprintf ("of %llu whose waits are known",
+                         (unsigned long long)tally_total (&all->waits));
+        report_figure (p->report, figure_none, "0", of, COLUMN_COUNT);
+    } else if (all) {
         GL_AUTOFREE char *median
             = wait_text (tally_quantile (&all->waits, 50, 100));
         GL_AUTOFREE char *p95
@@ -646,7 +660,10 @@ char *demand_waits_text (const report_t *report)
 {
     const report_figure_t *half = figure_of (report, figure_half);
     const report_figure_t *hours = figure_of (report, figure_hours);
+    const report_figure_t *none = figure_of (report, figure_none);
 
+    if (none)
+        return xasprintf ("No job waited, %s.", none->hint);
     return half && hours
                ? xasprintf ("Half of the jobs waited at most %s. Together, "
                             "jobs waited %s GPU hours: %s.",

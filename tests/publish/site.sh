@@ -195,14 +195,16 @@ is "$(python3 kinds.py)" "['hardware', 'power'] True" "the index says by how muc
 # The box of the index has the sentences of the page of decisions, after its figures and before its tables.
 # What gives something up waits until the month before says so, too.
 cat >box.py <<'END'
-import html, json, re, sys
+import datetime, html, json, re, sys, zoneinfo
 page = open("site/index.html", encoding="utf-8").read()
 box = page[page.index("Buy, rent or move"):].split("</section>")[0]
 words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
 earlier, last = [json.load(open(a))["figures"] for a in sys.argv[1:]]
 brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:3])
 want = [t for f in last for t in (f["title"], brief(f), f["title"] + ": how sure", f["sure"])]
-want += ["Did jobs wait in 2026-10?", "Half of the jobs waited at most 00:00:00. Together, jobs waited 0.0 GPU hours: 0.00 % of the GPU hours that jobs had."]
+begin, end = (datetime.datetime(2026, m, 1, tzinfo=zoneinfo.ZoneInfo("America/New_York")).timestamp() for m in (10, 11))
+waits = sum(begin <= j["time"]["start"] < end for j in json.load(open("jobs.json"))["jobs"])
+want += ["Did jobs wait in 2026-10?", f"No job waited, of {waits} whose waits are known."]
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").replace("2026-09", "September 2026").split()) for t in texts]
 for old, new in zip(earlier, last):
     agree = "September 2026 says the same." if old["value"] == new["value"] else f"The months do not agree: 2026-09 says: {old['value']}"
