@@ -46,7 +46,7 @@ static const waste_info_t losses[LOSS_COUNT] = {
        "Keep the state of slurmctld when it restarts; write checkpoints."},
     [LOSS_CANCELLED]
     = {"cancelled", "Jobs cancelled, unknown by whom", WASTE_NOT_COUNTED,
-       "Read jobs from slurmdbd, which knows it: gpuledger sync."},
+       "Perhaps nothing. slurmdbd knows by whom: gpuledger sync."},
 };
 /* The classes of time of money/charge.h: their words. */
 static const waste_info_t capacity[] = {
@@ -62,7 +62,9 @@ static const waste_info_t capacity[] = {
      "Shorten maintenance."},
     {"down", "Capacity: down", WASTE_OF_CAPACITY, "Repair nodes sooner."},
     {"unknown", "Capacity: not known whether up", WASTE_UNKNOWN,
-     "Read node events of slurmdbd: gpuledger sync."},
+     "Read node events from slurmdbd's database: gpuledger sync, with "
+     "clusters[].slurmdb. What slurmdbd never recorded, or purged "
+     "(PurgeEventAfter), stays unknown."},
     {"suspended", "Capacity: suspended jobs", WASTE_OF_CAPACITY,
      "Suspend fewer jobs."},
     {"unbilled", "Capacity: allocated, not billed", WASTE_OF_CAPACITY,
@@ -179,6 +181,25 @@ void waste_take_allocated (cube_t *allocated, const waste_t *keys,
                     MILLISECONDS);
     cube_add (allocated, &row);
     fields_clear (&waste_rows, &row);
+}
+
+bool waste_comparable (const waste_t *allocated, const waste_t *before)
+{
+    mpq_t points, then, most;
+    bool same;
+
+    if (mpq_sgn (allocated->seconds) == 0 || mpq_sgn (before->seconds) == 0)
+        return true;
+    mpq_inits (points, then, most, NULL);
+    mpq_div (points, allocated->known, allocated->seconds);
+    mpq_div (then, before->known, before->seconds);
+    mpq_sub (points, points, then);
+    mpq_abs (points, points);
+    mpq_set_ui (most, WASTE_POINTS, 100);
+    mpq_canonicalize (most);
+    same = mpq_cmp (points, most) <= 0;
+    mpq_clears (points, then, most, NULL);
+    return same;
 }
 
 bill_time_t waste_time (const waste_t *row)

@@ -15,7 +15,9 @@
  * Jobs that an operator or Slurm cancelled count as those that ended badly. Jobs that
  * their users cancelled are shown but not counted, because interactive sessions end so;
  * nor are jobs of which it is not known who cancelled them. Capacity of which no source
- * says whether it was up is unknown, and not counted either. Pure.
+ * says whether it was up is unknown, and not counted either. What is not counted and what
+ * is not measured may change from month to month, so that a page that compares the waste
+ * of two months says how much of either there was in both. Pure.
  */
 #ifndef GL_WASTE_WASTE_H
 #define GL_WASTE_WASTE_H
@@ -81,6 +83,11 @@ void waste_take_allocated (cube_t *allocated, const waste_t *keys,
 /* The first keys of a cube of time that is to be priced. */
 #define WASTE_PRICED "what,pool,qos,profile"
 #define WASTE_PRICED_KEYS 4
+/* What is wasted in two months can be compared: for about the same share of the time that jobs
+ * had (waste_take_allocated()) it is known whether GPUs were idle. The shares differ by no more
+ * than WASTE_POINTS percentage points, or a month has no such time. */
+#define WASTE_POINTS 10
+bool waste_comparable (const waste_t *allocated, const waste_t *before);
 /* What the row is priced by. */
 bill_time_t waste_time (const waste_t *row);
 /* Adds the groups of `seconds`, whose first keys are WASTE_PRICED, of one month, with their

@@ -443,8 +443,12 @@ enum {
     AT_ALLOCATED,
     AT_WASTED,
     AT_SHARE,
+    AT_NOT_COUNTED,
+    AT_NOT_COUNTED_SHARE,
     AT_KNOWN,
+    AT_BEFORE,
     AT_AMOUNT,
+    AT_CHANGE,
     AT_CURRENCY,
     AT_OTHERS,
     AT_REMEDY,
@@ -469,12 +473,20 @@ static const column_info_t columns[AT_COUNT] = {
      "Hours of physical GPUs that did no useful work."},
     {"wasted_pct", "Wasted %", COLUMN_PERCENT, false, false,
      "Wasted GPU hours as a percentage of the GPU hours that jobs had."},
+    {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
+     "Hours of physical GPUs that are not counted as waste."},
+    {"gpu_hours_pct", "Share of GPU hours %", COLUMN_PERCENT, false, false,
+     "As a percentage of the GPU hours that jobs had."},
     {"known_pct", "Measured %", COLUMN_PERCENT, false, false,
      "The share of the allocated GPU hours for which agents measured whether "
      "GPUs were idle. The rest counts as not idle."},
+    {"before", "Last month", COLUMN_MONEY, false, false,
+     "The amount of the month before."},
     {"amount", "Amount", COLUMN_MONEY, false, false,
      "Time of jobs at its list price in the month; capacity at its cost. "
      "Empty: the pool has no price."},
+    {"change", "Change", COLUMN_MONEY, false, false,
+     "The amount less that of last month."},
     {"currency", "Currency", COLUMN_TEXT, false, true,
      "The currency of the amount."},
     {"other_causes", "Also wasted by", COLUMN_WORDS, false, false,
@@ -490,6 +502,9 @@ struct page {
     size_t first; /* the first column behind the keys */
     int digits;
     waste_t allocated; /* all of it */
+    cube_t *
+        before; /* the same of the month before, by cause; NULL: none is compared */
+    const char *before_month;
 };
 
 static size_t at (const struct page *page, size_t column)
@@ -514,6 +529,42 @@ static void put_amount (struct page *page, const mpz_t units)
                      page->w->query->site->currency);
 }
 
+/* Of the month before; NULL: none is compared. Without a cause: all the time that jobs had. */
+static const waste_t *sums_before (const struct page *page, const char *what)
+{
+    const waste_t key = {.what = what};
+
+    return page->before ? cube_find (page->before, &key) : NULL;
+}
+
+/* Next to those of the month before, where the two are compared. `old` NULL: 0. */
+static void put_compared (struct page *page, const mpz_t units,
+                          const waste_t *old)
+{
+    mpz_t then, change;
+
+    if (!page->before) {
+        put_amount (page, units);
+        return;
+    }
+    mpz_inits (then, change, NULL);
+    if (old)
+        mpz_set (then, old->units);
+    mpz_sub (change, units, then);
+    if (mpz_sgn (units) != 0
+        || mpz_sgn (then) != 0) { /* else it has no price */
+        report_put_money (page->report, at (page, AT_BEFORE), then,
+                          page->digits);
+        report_put_money (page->report, at (page, AT_AMOUNT), units,
+                          page->digits);
+        report_put_money (page->report, at (page, AT_CHANGE), change,
+                          page->digits);
+        report_put_text (page->report, at (page, AT_CURRENCY),
+                         page->w->query->site->currency);
+    }
+    mpz_clears (then, change, NULL);
+}
+
 /* Into the last row, or totals. `of`: the time that jobs had; NULL: none. */
 static void put_sums (struct page *page, const waste_t *row, const waste_t *of)
 {
@@ -525,7 +576,6 @@ static void put_sums (struct page *page, const waste_t *row, const waste_t *of)
         report_put_made (page->report, at (page, AT_KNOWN),
                          report_coverage_text (of->known, of->seconds));
     }
-    put_amount (page, row->units);
 }
 
 static void begin_row (struct page *page, const char *section)
@@ -537,6 +587,11 @@ static void begin_row (struct page *page, const char *section)
 static bool is_of (const waste_t *row, waste_group_t group)
 {
     return waste_info (row->what)->group == group;
+}
+
+static bool is_counted (waste_group_t group)
+{
+    return group == WASTE_OF_JOBS || group == WASTE_OF_CAPACITY;
 }
 
 static bool is_of_jobs (const void *row, void *arg)
@@ -556,36 +611,47 @@ static void put_causes (struct page *page, cube_t *causes, waste_group_t group,
         begin_row (page, section);
         report_put_text (page->report, AT_WORD, row->what);
         report_put_text (page->report, AT_CAUSE, info->title);
-        put_sums (page, row, NULL);
+        report_put_hours (
+            page->report,
+            at (page, is_counted (group) ? AT_WASTED : AT_NOT_COUNTED),
+            row->seconds);
         if (group == WASTE_OF_JOBS || group == WASTE_NOT_COUNTED)
             report_put_made (
-                page->report, at (page, AT_SHARE),
+                page->report,
+                at (page, is_counted (group) ? AT_SHARE : AT_NOT_COUNTED_SHARE),
                 report_percent_text (row->seconds, page->allocated.seconds));
+        put_compared (page, row->units, sums_before (page, row->what));
         report_put_text (page->report, at (page, AT_REMEDY), info->remedy);
     }
 }
 
 static void put_total (struct page *page, cube_t *causes, waste_group_t group)
 {
-    waste_t sum;
+    waste_t sum, then;
     size_t count = 0;
 
     fields_init (&waste_rows, &sum);
+    fields_init (&waste_rows, &then);
     for (size_t i = 0; i < cube_count (causes); i++) {
         const waste_t *row = cube_row (causes, i);
+        const waste_t *old = sums_before (page, row->what);
         if (!is_of (row, group))
             continue;
         fields_add (&waste_rows, &sum, row, 1);
+        if (old)
+            fields_add (&waste_rows, &then, old, 1);
         count++;
     }
     if (count > 0) {
         report_section_totals (page->report);
         put_sums (page, &sum, NULL);
+        put_compared (page, sum.units, &then);
         if (group == WASTE_OF_JOBS)
             report_put_made (
                 page->report, at (page, AT_SHARE),
                 report_percent_text (sum.seconds, page->allocated.seconds));
     }
+    fields_clear (&waste_rows, &then);
     fields_clear (&waste_rows, &sum);
 }
 
@@ -607,6 +673,7 @@ static void put_groups (struct page *page)
                              text ? text : key_info (query->by.id[k])->absent);
         }
         put_sums (page, row, cube_find (page->w->allocated, row));
+        put_amount (page, row->units);
     }
     cube_free (groups);
 }
@@ -625,7 +692,11 @@ static void put_job (struct page *page, const struct job *job)
     report_put_text (page->report, at (page, AT_JOB_USER),
                      job->user ? job->user : key_info (KEY_USER)->absent);
     report_put_count (page->report, at (page, AT_GPUS), job->devices);
-    report_put_hours (page->report, at (page, AT_WASTED), job->seconds);
+    report_put_hours (page->report,
+                      at (page, is_counted (waste_info (job->what)->group)
+                                    ? AT_WASTED
+                                    : AT_NOT_COUNTED),
+                      job->seconds);
     put_amount (page, job->units);
     if (job->others)
         report_put_text (page->report, at (page, AT_OTHERS), job->others);
@@ -749,6 +820,26 @@ static void put_hours_figure (struct page *page, const char *known)
     report_figure (page->report, "GPU hours", hours, hint, COLUMN_HOURS);
 }
 
+/* The month before may have been measured for another share of the time. */
+static void note_measured (struct page *page, const char *known)
+{
+    const waste_t *before = sums_before (page, NULL);
+    GL_AUTOFREE char *share
+        = before ? report_coverage_text (before->known, before->seconds) : NULL;
+    GL_AUTOFREE char *then
+        = share ? xasprintf (" (%s %% in %s)", share, page->before_month)
+                : xstrdup ("");
+
+    report_note (page->report, NOTE_INFORMATION,
+                 "Agents measured %s %% of the GPU hours that jobs had%s. Time "
+                 "that was not measured is not counted as idle.",
+                 known ? known : "0.00", then);
+    if (before && !waste_comparable (&page->allocated, before))
+        report_note (page->report, NOTE_INFORMATION,
+                     "The idle time of the two months cannot be compared: "
+                     "agents measured another share of it.");
+}
+
 /* Adds to `sum`. */
 static void add_group (cube_t *causes, waste_group_t group, waste_t *sum)
 {
@@ -794,10 +885,7 @@ static void add_figures (struct page *page, cube_t *causes)
     put_capacity_figure (page, causes, &sum);
     put_hours_figure (page, known);
     report_coverage (page->report, "idle_known_pct", known ? known : "0.00");
-    report_note (page->report, NOTE_INFORMATION,
-                 "Agents measured %s %% of the GPU hours that jobs had. Time "
-                 "that was not measured is not counted as idle.",
-                 known ? known : "0.00");
+    note_measured (page, known);
     fields_clear (&waste_rows, &sum);
 }
 
@@ -823,23 +911,52 @@ static void fill (struct page *page, cube_t *causes)
     put_total (page, causes, WASTE_OF_CAPACITY);
     report_section (page->report, "Not counted as waste",
                     "Capacity of which no source says whether its nodes were "
-                    "up, and jobs that their users cancelled, perhaps because "
-                    "they were done.");
+                    "up, and jobs that were cancelled by their users, or "
+                    "nobody knows by whom: perhaps their work was done.");
     put_causes (page, causes, WASTE_UNKNOWN, "unknown");
     put_causes (page, causes, WASTE_NOT_COUNTED, "not_counted");
     put_jobs (page, causes, WASTE_NOT_COUNTED);
 }
 
-report_t *waste_report_make (waste_report_t *w)
+cube_t *waste_report_sums (waste_report_t *w)
+{
+    cube_t *sums = cube_new (&waste_rows, "what");
+
+    cube_add_cube (sums, w->waste);
+    cube_add_cube (sums, w->allocated);
+    return sums;
+}
+
+/* With zeros for those that only the month before had. */
+static cube_t *causes_of (waste_report_t *w, cube_t *before)
+{
+    cube_t *causes = cube_new (&waste_rows, "what");
+    waste_t none;
+
+    cube_add_cube (causes, w->waste);
+    fields_init (&waste_rows, &none);
+    for (size_t i = 0; before && i < cube_count (before); i++) {
+        none.what = ((const waste_t *)cube_row (before, i))->what;
+        if (none.what)
+            cube_add (causes, &none);
+    }
+    none.what = NULL;
+    fields_clear (&waste_rows, &none);
+    return causes;
+}
+
+report_t *waste_report_make (waste_report_t *w, cube_t *before,
+                             const char *before_month)
 {
     struct page page = {.w = w,
                         .report = report_begin (w->query, "waste", "GPU waste"),
-                        .digits = w->query->site->currency_digits};
-    cube_t *causes = cube_new (&waste_rows, "what");
+                        .digits = w->query->site->currency_digits,
+                        .before = before,
+                        .before_month = before_month};
+    cube_t *causes = causes_of (w, before);
 
     fields_init (&waste_rows, &page.allocated);
     cube_sum (w->allocated, 0, cube_count (w->allocated), &page.allocated);
-    cube_add_cube (causes, w->waste);
     cube_sort (causes, "-units,-seconds");
     fill (&page, causes);
     cube_free (causes);

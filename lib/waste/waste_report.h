@@ -35,8 +35,14 @@ int waste_report_add (waste_report_t *waste, const segment_t *segment,
                       const segment_evidence_t *evidence, gl_error_t *error);
 void waste_report_end_month (waste_report_t *waste);
 
-/* After the last month. Yours: report_free(). */
-report_t *waste_report_make (waste_report_t *waste);
+/* After the last month: what was wasted by cause, and as a row without a cause all the time that
+ * jobs had. Its texts are words of waste.h. cube_free() it. */
+cube_t *waste_report_sums (waste_report_t *waste);
+
+/* After the last month. Yours: report_free(). `before`: such sums of the month before, with its
+ * name, next to which the report shows its own; NULL: none is compared. */
+report_t *waste_report_make (waste_report_t *waste, cube_t *before,
+                             const char *before_month);
 
 /* The same for whoever wasted it, in lines: all of it, each cause with what would have
  * prevented it, and the jobs that wasted most by all causes, at most `jobs`. No lines

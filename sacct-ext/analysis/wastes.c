@@ -11,6 +11,7 @@ struct making {
     store_t *store;
     const report_query_t *query;
     month_t *had;     /* read before */
+    bool known;       /* wanted of its months: that they have rows */
     bool some_closed; /* of its months */
     waste_report_t *waste;
     const wastes_also_t *also;
@@ -83,8 +84,11 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
 {
     struct making *m = arg;
     report_query_t query = *m->query;
+    size_t rows;
     int rc;
 
+    postings (month->bill, &rows);
+    m->known |= rows > 0 && month->state != MONTH_BEFORE;
     m->some_closed |= !month_is_provisional (month);
     query.period = period_clip (month->period, query.period);
     begin_month (m, &query, month);
@@ -101,30 +105,89 @@ static int each_month (struct making *m, gl_error_t *error)
                         take_month, m, error);
 }
 
-int wastes_make (store_t *store, const report_query_t *query, month_t *had,
-                 const wastes_also_t *also, size_t also_count,
-                 report_t **ret_report, gl_error_t *error)
+void wastes_sums_clear (wastes_sums_t *sums)
+{
+    cube_free (sums->sums);
+    *sums = (wastes_sums_t){.sums = NULL};
+}
+
+int wastes_sums (store_t *store, const report_query_t *query, month_t *had,
+                 wastes_sums_t *ret_sums, gl_error_t *error)
+{
+    report_query_t ungrouped = *query;
+    struct making m = {.store = store, .query = &ungrouped, .had = had};
+    int rc;
+
+    wastes_sums_clear (ret_sums);
+    ungrouped.by.count = 0;
+    m.waste = waste_report_new (&ungrouped);
+    rc = each_month (&m, error);
+    if (rc == 0 && m.known) {
+        periods_month_of (query->site, query->period.start, ret_sums->month);
+        ret_sums->sums = waste_report_sums (m.waste);
+    }
+    waste_report_free (m.waste);
+    return rc;
+}
+
+/* Those of the month before, where the query is of one month that is over. */
+static int sums_before (store_t *store, const report_query_t *query,
+                        wastes_sums_t *ret_sums, gl_error_t *error)
+{
+    const zone_t *zone = query->site->zone;
+    report_query_t before = *query;
+
+    if (query->period.end
+            != zone_unit (zone, CALENDAR_MONTH, query->period.start).end
+        || query->period.end > report_as_of (query))
+        return 0;
+    before.period = zone_unit (zone, CALENDAR_MONTH, query->period.start - 1);
+    return wastes_sums (store, &before, NULL, ret_sums, error);
+}
+
+static void make_page (struct making *m, const wastes_how_t *how,
+                       const wastes_sums_t *before, report_t **ret_report)
+{
+    const report_query_t *query = m->query;
+
+    *ret_report = waste_report_make (m->waste, before->sums, before->month);
+    if (m->some_closed)
+        report_note (*ret_report, NOTE_INFORMATION,
+                     "Jobs are counted as accounting and agents report "
+                     "them now. Prices and capacity of a closed month are "
+                     "those of its closing.");
+    if (how && how->ret_sums) {
+        wastes_sums_clear (how->ret_sums);
+        periods_month_of (query->site, query->period.start,
+                          how->ret_sums->month);
+        how->ret_sums->sums = waste_report_sums (m->waste);
+    }
+}
+
+int wastes_make (store_t *store, const report_query_t *query,
+                 const wastes_how_t *how, report_t **ret_report,
+                 gl_error_t *error)
 {
     struct making m = {.store = store,
                        .query = query,
-                       .had = had,
-                       .also = also,
-                       .also_count = also_count};
+                       .had = how ? how->had : NULL,
+                       .also = how ? how->also : NULL,
+                       .also_count = how ? how->also_count : 0};
+    wastes_sums_t own = {.sums = NULL};
     int rc = waste_report_check (query, error);
 
     if (rc < 0)
         return -1;
     m.waste = waste_report_new (query);
-    rc = each_month (&m, error);
-    if (rc == 0) {
-        *ret_report = waste_report_make (m.waste);
-        if (m.some_closed)
-            report_note (*ret_report, NOTE_INFORMATION,
-                         "Jobs are counted as accounting and agents report "
-                         "them now. Prices and capacity of a closed month are "
-                         "those of its closing.");
-    }
+    if (!how)
+        rc = sums_before (store, query, &own, error);
+    if (rc == 0)
+        rc = each_month (&m, error);
+    if (rc == 0)
+        make_page (&m, how, how && how->before ? how->before : &own,
+                   ret_report);
     waste_report_free (m.waste);
+    wastes_sums_clear (&own);
     return rc;
 }
 

@@ -19,11 +19,34 @@ typedef struct {
     void *arg;
 } wastes_also_t;
 
-/* The query is of full calendar months, of which the last may go on. `had`: one of them
- * that was read before; NULL: none. Yours: report_free(). */
-int wastes_make (store_t *store, const report_query_t *query, month_t *had,
-                 const wastes_also_t *also, size_t also_count,
-                 report_t **ret_report, gl_error_t *error);
+/* What a month wasted, by cause (waste_report_sums()): small, so that the page of the next month
+ * has it. All zero: of none. */
+typedef struct {
+    char month[MONTH_SIZE];
+    cube_t *sums;
+} wastes_sums_t;
+
+void wastes_sums_clear (wastes_sums_t *sums);
+/* Of the month of the query; nothing where nothing is known of it. `had`: it was read before;
+ * NULL: it was not. */
+int wastes_sums (store_t *store, const report_query_t *query, month_t *had,
+                 wastes_sums_t *ret_sums, gl_error_t *error);
+
+/* How the page is made; NULL: with none of this, next to the month before where the query is of
+ * one month that is over. Borrowed. */
+typedef struct {
+    month_t *had; /* a month of the query that was read before; NULL: none */
+    const wastes_also_t *also;
+    size_t also_count;
+    const wastes_sums_t
+        *before; /* the month before, with sums where it is compared */
+    wastes_sums_t *ret_sums; /* gets those of the query's month */
+} wastes_how_t;
+
+/* The query is of full calendar months, of which the last may go on. Yours: report_free(). */
+int wastes_make (store_t *store, const report_query_t *query,
+                 const wastes_how_t *how, report_t **ret_report,
+                 gl_error_t *error);
 
 /* What was wasted, in lines (waste_report_lines()). The query, of full months, has
  * filters. */

@@ -214,8 +214,7 @@ static int report_of_waste (cli_t *cli, const report_query_t *query,
     int rc = check_full_months (cli, query, "waste");
 
     if (rc == CLI_OK
-        && wastes_make (cli->store, query, NULL, NULL, 0, ret_report, &error)
-               < 0)
+        && wastes_make (cli->store, query, NULL, ret_report, &error) < 0)
         rc = cli_fail (cli, &error);
     return rc;
 }

@@ -492,6 +492,20 @@ month_t *statements_before (const statements_t *s)
     return s->before;
 }
 
+static bool goes_on (const statements_t *s)
+{
+    return s->linked && month_goes_on (s->now, &s->query);
+}
+
+/* A month before the ledger begins is billed to nobody, and may still move. */
+bool statements_compared (const statements_t *s)
+{
+    size_t rows;
+
+    postings (s->before->bill, &rows);
+    return rows > 0 && s->before->state != MONTH_BEFORE && !goes_on (s);
+}
+
 const report_query_t *statements_query (const statements_t *s)
 {
     return &s->query;
@@ -588,20 +602,6 @@ static void take_budgets (const statements_t *s, statement_t *page,
             into[page->budget_count++] = s->budgets[i];
 }
 
-static bool goes_on (const statements_t *s)
-{
-    return s->linked && month_goes_on (s->now, &s->query);
-}
-
-/* A month before the ledger begins is billed to nobody, and may still move. */
-static bool is_compared (const statements_t *s)
-{
-    size_t rows;
-
-    postings (s->before->bill, &rows);
-    return rows > 0 && s->before->state != MONTH_BEFORE && !goes_on (s);
-}
-
 static void fill (const statements_t *s, statement_t *page)
 {
 
@@ -610,7 +610,7 @@ static void fill (const statements_t *s, statement_t *page)
     page->before_month = s->before->name;
     page->bill = s->now->bill;
     page->goes_on = goes_on (s);
-    page->before = is_compared (s) ? s->before->bill : NULL;
+    page->before = statements_compared (s) ? s->before->bill : NULL;
     page->provisional = month_is_provisional (s->now);
     page->state = s->state;
     page->hash = *s->now->hash ? s->now->hash : NULL;
@@ -689,7 +689,7 @@ int statements_team (statements_t *s, const char *team, bool jobs,
         rc = list_jobs (s, page.team, &list, error);
     if (rc == 0)
         rc = month_carbon (s->now, error);
-    if (rc == 0 && is_compared (s))
+    if (rc == 0 && statements_compared (s))
         rc = month_carbon (s->before, error);
     if (rc == 0) {
         page.list = list;

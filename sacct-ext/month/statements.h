@@ -46,10 +46,12 @@ void statements_link (statements_t *statements);
 /* It, and the month before it. Borrowed. */
 month_t *statements_month (statements_t *statements);
 month_t *statements_before (const statements_t *statements);
+/* The two are compared: something is known of the month before, and of a site's page this one is
+ * over. */
+bool statements_compared (const statements_t *statements);
 /* Budgets of all teams at the end of the month, or of its facts. Borrowed. */
-int statements_budgets (statements_t *statements,
-                        budget_t *const **ret_budgets, size_t *ret_count,
-                        gl_error_t *error);
+int statements_budgets (statements_t *statements, budget_t *const **ret_budgets,
+                        size_t *ret_count, gl_error_t *error);
 /* The query, with the as-of of the month. Borrowed. */
 const report_query_t *statements_query (const statements_t *statements);
 

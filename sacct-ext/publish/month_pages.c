@@ -80,12 +80,35 @@ static bool is_planned (const struct writing *w)
                || (then->book && now->book && !strcmp (then->book, now->book)));
 }
 
+/* What the month before wasted, if it is compared and is not that of the pages written last. */
+static int read_waste_before (struct writing *w, gl_error_t *error)
+{
+    month_t *before = statements_before (w->statements);
+    report_query_t query = *w->of->query;
+
+    if (!statements_compared (w->statements)
+        || !strcmp (w->of->wasted->month, before->name))
+        return 0;
+    query.period = before->period;
+    return month_query (before, &query, error) < 0
+                   || wastes_sums (w->of->store, &query, before, w->of->wasted,
+                                   error)
+                          < 0
+               ? -1
+               : 0;
+}
+
 /* Waste, what jobs produced, and the plan, in one pass; teams and pools of the waste are those of
  * the month's page. */
 static int read_facts (struct writing *w, gl_error_t *error)
 {
     const wastes_also_t also[]
         = {{take_produced, w}, {plans_take, w->of->plan}};
+    wastes_how_t waste
+        = {.had = w->month,
+           .also = also,
+           .before = statements_compared (w->statements) ? w->of->wasted : NULL,
+           .ret_sums = w->of->wasted};
     char *label = NULL;
     bool planned;
 
@@ -93,12 +116,12 @@ static int read_facts (struct writing *w, gl_error_t *error)
     if (report_keys_parse ("team", &w->closing.by, &label, error) < 0
         || month_query (w->month, &w->closing, error) < 0
         || results_units (w->of->store, &w->closing, w->month, &w->units, error)
-               < 0)
+               < 0
+        || read_waste_before (w, error) < 0)
         return -1;
     planned = is_planned (w);
-    return wastes_make (w->of->store, &w->closing, w->month, also,
-                        planned ? 2 : 1, &w->waste, error)
-                       < 0
+    waste.also_count = planned ? 2 : 1;
+    return wastes_make (w->of->store, &w->closing, &waste, &w->waste, error) < 0
                    || w->of->decide (w->of->arg, planned, &w->decisions, error)
                           < 0
                ? -1

@@ -6,6 +6,7 @@
 #ifndef GL_PUBLISH_MONTH_PAGES_H
 #define GL_PUBLISH_MONTH_PAGES_H
 
+#include "analysis/wastes.h"
 #include "month/periods.h"
 #include "publish/month_jobs.h"
 #include "publish/page.h"
@@ -47,6 +48,7 @@ typedef struct {
                              nobody wants them */
     month_t *
         *last; /* the month whose pages were written before (statements.h) */
+    wastes_sums_t *wasted; /* what that month wasted, and then this one */
     month_pages_decide_f decide;
     month_pages_owner_f owner;
     month_pages_f progress;

@@ -53,9 +53,10 @@ struct publishing {
     size_t month_count;
     page_site_t pages;
     char *logo;
-    period_t last;    /* month that is complete */
-    month_t *written; /* the last one whose pages were written */
-    bool foreseen;    /* there is a page of the demand */
+    period_t last;        /* month that is complete */
+    month_t *written;     /* the last one whose pages were written, */
+    wastes_sums_t wasted; /* and what it wasted */
+    bool foreseen;        /* there is a page of the demand */
     char *waits; /* how long jobs waited, from that page; NULL: not known */
     char waited[MONTH_SIZE];   /* in that month */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
@@ -596,6 +597,7 @@ static int write_month (struct publishing *p, size_t index)
         .earlier_count = index,
         .untagged = !strcmp (p->closable, known->name) ? &p->untagged : NULL,
         .last = &p->written,
+        .wasted = &p->wasted,
         .decide = decide_month,
         .owner = owner_of,
         .progress = show,
@@ -636,6 +638,7 @@ static int write_months (struct publishing *p)
     }
     month_free (p->written);
     p->written = NULL;
+    wastes_sums_clear (&p->wasted);
     return rc;
 }
 

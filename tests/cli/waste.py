@@ -135,8 +135,9 @@ def check(seed, text):
     for name, r in shown.items():
         seconds = sum(s for (k, _), s in cause.items() if k == name)
         hours = decimal.Decimal(seconds) / 3600
-        same(name, r["wasted_gpu_hours"], str(hours.quantize(decimal.Decimal("0.000001"),
+        same(name, r["gpu_hours" if name in NOT_COUNTED else "wasted_gpu_hours"], str(hours.quantize(decimal.Decimal("0.000001"),
                                                              decimal.ROUND_HALF_EVEN)))
+        same(name, r["wasted_gpu_hours" if name in NOT_COUNTED else "gpu_hours"], "")
         same(name, decimal.Decimal(r["amount"]), amount(seed, name))
     jobs_of = Counter(r["cause"] for r in rows if r["section"] == "job")
     for name in {k for k, _ in cause}:

@@ -120,7 +120,7 @@ from decimal import Decimal
 charged = {r["job"]: r for f in glob.glob("site/team/*/2026-10-users.json") for r in json.load(open(f), parse_float=Decimal)["rows"] if r["kind"] == "charge"}
 wasted = [r for r in json.load(open("site/month/2026-10-waste.json"), parse_float=Decimal)["rows"] if r["job"]]
 jobs = [(charged[f"{r['job_cluster']}/{r['job']}"], r) for r in wasted]
-whole = [(c, r) for c, r in jobs if c["gpu_hours"] == r["wasted_gpu_hours"] and c["qos"] == "normal"]
+whole = [(c, r) for c, r in jobs if c["gpu_hours"] == (r["wasted_gpu_hours"] or r["gpu_hours"]) and c["qos"] == "normal"]
 print(len(whole), {c["profile"] for c, r in whole} == {None, "3g.40gb"}, all(c["due"] == r["amount"] for c, r in whole))
 END
 is "$(python3 wasted.py)" "4 True True" "the amount of wasted time is what it was charged, of slices, too"
