@@ -10,6 +10,8 @@
 
 /* Charts show so many months at most. */
 #define MONTHS_CHARTED 24
+/* Of waste: a year, and the same month of the year before. */
+#define MONTHS_OF_WASTE 13
 
 struct pages {
     const report_query_t *query;
@@ -303,6 +305,9 @@ enum {
     AT_ALLOCATED_PCT,
     AT_RATE,
     AT_SHARE,
+    AT_WASTED,
+    AT_NOT_COUNTED,
+    AT_MEASURED,
     AT_HASH,
     AT_CURRENCY,
     AT_COUNT,
@@ -337,6 +342,16 @@ static const column_info_t columns[AT_COUNT] = {
      "hours."},
     {"due_share_pct", "Share of due %", COLUMN_PERCENT, false, false,
      "Percentage of the amounts due in the table."},
+    {"wasted", "Wasted", COLUMN_MONEY, false, false,
+     "GPU time of jobs that did no useful work, at list price, and the cost of "
+     "capacity that no job had, as far as it is known. The page of the month "
+     "has its causes."},
+    {"not_counted", "Not counted", COLUMN_MONEY, false, false,
+     "Jobs that were cancelled by their users, or nobody knows by whom, and "
+     "capacity without jobs that may have been idle or down."},
+    {"idle_known_pct", "Idle measured %", COLUMN_PERCENT, false, false,
+     "The share of the jobs' GPU hours for which it was measured whether GPUs "
+     "were idle. Waste of months that differ much in it cannot be compared."},
     {"hash", "Hash", COLUMN_TEXT, false, false,
      "The hash of the closing: gpuledger verify checks it."},
     {"currency", "Currency", COLUMN_TEXT, false, true, ""},
@@ -582,6 +597,36 @@ static void add_months (page_t *page)
         put_month (page, i);
 }
 
+/* A month whose waste nobody asked for has no row. */
+static void add_waste (page_t *page)
+{
+    const pages_t *pages = page->pages;
+    bool begun = false;
+    mpz_t sum;
+
+    mpz_init (sum);
+    for (size_t i = pages->count;
+         i-- > 0 && i + MONTHS_OF_WASTE >= pages->count;) {
+        const summary_month_t *month = &pages->month[i];
+        GL_AUTOFREE char *measured = report_coverage_text (
+            month->allocated.known, month->allocated.seconds);
+        if (!month->waste_known)
+            continue;
+        if (!begun)
+            report_section (page->report, "Waste by month", "");
+        begun = true;
+        begin_row (page, "waste");
+        report_put_text (page->report, AT_MONTH, month->name);
+        summary_wasted (month, sum);
+        put_money (page, AT_WASTED, sum);
+        mpz_add (sum, month->waste[WASTE_UNKNOWN],
+                 month->waste[WASTE_NOT_COUNTED]);
+        put_money (page, AT_NOT_COUNTED, sum);
+        report_put_text (page->report, AT_MEASURED, measured);
+    }
+    mpz_clear (sum);
+}
+
 /* --- teams and pools of a month -------------------------------------------------- */
 
 static bool has_poolless (cube_t *pools)
@@ -718,17 +763,57 @@ static void figure_waste (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
     const summary_month_t *month = &pages->month[index];
-    char *hint;
     mpz_t sum;
 
     if (!month->waste_known || page->whose.is_team || page->whose.is_pool)
         return;
     mpz_init (sum);
-    hint
-        = summary_waste_text (month, index > 0 ? month - 1 : NULL,
-                              pages->query->site->currency, pages->digits, sum);
-    put_figure (page, "Wasted", index, sum, hint);
+    summary_wasted (month, sum);
+    put_figure (page, "Wasted", index, sum,
+                summary_waste_text (month, index > 0 ? month - 1 : NULL,
+                                    pages->query->site->currency,
+                                    pages->digits));
     mpz_clear (sum);
+}
+
+static void add_why (page_t *page, const char *title, const char *month,
+                     const char *text)
+{
+    report_list_t *list = report_list (page->report, title);
+
+    list->place = LIST_FIRST;
+    list->words = LIST_MONTHS;
+    report_list_item (list, month, text);
+}
+
+/* Why the cost and the waste are not those of the month before. */
+static void add_changes (page_t *page, const summary_month_t *month,
+                         const summary_month_t *before)
+{
+    const pages_t *pages = page->pages;
+    const site_t *site = pages->query->site;
+    GL_AUTOFREE char *why = summary_payers_text (site, site->currency,
+                                                 pages->digits, month, before);
+    GL_AUTOFREE char *waste
+        = summary_waste_compared (month, month->waste_known ? before : NULL,
+                                  site->currency, pages->digits);
+
+    if (why) {
+        GL_AUTOFREE char *use = summary_use_text (month, before);
+        GL_AUTOFREE char *kinds
+            = summary_kinds_text (month, before, pages->digits);
+        GL_AUTOFREE char *days
+            = summary_days_text (site->zone, month->name, before->name);
+        GL_AUTOFREE char *text
+            = xasprintf ("%s%s%s%s%s%s %s", why,
+                         *kinds ? " The change of the cost is: " : "", kinds,
+                         *kinds && *days ? "; " : "", *kinds ? days : "",
+                         *kinds ? "." : "", use);
+        add_why (page, "Why the cost, and who pays it, changed", month->name,
+                 text);
+    }
+    if (waste)
+        add_why (page, "Was more or less wasted?", month->name, waste);
 }
 
 /* The last month that is over, then those that go on. */
@@ -748,23 +833,7 @@ static void add_figures (page_t *page)
         figure_due (page, i);
     if (over < 2 || page->whose.is_team || page->whose.is_pool)
         return;
-    GL_AUTOFREE char *why = summary_payers_text (
-        pages->query->site, pages->query->site->currency, pages->digits,
-        &pages->month[over - 1], &pages->month[over - 2]);
-    if (why) {
-        report_list_t *list = report_list (
-            page->report, "Why the cost, and who pays it, changed");
-        list->place = LIST_FIRST;
-        list->words = LIST_MONTHS;
-        GL_AUTOFREE char *use = summary_use_text (&pages->month[over - 1],
-                                                  &pages->month[over - 2]);
-        GL_AUTOFREE char *kinds = summary_kinds_text (
-            &pages->month[over - 1], &pages->month[over - 2], pages->digits);
-        GL_AUTOFREE char *text = xasprintf (
-            "%s%s%s%s %s", why, *kinds ? " The change of the cost is: " : "",
-            kinds, *kinds ? "." : "", use);
-        report_list_item (list, pages->month[over - 1].name, text);
-    }
+    add_changes (page, &pages->month[over - 1], &pages->month[over - 2]);
 }
 
 /* --- the pages ------------------------------------------------------------------------ */
@@ -777,6 +846,7 @@ report_t *pages_index (pages_t *pages)
 
     add_figures (&page);
     add_months (&page);
+    add_waste (&page);
     if (last) {
         add_shares (&page, last, "team", NULL);
         add_shares (&page, last, "pool", NULL);

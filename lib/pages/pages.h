@@ -34,7 +34,8 @@ pages_t *pages_new (const report_query_t *query);
 void pages_free (pages_t *pages);
 void pages_add (pages_t *pages, const pages_month_t *month);
 
-/* The sums of a month, to which summary_month_waste() may add; NULL: it was not added. */
+/* The sums of a month, to which summary_month_waste() may add: else the page of all months has no
+ * waste of it. NULL: it was not added. */
 summary_month_t *pages_month (pages_t *pages, const char *month);
 /* The sums of the months so far, as the summary of a month wants those before it. */
 const summary_month_t *pages_months (const pages_t *pages, size_t *ret_count);

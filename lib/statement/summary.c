@@ -51,6 +51,9 @@ static const column_info_t columns[AT_PART] = {
      "in it."},
     {"after", "This month", COLUMN_MONEY, false, false,
      "The amount due for this month, or what the pools cost in it."},
+    {"amount", "Amount", COLUMN_MONEY, false, false,
+     "Waste: the price of the hours in jobs, or the cost of capacity without "
+     "jobs. Actions: what they could save or recover at most."},
     {"change", "Change", COLUMN_MONEY, false, false,
      "The difference. Its parts follow and add up to it."},
     {"change_pct", "Change %", COLUMN_PERCENT, false, false,
@@ -60,9 +63,6 @@ static const column_info_t columns[AT_PART] = {
 static const column_info_t rest[] = {
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs that were wasted, or whose state is unknown."},
-    {"amount", "Amount", COLUMN_MONEY, false, false,
-     "Waste: the price of the hours in jobs, or the cost of capacity without "
-     "jobs. Actions: what they could save or recover at most."},
     {"due_share_pct", "Share of due %", COLUMN_PERCENT, false, false,
      "Waste in jobs as a percentage of the amount due by all teams."},
     {"cost_share_pct", "Share of cost %", COLUMN_PERCENT, false, false,
@@ -152,29 +152,39 @@ static void figure_budget (page_t *page)
     mpq_clears (spent, amount, NULL);
 }
 
+/* The sums of what was wasted in the month before; NULL: it is not compared. */
+static const summary_month_t *wasted_before (const page_t *page)
+{
+    const summary_t *s = page->s;
+
+    return s->waste_before && s->trend_count > 1 ? &s->trend[s->trend_count - 2]
+                                                 : NULL;
+}
+
 /* What is unknown is no waste, and is named apart. */
 static void figure_waste (page_t *page)
 {
-    const summary_t *s = page->s;
-    GL_AUTOFREE char *hint = NULL, *text = NULL;
-    summary_month_t now, before;
+    const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
+    GL_AUTOFREE char *hint = summary_waste_text (month, wasted_before (page),
+                                                 page->currency, page->digits);
+    GL_AUTOFREE char *text = NULL;
     mpz_t sum;
 
     mpz_init (sum);
-    summary_month_init (&now);
-    summary_month_init (&before);
-    summary_month_waste (&now, page->s->waste);
-    if (s->waste_before) {
-        before.name = xstrdup (s->before_month);
-        summary_month_waste (&before, s->waste_before);
-    }
-    hint
-        = summary_waste_text (&now, &before, page->currency, page->digits, sum);
+    summary_wasted (month, sum);
     text = summary_money (page, sum);
     report_figure (page->report, "Wasted", text, hint, COLUMN_MONEY);
-    summary_month_clear (&now);
-    summary_month_clear (&before);
     mpz_clear (sum);
+}
+
+static void note_waste (page_t *page)
+{
+    GL_AUTOFREE char *text = summary_waste_compared (
+        &page->s->trend[page->s->trend_count - 1], wasted_before (page),
+        page->currency, page->digits);
+
+    if (text)
+        report_note (page->report, NOTE_INFORMATION, "%s", text);
 }
 
 const char *summary_payer (const site_t *paper)
@@ -470,7 +480,9 @@ static void note_quality (page_t *page)
         if (*unknown)
             report_note (page->report, NOTE_COMMAND,
                          "'gpuledger sync' reads from slurmdbd when nodes were "
-                         "down. A month keeps what was known when it was "
+                         "down, if slurmdbd recorded it and still has it "
+                         "(PurgeEventAfter); a file of sacct has no such "
+                         "events. A month keeps what was known when it was "
                          "closed.");
     }
     mpq_clears (covered, allocated, untagged, all, NULL);
@@ -487,6 +499,7 @@ void summary_month_init (summary_month_t *month)
         mpz_init (month->kind[i]);
     for (size_t i = 0; i < WASTE_GROUP_COUNT; i++)
         mpz_init (month->waste[i]);
+    fields_init (&waste_rows, &month->allocated);
 }
 
 void summary_month_clear (summary_month_t *month)
@@ -498,6 +511,7 @@ void summary_month_clear (summary_month_t *month)
         mpz_clear (month->kind[i]);
     for (size_t i = 0; i < WASTE_GROUP_COUNT; i++)
         mpz_clear (month->waste[i]);
+    fields_clear (&waste_rows, &month->allocated);
 }
 
 bool summary_is_uncovered (const char *month, const posting_t *row)
@@ -567,6 +581,7 @@ static void fill (page_t *page)
     add_figures (page);
     if (page->s->before)
         summary_notes (page);
+    note_waste (page);
     note_budgets (page);
     note_quality (page);
     summary_charts (page);

@@ -39,8 +39,11 @@ typedef struct {
     mpz_t
         uncovered; /* the cost less charges and credits: the site pays it; below 0:
                         a surplus */
-    bool waste_known;
-    mpz_t waste[WASTE_GROUP_COUNT]; /* 0 until summary_month_waste() */
+    bool waste_known; /* what follows is 0 until summary_month_waste() */
+    mpz_t waste[WASTE_GROUP_COUNT];
+    waste_t
+        allocated; /* the time that jobs had, and for how much of it is known whether
+                          GPUs were idle */
 } summary_month_t;
 
 /* Zeros, without a name; and what it owns is freed. */
@@ -54,14 +57,25 @@ extern const char summary_usage_keys[];
  * cube_free() it. */
 cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
                           size_t count);
-/* Adds these amounts to the month; a second call changes nothing. */
-void summary_month_waste (summary_month_t *month, cube_t *waste);
+/* Adds these amounts, and the time of the usage, to the month; a second call changes nothing. */
+void summary_month_waste (summary_month_t *month, cube_t *waste,
+                          const usage_cell_t *usage, size_t count);
+/* What counts as waste, in smallest units. */
+void summary_wasted (const summary_month_t *month, mpz_t ret_sum);
 /* "USD: 340.07 in jobs, 130.98 of capacity without jobs; ...": the parts of the sum, its change
  * since the month before (NULL, or its waste not known: no change is given), and what is not
- * counted. The sum goes into ret_sum, in smallest units. Yours to free. */
+ * counted. There is no change where it would mislead: the months are not waste_comparable(), or
+ * what is not counted changed as much or more in the other direction. Yours to free. */
 char *summary_waste_text (const summary_month_t *month,
                           const summary_month_t *before, const char *currency,
-                          int digits, mpz_t ret_sum);
+                          int digits);
+/* "643.28 USD less was wasted than in September 2026. Not counted: ...": whether more or less was
+ * wasted, or why that is unknown; in both months the amount of what is not counted, and the share
+ * of the jobs' time for which it was measured whether GPUs were idle. NULL: `before` is NULL, or
+ * its waste is not known. Yours to free. */
+char *summary_waste_compared (const summary_month_t *month,
+                              const summary_month_t *before,
+                              const char *currency, int digits);
 
 /* Everything is borrowed for the call. */
 typedef struct {
@@ -91,9 +105,10 @@ typedef struct {
     const usage_cell_t *usage; /* by summary_usage_keys */
     size_t usage_count;
     const usage_cell_t *whole; /* of all of it; NULL: no usage */
-    cube_t *waste;             /* summary_waste_of() the month, */
-    cube_t *waste_before;      /* and the month before, where `before` is
-                                  compared; else NULL */
+    cube_t
+        *waste; /* summary_waste_of() the month, whose sums are in the trend, */
+    cube_t *waste_before; /* and the month before, where `before` is
+                             compared; else NULL */
 } summary_t;
 
 /* Who pays for the part of the cost that teams do not pay: the owner of the hardware, or who runs
@@ -128,6 +143,10 @@ char *summary_payers_text (const site_t *paper, const char *currency,
                            int digits, const summary_month_t *now,
                            const summary_month_t *before);
 
+/* "October 2026 has one day more than September 2026": why costs of time differ; "": both have
+ * as many days. Yours to free. */
+char *summary_days_text (const zone_t *zone, const char *month,
+                         const char *before);
 /* "hardware +736.33, power -48.68": the change of the cost by kind; "": there is none. Yours to
  * free. */
 char *summary_kinds_text (const summary_month_t *now,

@@ -251,6 +251,28 @@ char *summary_kinds_text (const summary_month_t *now,
     return buffer_take (&out);
 }
 
+char *summary_days_text (const zone_t *zone, const char *month,
+                         const char *before)
+{
+    gl_error_t error;
+    period_t now, then;
+    long long days;
+
+    if (report_month_parse (zone, month, &now, &error) < 0
+        || report_month_parse (zone, before, &then, &error) < 0)
+        return xstrdup ("");
+    /* to the nearest day: summer time begins or ends in some */
+    days = ((now.end - now.start) + 43200) / 86400
+           - ((then.end - then.start) + 43200) / 86400;
+    if (days == 0)
+        return xstrdup ("");
+    if (llabs (days) == 1)
+        return xasprintf ("%s has one day %s than %s", month,
+                          days > 0 ? "more" : "less", before);
+    return xasprintf ("%s has %lld days %s than %s", month, llabs (days),
+                      days > 0 ? "more" : "fewer", before);
+}
+
 /* The months differ in their days alone: as many GPUs were in service. */
 static bool same_gpus (const page_t *page, const struct costs *later,
                        const struct costs *before)

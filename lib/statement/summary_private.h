@@ -18,11 +18,11 @@ enum {
     AT_NAME,
     AT_BEFORE,
     AT_AFTER,
+    AT_AMOUNT,
     AT_CHANGE,
     AT_CHANGE_PCT,
     AT_PART, /* a column for each part of the change */
     AT_GPU_HOURS = AT_PART + CHANGE_COUNT,
-    AT_AMOUNT,
     AT_DUE_SHARE,
     AT_COST_SHARE,
     AT_COMMAND,

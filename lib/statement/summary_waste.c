@@ -51,51 +51,205 @@ cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
     return waste;
 }
 
-void summary_month_waste (summary_month_t *month, cube_t *waste)
+void summary_month_waste (summary_month_t *month, cube_t *waste,
+                          const usage_cell_t *usage, size_t count)
 {
-    if (month->waste_known)
+    cube_t *allocated = cube_new (&waste_rows, "");
+    waste_t none;
+
+    if (month->waste_known) {
+        cube_free (allocated);
         return;
+    }
     month->waste_known = true;
     for (size_t i = 0; i < cube_count (waste); i++) {
         const waste_t *row = cube_row (waste, i);
         mpz_ptr sum = month->waste[waste_info (row->what)->group];
         mpz_add (sum, sum, row->units);
     }
+    fields_init (&waste_rows, &none);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < usage[i].part_count; k++)
+            waste_take_allocated (allocated, &none, &usage[i].part[k]);
+    cube_sum (allocated, 0, cube_count (allocated), &month->allocated);
+    fields_clear (&waste_rows, &none);
+    cube_free (allocated);
 }
 
-/* What is counted: what is unknown is no waste. */
-static void add_counted (const summary_month_t *month, mpz_t ret)
+/* What is unknown is no waste. */
+void summary_wasted (const summary_month_t *month, mpz_t ret_sum)
 {
-    mpz_add (ret, month->waste[WASTE_OF_JOBS], month->waste[WASTE_OF_CAPACITY]);
+    mpz_add (ret_sum, month->waste[WASTE_OF_JOBS],
+             month->waste[WASTE_OF_CAPACITY]);
 }
+
+/* Whether more or less was wasted than in the month before. */
+enum comparison {
+    COMPARED,
+    COMPARED_NOT_MEASURED, /* a share of the time that differs much */
+    COMPARED_NOT_COUNTED,  /* it may be the other way round */
+};
+
+/* `ret_change`: of what is counted; `ret_other`: of what is not. */
+static enum comparison compare_waste (const summary_month_t *month,
+                                      const summary_month_t *before,
+                                      mpz_t ret_change, mpz_t ret_other)
+{
+    mpz_t then;
+
+    mpz_init (then);
+    summary_wasted (month, ret_change);
+    summary_wasted (before, then);
+    mpz_sub (ret_change, ret_change, then);
+    mpz_set_ui (ret_other, 0);
+    for (size_t i = 0; i < WASTE_GROUP_COUNT; i++)
+        if (i == WASTE_UNKNOWN || i == WASTE_NOT_COUNTED) {
+            mpz_add (ret_other, ret_other, month->waste[i]);
+            mpz_sub (ret_other, ret_other, before->waste[i]);
+        }
+    mpz_clear (then);
+    if (!waste_comparable (&month->allocated, &before->allocated))
+        return COMPARED_NOT_MEASURED;
+    return mpz_sgn (ret_change) * mpz_sgn (ret_other) < 0
+                   && mpz_cmpabs (ret_other, ret_change) >= 0
+               ? COMPARED_NOT_COUNTED
+               : COMPARED;
+}
+
+static char *since_text (const summary_month_t *month,
+                         const summary_month_t *before, int digits)
+{
+    mpz_t now, then;
+    char *text;
+
+    if (!before || !before->waste_known)
+        return xstrdup ("");
+    mpz_inits (now, then, NULL);
+    switch (compare_waste (month, before, now, then)) {
+    case COMPARED:
+        summary_wasted (month, now);
+        summary_wasted (before, then);
+        text = summary_since_text (now, then, before->name, digits);
+        break;
+    case COMPARED_NOT_MEASURED:
+        text = xasprintf ("; not comparable with %s", before->name);
+        break;
+    default:
+        text = xasprintf ("; whether that is %s than in %s is unknown",
+                          mpz_sgn (now) > 0 ? "more" : "less", before->name);
+    }
+    mpz_clears (now, then, NULL);
+    return text;
+}
+
+/* What is not counted: what it is of, after its amount. */
+static const struct {
+    waste_group_t group;
+    const char *of;
+} not_counted[] = {
+    {WASTE_NOT_COUNTED, "of jobs that were cancelled"},
+    {WASTE_UNKNOWN, "of capacity without jobs that may have been idle or down"},
+};
 
 char *summary_waste_text (const summary_month_t *month,
                           const summary_month_t *before, const char *currency,
-                          int digits, mpz_t ret_sum)
+                          int digits)
 {
     GL_AUTOFREE char *jobs
         = exact_units_text (month->waste[WASTE_OF_JOBS], digits);
     GL_AUTOFREE char *capacity
         = exact_units_text (month->waste[WASTE_OF_CAPACITY], digits);
-    GL_AUTOFREE char *unknown
-        = exact_units_text (month->waste[WASTE_UNKNOWN], digits);
-    bool any = mpz_sgn (month->waste[WASTE_UNKNOWN]) != 0;
-    GL_AUTOFREE char *since = NULL;
-    mpz_t then;
+    GL_AUTOFREE char *since = since_text (month, before, digits);
+    buffer_t out = BUFFER_INIT;
+    bool any = false;
 
-    mpz_init (then);
-    add_counted (month, ret_sum);
-    if (before && before->waste_known) {
-        add_counted (before, then);
-        since = summary_since_text (ret_sum, then, before->name, digits);
+    buffer_printf (&out, "%s: %s in jobs, %s of capacity without jobs%s",
+                   currency, jobs, capacity, since);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (not_counted); i++) {
+        mpz_srcptr units = month->waste[not_counted[i].group];
+        GL_AUTOFREE char *amount = exact_units_text (units, digits);
+        if (mpz_sgn (units) == 0)
+            continue;
+        buffer_printf (&out, "%s%s %s", any ? ", " : "; not counted: ", amount,
+                       not_counted[i].of);
+        any = true;
     }
-    mpz_clear (then);
-    return xasprintf ("%s: %s in jobs, %s of capacity without jobs%s%s%s%s",
-                      currency, jobs, capacity, since ? since : "",
-                      any ? "; not counted: " : "", any ? unknown : "",
-                      any ? " of capacity without jobs that may have been "
-                            "idle or down"
-                          : "");
+    return buffer_take (&out);
+}
+
+static void add_comparison (buffer_t *out, const summary_month_t *month,
+                            const summary_month_t *before, const char *currency,
+                            int digits)
+{
+    GL_AUTOFREE char *change = NULL, *other = NULL;
+    enum comparison is;
+    mpz_t counted, rest;
+
+    mpz_inits (counted, rest, NULL);
+    is = compare_waste (month, before, counted, rest);
+    change = report_signed_text (exact_units_text (counted, digits));
+    other = report_signed_text (exact_units_text (rest, digits));
+    if (is == COMPARED_NOT_MEASURED)
+        buffer_printf (out,
+                       "What was wasted cannot be compared with %s: idle GPUs "
+                       "were measured in another share of the time.",
+                       before->name);
+    else if (is == COMPARED_NOT_COUNTED)
+        buffer_printf (out,
+                       "It is unknown whether more or less was wasted than in "
+                       "%s: the waste changed by %s %s, what is not counted "
+                       "by %s %s.",
+                       before->name, change, currency, other, currency);
+    else if (mpz_sgn (counted) == 0)
+        buffer_printf (out, "As much was wasted as in %s.", before->name);
+    else
+        buffer_printf (out, "%s %s %s was wasted than in %s.", change + 1,
+                       currency, mpz_sgn (counted) > 0 ? "more" : "less",
+                       before->name);
+    mpz_clears (counted, rest, NULL);
+}
+
+/* "12.50 %"; no jobs: "none". Yours to free. */
+static char *measured_text (const summary_month_t *month)
+{
+    GL_AUTOFREE char *percent = report_coverage_text (month->allocated.known,
+                                                      month->allocated.seconds);
+
+    return percent ? xasprintf ("%s %%", percent) : xstrdup ("none");
+}
+
+char *summary_waste_compared (const summary_month_t *month,
+                              const summary_month_t *before,
+                              const char *currency, int digits)
+{
+    buffer_t out = BUFFER_INIT;
+    bool any = false;
+
+    if (!before || !before->waste_known)
+        return NULL;
+    add_comparison (&out, month, before, currency, digits);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (not_counted); i++) {
+        mpz_srcptr now = month->waste[not_counted[i].group],
+                   then = before->waste[not_counted[i].group];
+        GL_AUTOFREE char *amount = exact_units_text (now, digits);
+        GL_AUTOFREE char *old = exact_units_text (then, digits);
+        if (mpz_sgn (now) == 0 && mpz_sgn (then) == 0)
+            continue;
+        buffer_printf (&out, "%s%s %s %s (%s in %s)",
+                       any ? ", and " : " Not counted: ", amount, currency,
+                       not_counted[i].of, old, before->name);
+        any = true;
+    }
+    if (any)
+        buffer_add_char (&out, '.');
+    GL_AUTOFREE char *share = measured_text (month);
+    GL_AUTOFREE char *share_then = measured_text (before);
+    buffer_printf (&out,
+                   " Whether GPUs were idle was measured for %s of the GPU "
+                   "hours that jobs had (%s in %s); the others count as not "
+                   "idle.",
+                   share, share_then, before->name);
+    return buffer_take (&out);
 }
 
 /* Next to those of the month before (NULL: none), where the two are compared. */
@@ -118,23 +272,26 @@ static void put_amounts (page_t *page, const waste_t *row, const waste_t *old)
 static void put_waste (page_t *page, const waste_t *row, const waste_t *old)
 {
     const waste_info_t *info = waste_info (row->what);
+    bool of_jobs
+        = info->group == WASTE_OF_JOBS || info->group == WASTE_NOT_COUNTED;
     mpz_t whole;
 
     mpz_init (whole);
     report_row (page->report);
     report_put_text (page->report, AT_SECTION,
-                     info->group == WASTE_UNKNOWN ? "unknown" : "waste");
+                     info->group == WASTE_UNKNOWN       ? "unknown"
+                     : info->group == WASTE_NOT_COUNTED ? "not_counted"
+                                                        : "waste");
     report_put_text (page->report, AT_NAME, info->title);
     if (mpq_sgn (row->seconds) != 0)
         report_put_hours (page->report, AT_GPU_HOURS, row->seconds);
     put_amounts (page, row, old);
-    if (info->group == WASTE_OF_JOBS)
+    if (of_jobs)
         mpz_set (whole, page->all.after);
     else
         summary_costs (page, whole);
-    summary_put_made (
-        page, info->group == WASTE_OF_JOBS ? AT_DUE_SHARE : AT_COST_SHARE,
-        report_units_percent_text (row->units, whole));
+    summary_put_made (page, of_jobs ? AT_DUE_SHARE : AT_COST_SHARE,
+                      report_units_percent_text (row->units, whole));
     mpz_clear (whole);
 }
 
@@ -146,8 +303,8 @@ static void put_group (page_t *page, cube_t *classes, const cube_t *before,
         const waste_t *row = cube_row (classes, i);
         const waste_t *old = cube_find (before, row);
         if (waste_info (row->what)->group != group
-            || (group == WASTE_OF_JOBS && mpz_sgn (row->units) == 0
-                && !(old && mpz_sgn (old->units))))
+            || ((group == WASTE_OF_JOBS || group == WASTE_NOT_COUNTED)
+                && mpz_sgn (row->units) == 0 && !(old && mpz_sgn (old->units))))
             continue;
         put_waste (page, row, old);
         fields_add (&waste_rows, &sums[0], row, 1);
@@ -200,11 +357,13 @@ void summary_waste (page_t *page)
     put_group (page, classes, before, WASTE_OF_JOBS, sums);
     put_group (page, classes, before, WASTE_OF_CAPACITY, sums);
     put_total (page, sums);
-    report_section (page->report, "What is unknown",
+    report_section (page->report, "Not counted as waste",
                     "The cost of capacity without jobs for which no source "
-                    "says whether the nodes were up. It is not counted as "
-                    "waste.");
+                    "says whether the nodes were up, and the list price of "
+                    "jobs that were cancelled by their users, or nobody knows "
+                    "by whom: perhaps their work was done.");
     put_group (page, classes, before, WASTE_UNKNOWN, sums);
+    put_group (page, classes, before, WASTE_NOT_COUNTED, sums);
     for (size_t i = 0; i < GL_ARRAY_SIZE (sums); i++)
         fields_clear (&waste_rows, &sums[i]);
     cube_free (classes);

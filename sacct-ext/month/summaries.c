@@ -170,8 +170,9 @@ static void forget_usage (struct making *m)
     }
 }
 
-/* cube_free() it. */
-static int read_waste (struct making *m, month_t *month, cube_t **ret_waste,
+/* cube_free() it. Its sums are added to `to`, and to `also`, which may be NULL. */
+static int read_waste (struct making *m, month_t *month, summary_month_t *to,
+                       summary_month_t *also, cube_t **ret_waste,
                        gl_error_t *error)
 {
     report_query_t query = m->query;
@@ -184,6 +185,9 @@ static int read_waste (struct making *m, month_t *month, cube_t **ret_waste,
     if (rc == 0) {
         cells = usage_cells (m->usage[0], &count);
         *ret_waste = summary_waste_of (month->bill, cells, count);
+        summary_month_waste (to, *ret_waste, cells, count);
+        if (also)
+            summary_month_waste (also, *ret_waste, cells, count);
     }
     forget_usage (m);
     return rc;
@@ -199,8 +203,11 @@ static int add_usage (struct making *m, month_t *month, gl_error_t *error)
         return -1;
     m->s.usage = usage_cells (m->usage[0], &m->s.usage_count);
     m->s.waste = summary_waste_of (month->bill, m->s.usage, m->s.usage_count);
+    summary_month_waste (&m->trend[m->s.trend_count - 1], m->s.waste,
+                         m->s.usage, m->s.usage_count);
     if (m->how->sums)
-        summary_month_waste (m->how->sums, m->s.waste);
+        summary_month_waste (m->how->sums, m->s.waste, m->s.usage,
+                             m->s.usage_count);
     whole = usage_cells (m->usage[1], &count);
     m->s.whole = count ? whole : NULL;
     /* as of when the facts speak; the period and its names stay as asked for */
@@ -289,35 +296,32 @@ static int compare (struct making *m, const month_t *now, month_t *before,
     m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
                       ? before->bill
                       : NULL;
-    if (!m->s.before)
-        return 0;
-    if (read_waste (m, before, &m->s.waste_before, error) < 0)
-        return -1;
-    if (m->how->sums_before)
-        summary_month_waste (m->how->sums_before, m->s.waste_before);
-    return 0;
+    return m->s.before && m->s.trend_count > 1
+               ? read_waste (m, before, &m->trend[m->s.trend_count - 2],
+                             m->how->sums_before, &m->s.waste_before, error)
+               : 0;
 }
 
 static int make_of (struct making *m, month_t *now, month_t *before,
                     report_t **ret_report, gl_error_t *error)
 {
-    int rc = compare (m, now, before, error);
+    int rc;
 
+    if (!m->how->now)
+        add_trend (m, before);
+    add_trend (m, now);
+    if (m->s.trend_count == 0) { /* nothing is known of any */
+        free (m->trend[0].name);
+        m->trend[0].name = xstrdup (now->name);
+        m->s.trend_count = 1;
+    }
+    rc = compare (m, now, before, error);
     if (rc == 0)
         rc = add_usage (m, now, error);
     if (rc == 0)
         rc = month_carbon (now, error);
-    if (rc == 0) {
-        if (!m->how->now)
-            add_trend (m, before);
-        add_trend (m, now);
-        if (m->s.trend_count == 0) { /* nothing is known of any */
-            free (m->trend[0].name);
-            m->trend[0].name = xstrdup (now->name);
-            m->s.trend_count = 1;
-        }
+    if (rc == 0)
         rc = make_page (m, now, before, ret_report, error);
-    }
     forget_usage (m); /* of the month's configuration */
     cube_free (m->s.waste);
     cube_free (m->s.waste_before);
@@ -373,9 +377,8 @@ int summaries_waste (store_t *store, const report_query_t *query,
     cube_t *waste = NULL;
 
     m.query.by.count = 0;
-    if (read_waste (&m, month, &waste, error) < 0)
+    if (read_waste (&m, month, to, NULL, &waste, error) < 0)
         return -1;
-    summary_month_waste (to, waste);
     cube_free (waste);
     return 0;
 }

@@ -244,6 +244,17 @@ static char *disputes_of (const month_t *month)
     return buffer_take (&out);
 }
 
+/* What was wasted in a closed month, whose pages are not always written. Those of others are,
+ * which adds it. */
+static int take_waste (struct publishing *p, month_t *month, gl_error_t *error)
+{
+    return month_is_provisional (month)
+               ? 0
+               : summaries_waste (p->store, &p->query, month,
+                                  pages_month (p->pages.pages, month->name),
+                                  error);
+}
+
 static int take_month (month_t *month, void *arg, gl_error_t *error)
 {
     struct publishing *p = arg;
@@ -251,7 +262,6 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
     struct known_month *known;
     size_t rows;
 
-    (void)error;
     postings (month->bill, &rows);
     if (month_is_provisional (month) && rows == 0)
         return 0;
@@ -264,7 +274,7 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
                                 .state = state,
                                 .hash = *month->hash ? month->hash : NULL,
                                 .bill = month->bill});
-    return 0;
+    return take_waste (p, month, error);
 }
 
 static int read_months (struct publishing *p, gl_error_t *error)
@@ -872,31 +882,6 @@ static int add_verdicts (struct publishing *p, report_t *index)
     return rc;
 }
 
-/* Of the last month that is over, and of the one before it: as far as their pages were not
- * written. */
-static int read_waste (struct publishing *p, gl_error_t *error)
-{
-    const month_how_t how = {.periods = p->periods, .billed = true};
-    const struct known_month *last = last_decided (p);
-    const struct known_month *months[]
-        = {last ? month_before (p, last) : NULL, last};
-    int rc = 0;
-
-    for (size_t i = 0; i < GL_ARRAY_SIZE (months) && rc == 0; i++) {
-        summary_month_t *sums
-            = months[i] ? pages_month (p->pages.pages, months[i]->name) : NULL;
-        month_t *month = NULL;
-        if (!sums || sums->waste_known)
-            continue;
-        rc = month_read (p->store, p->site, months[i]->name, &how, &month,
-                         error);
-        if (rc == 0)
-            rc = summaries_waste (p->store, &p->query, month, sums, error);
-        month_free (month);
-    }
-    return rc;
-}
-
 static int write_index (struct publishing *p)
 {
     const struct known_month *last = last_decided (p);
@@ -910,8 +895,6 @@ static int write_index (struct publishing *p)
     gl_error_t error;
     int rc;
 
-    if (read_waste (p, &error) < 0)
-        return fail (p, &error);
     report = pages_index (p->pages.pages);
     rc = add_verdicts (p, report);
     if (last)

@@ -144,5 +144,39 @@ is "$(for cause in reserved_unused planned_down down; do
     sum wasted_gpu_hours "r['cause'] == '$cause'" <out
 done | tr '\n' ' ')" "$((8 * 48)).000000 $((16 * 8)).000000 $((8 * 24 + 2 * 6)).000000 " "reserved, planned down and down"
 
+# Months of which idle time was measured for 0, 10 and 21 % of the GPU hours: ten percentage points apart two can be
+# compared, more than that not. Each has a job of 100 hours that was busy, of which so many hours were measured.
+rm -rf spool && mkdir -m 0700 spool
+python3 - >jobs 3>records <<'END'
+import os
+from datetime import datetime, timezone
+records = os.fdopen(3, "w")
+print("JobIDRaw|Submit|Start|End|State|AllocTRES|User|Account|NodeList|UID")
+for job, (month, hours) in enumerate(((9, 0), (10, 10), (11, 21)), 1):
+    begin = int(datetime(2025, month, 2, tzinfo=timezone.utc).timestamp())
+    end = begin + 100 * 3600
+    stamp = lambda at: datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    print(job, begin, begin, end, "FAILED" if job > 1 else "COMPLETED", "gres/gpu=1,gres/gpu:h100=1", "daemon", "vision", "h1", 1000, sep="|")
+    common = f"cluster=lab node=h1 job_id={job}"
+    print(f"job-start {stamp(begin)} {common} uid=1000 gpus=0", file=records)
+    print(f"job-end {stamp(end)} {common} uid=1000 gpus=0", file=records)
+    for at in range(begin, begin + hours * 3600, 3600):
+        print(f"job-usage {stamp(at + 3600)} {common} gpu=GPU-h1-0 gres_index=0 begin_ms={at * 1000} end_ms={(at + 3600) * 1000} samples=360"
+              " samples_expected=360 utilization_ms=3600000 utilization_sum=18000000000 idle_ms=0 processes_ms=3600000 no_process_ms=0", file=records)
+END
+db=measured.db
+gl init && "$abs_top_builddir/tests/agent/write_records" spool <records && gl import --cluster lab --force --as-of 2025-12-01T00:00:00Z jobs &&
+    gl ingest spool || exit 1
+for month in 2025-10 2025-11; do
+    gl report waste --month $month --json | jq -r '.notes[].text' | grep -o 'measured [0-9.]* %\|([0-9.]* % in 2025-..)\|cannot be compared' | paste -s -d ' '
+    gl report summary --month $month --json | jq -r '(.figures[] | select(.title == "Wasted").hint), .notes[].text' |
+        grep -o '; +.* since 2025-..\|; not comparable with 2025-..\|^.* was wasted than in 2025-..[.]\|cannot be compared with 2025-..: idle GPUs were\|was measured for .* % of the\|([0-9.]* % in 2025-..)' | paste -s -d ' '
+done >said
+is "$(cat said)" "measured 10.00 % (0.00 % in 2025-09)
+; +400.00 since 2025-09 400.00 USD more was wasted than in 2025-09. was measured for 10.00 % of the (0.00 % in 2025-09)
+measured 21.00 % (10.00 % in 2025-10) cannot be compared
+; not comparable with 2025-10 cannot be compared with 2025-10: idle GPUs were was measured for 21.00 % of the (10.00 % in 2025-10)" \
+    "waste is not compared with a month that was measured much less"
+
 echo "1..$tests"
 exit $failed

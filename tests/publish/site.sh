@@ -126,18 +126,36 @@ END
 is "$(python3 wasted.py)" "4 True True" "the amount of wasted time is what it was charged, of slices, too"
 # Next to September each cause has what it was on September's page, and so has the sum on the first page.
 cat >wasted_before.py <<'END'
-import json
+import html, json, re
 from decimal import Decimal
 now, before, index = (json.load(open(f"site/{name}.json")) for name in ("month/2026-10", "month/2026-09", "index"))
-rows = lambda report: {r["name"]: r for r in report["rows"] if r["section"] in ("waste", "unknown")}
+rows = lambda report: {r["name"]: r for r in report["rows"] if r["section"] in ("waste", "unknown", "not_counted")}
 figure = lambda report, title: next((Decimal(f["value"]), f["hint"]) for f in report["figures"] if f["title"] == title)
 then = {name: Decimal(r["amount"]) for name, r in rows(before).items()}
 print({name: Decimal(r["before"]) for name, r in rows(now).items() if Decimal(r["before"])} == then,
       all(Decimal(r["amount"]) == Decimal(r["before"]) + Decimal(r["change"]) for r in rows(now).values()),
       figure(index, "Wasted in 2026-10") == figure(now, "Wasted"),
-      f'; {figure(now, "Wasted")[0] - figure(before, "Wasted")[0]:+} (' in figure(now, "Wasted")[1])
+      [(Decimal(r["wasted"]), Decimal(r["not_counted"])) for r in index["rows"] if r["month"] in ("2026-10", "2026-09") and r["section"] == "waste"] ==
+          [(figure(page, "Wasted")[0], sum(Decimal(r["amount"]) for r in rows(page).values() if r["section"] != "waste")) for page in (now, before)])
+# By cause on the pages of waste; and what is not counted, with its amount in both months, in words.
+pages = [{r["cause"]: r for r in json.load(open(f"site/month/2026-{m}-waste.json"))["rows"] if r["section"] in ("jobs", "capacity", "unknown", "not_counted")}
+         for m in ("09", "10")]
+print({c: r["before"] for c, r in pages[1].items() if Decimal(r["before"])} == {c: r["amount"] for c, r in pages[0].items() if r["amount"]},
+      all(Decimal(r["amount"]) - Decimal(r["before"]) == Decimal(r["change"]) for r in pages[1].values()),
+      all(r["before"] is None for r in pages[0].values()))
+amount = lambda page, *causes: sum((Decimal(page[c]["amount"]) for c in causes if c in page), Decimal("0.00"))
+cancelled, unknown = ([amount(page, *causes) for page in pages] for causes in (("cancelled", "cancelled_by_user"), ("unknown",)))
+change = figure(now, "Wasted")[0] - figure(before, "Wasted")[0]
+other = cancelled[1] + unknown[1] - cancelled[0] - unknown[0]
+want = (f"It is unknown whether more or less was wasted than in 2026-09: the waste changed by {change:+} USD, what is not counted by {other:+} USD. "
+        f"Not counted: {cancelled[1]} USD of jobs that were cancelled ({cancelled[0]} in 2026-09), and {unknown[1]} USD of capacity without jobs that may have been idle or down "
+        f"({unknown[0]} in 2026-09). Whether GPUs were idle was measured for 0.00 % of the GPU hours that jobs had (0.00 % in 2026-09); the others count as not idle.")
+bare = lambda text: "".join(re.sub("<[^>]*>", "", html.unescape(text)).replace("September 2026", "2026-09").replace("\u2212", "-").split())
+first = "".join(open("site/index.html", encoding="utf-8").read().split("Was more or less wasted?")[1:]).split("</section>")[0]
+print(change < 0 < other and -change <= other, want in [n["text"] for n in now["notes"]], bare(want) in bare(first.replace("September\u00a02026", "2026-09")))
 END
-is "$(python3 wasted_before.py)" "True True True True" "waste is next to that of the month before, on the first page, too"
+is "$(python3 wasted_before.py | paste -s -d /)" "True True True True/True True True/True True True" \
+    "waste is next to that of the month before, on the first page, too; what is not counted is named, and the change is not said where it misleads"
 cat >capacity.py <<'END'
 import csv
 used = {(r["pool"], r["month"]): r for r in csv.DictReader(open("site/utilization.csv"))}
