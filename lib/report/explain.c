@@ -417,6 +417,44 @@ static char *step_text (mpq_srcptr after, mpq_srcptr step, int digits)
     return text;
 }
 
+static bool same_text (const char *a, const char *b)
+{
+    return !strcmp (a ? a : "", b ? b : "");
+}
+
+static const char *path_text (const struct piece *p, key_id_t key)
+{
+    const segment_t *s = p->segment;
+
+    switch (key) {
+    case KEY_ACCOUNT:
+        return s->account;
+    case KEY_CLUSTER:
+        return s->cluster;
+    case KEY_USER:
+        return s->user;
+    case KEY_PROJECT:
+        return p->project->project;
+    case KEY_QOS:
+        return s->qos;
+    case KEY_PARTITION:
+        return s->partition;
+    case KEY_GRES_TYPE:
+        return p->part->kind->type;
+    default:
+        return NULL;
+    }
+}
+
+/* `key`: texts by CHARGE_PATH. */
+static bool has_path (const struct piece *p, const char *const *key)
+{
+    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
+        if (!same_text (key[i], path_text (p, CHARGE_PATH[i])))
+            return false;
+    return true;
+}
+
 /* One line for each step that changed the list price, and all of them in words. */
 static void explain_adjustments (explain_step_t *step, const struct piece *p,
                                  const pool_month_t *pm, mpq_srcptr list,
@@ -485,7 +523,53 @@ static void explain_rounding (explain_step_t *step, const struct piece *p,
     mpq_clear (factor);
 }
 
-/* What is due before rounding, and how it comes from the list price. */
+/* A line of the bill that is one amount alone. */
+struct alone {
+    const struct piece *piece;
+    mpq_srcptr due;
+    mpz_ptr units; /* of that line; unchanged where there is none */
+};
+
+static void take_alone (const billing_line_t *line, void *arg)
+{
+    const struct alone *alone = arg;
+
+    if (line->line->kind == CHARGE_USED
+        && mpq_equal (line->line->charge, alone->due)
+        && has_path (alone->piece, line->line->path))
+        mpz_set (alone->units, line->line->charge_units);
+}
+
+/* The amount in smallest units. A price that is a part of a cost is rounded with the
+ * other charges of the month, so that they add up: where the line of the bill is this
+ * amount alone, its integer is the amount. */
+static void explain_units (explain_step_t *step, const struct piece *p,
+                           const pool_month_t *pm, explain_product_t *product,
+                           buffer_t *words)
+{
+    static const char TITLE[] = "rounded with other charges of the month";
+    GL_AUTOFREE char *itself = NULL, *title = NULL, *difference = NULL;
+    struct alone alone = {p, product->due, product->units};
+    mpz_t units;
+
+    mpz_init (units);
+    exact_round (units, product->due, product->digits);
+    mpz_set (product->units, units);
+    billing_each_of (p->billing, pm, take_alone, &alone);
+    if (mpz_cmp (product->units, units) != 0) {
+        itself = exact_units_text (units, product->digits);
+        mpz_sub (units, product->units, units);
+        difference = exact_units_text (units, product->digits);
+        title = xasprintf ("%s, from %s", TITLE, itself);
+        explain_line (step, COLUMN_MONEY, "rounding", title,
+                      xstrdup (difference));
+        buffer_printf (words, "%s%s %s", words->length ? ", " : "", TITLE,
+                       difference);
+    }
+    mpz_clear (units);
+}
+
+/* What is due, and how it comes from the list price. */
 static void explain_due (explain_step_t *step, const struct piece *p,
                          const pool_month_t *pm, explain_product_t *product)
 {
@@ -501,6 +585,7 @@ static void explain_due (explain_step_t *step, const struct piece *p,
                        ? "charge before rounding = list price and these"
                        : "charge before rounding = rate x GPU hours charged",
                    product->due, EXACT_DIGITS);
+    explain_units (step, p, pm, product, &words);
     product->adjustments = buffer_text (&words);
     explain_answer_product (p->to, p->segment, product, *p->sum);
 }
@@ -516,10 +601,12 @@ static void answer_due (explain_step_t *step, const struct piece *p,
                                  .gres_seconds = gres_seconds,
                                  .weight = weight};
 
+    mpz_init (product.units);
     mpq_inits (product.rate, product.list, product.due, NULL);
     mpq_set (product.rate, rate);
     explain_due (step, p, pm, &product);
     mpq_clears (product.rate, product.list, product.due, NULL);
+    mpz_clear (product.units);
 }
 
 static void explain_price (explain_step_t *step, struct piece *p,
@@ -589,35 +676,6 @@ struct search {
     int digits;
 };
 
-static bool same_text (const char *a, const char *b)
-{
-    return !strcmp (a ? a : "", b ? b : "");
-}
-
-static const char *path_text (const struct piece *p, key_id_t key)
-{
-    const segment_t *s = p->segment;
-
-    switch (key) {
-    case KEY_ACCOUNT:
-        return s->account;
-    case KEY_CLUSTER:
-        return s->cluster;
-    case KEY_USER:
-        return s->user;
-    case KEY_PROJECT:
-        return p->project->project;
-    case KEY_QOS:
-        return s->qos;
-    case KEY_PARTITION:
-        return s->partition;
-    case KEY_GRES_TYPE:
-        return p->part->kind->type;
-    default:
-        return NULL;
-    }
-}
-
 char *explain_reference (const segment_t *s)
 {
     return xasprintf ("%s/%llu/%lld", s->cluster, (unsigned long long)s->id_job,
@@ -646,10 +704,8 @@ static void take_line (const billing_line_t *line, void *arg)
     struct search *search = arg;
     BUFFER_AUTO where = BUFFER_INIT;
 
-    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
-        if (!same_text (line->line->path[i],
-                        path_text (search->piece, CHARGE_PATH[i])))
-            return;
+    if (!has_path (search->piece, line->line->path))
+        return;
     if (line->line->kind != CHARGE_USED) {
         take_credit (search, line->line);
         return;
@@ -698,10 +754,7 @@ static bool is_line (const struct piece *p, const posting_t *row)
         || !same_text (row->month, p->month)
         || !same_text (row->pool, p->part->kind->pool->name))
         return false;
-    for (size_t i = 0; i < CHARGE_PATH_COUNT; i++)
-        if (!same_text (row->key[i], path_text (p, CHARGE_PATH[i])))
-            return false;
-    return true;
+    return has_path (p, (const char *const *)row->key);
 }
 
 static void explain_settled (explain_segment_t *segment, const struct piece *p)

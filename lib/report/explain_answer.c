@@ -185,14 +185,13 @@ static char *product_text (const explain_product_t *product, const segment_t *s)
 
 /* --- the sentences -------------------------------------------------------- */
 
-static char *rounded (mpq_srcptr value, int digits, mpz_t sum)
+static char *rounded (mpq_srcptr value, int digits)
 {
     char *text;
     mpz_t units;
 
     mpz_init (units);
     exact_round (units, value, digits);
-    mpz_add (sum, sum, units);
     text = exact_units_text (units, digits);
     mpz_clear (units);
     return text;
@@ -202,19 +201,16 @@ void explain_answer_product (explain_segment_t *segment, const segment_t *s,
                              const explain_product_t *product, mpz_t sum)
 {
     GL_AUTOFREE char *factors = product_text (product, s);
-    GL_AUTOFREE char *list = NULL, *due = NULL, *text = NULL;
-    mpz_t ignored;
-
-    mpz_init (ignored);
-    list = rounded (product->list, product->digits, ignored);
-    due = rounded (product->due, product->digits, sum);
-    mpz_clear (ignored);
-    text = *product->adjustments
-               ? xasprintf ("%s: %s %s = %s %s; %s: %s %s", product->month,
-                            factors, product->currency, list, product->currency,
-                            product->adjustments, due, product->currency)
-               : xasprintf ("%s: %s %s = %s %s", product->month, factors,
-                            product->currency, due, product->currency);
+    GL_AUTOFREE char *list = rounded (product->list, product->digits);
+    GL_AUTOFREE char *due = exact_units_text (product->units, product->digits);
+    GL_AUTOFREE char *text
+        = *product->adjustments
+              ? xasprintf ("%s: %s %s = %s %s; %s: %s %s", product->month,
+                           factors, product->currency, list, product->currency,
+                           product->adjustments, due, product->currency)
+              : xasprintf ("%s: %s %s = %s %s", product->month, factors,
+                           product->currency, due, product->currency);
+    mpz_add (sum, sum, product->units);
     texts_add (&segment->answer, text);
 }
 

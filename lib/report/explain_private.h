@@ -26,10 +26,11 @@ typedef struct {
     uint64_t gres_seconds; /* that are charged */
     fraction_t weight;     /* price weight of a device */
     mpq_t rate;
-    mpq_t list; /* in the currency, before adjustments */
-    mpq_t due;  /* after them */
-    const char
-        *adjustments; /* "subsidy of the QOS scavenge -12.00"; "": none */
+    mpq_t list;              /* in the currency, before adjustments */
+    mpq_t due;               /* after them */
+    mpz_t units;             /* due, in the currency's smallest unit */
+    const char *adjustments; /* "subsidy of the QOS scavenge -12.00", and what
+                                rounding adds; "": none */
 } explain_product_t;
 void explain_answer_product (explain_segment_t *segment, const segment_t *s,
                              const explain_product_t *product, mpz_t sum);
