@@ -451,6 +451,12 @@ static void put_hours (const struct making *m, const statement_job_t *job)
                       job->gpu_seconds);
 }
 
+static char *job_text (const statement_job_t *job)
+{
+    return xasprintf ("%s/%llu", job->group->cluster,
+                      (unsigned long long)job->id_job);
+}
+
 static void put_job (const struct making *m, size_t index)
 {
     static const struct {
@@ -464,8 +470,7 @@ static void put_job (const struct making *m, size_t index)
                  {AT_QOS, JOB_QOS, KEY_QOS}};
     const job_share_t *share = m->page->share[index];
     const statement_job_t *job = share->job;
-    GL_AUTOFREE char *name = xasprintf ("%s/%llu", job->group->cluster,
-                                        (unsigned long long)job->id_job);
+    GL_AUTOFREE char *name = job_text (job);
 
     begin_row (m, name, BILL_CHARGE);
     for (size_t i = 0; i < GL_ARRAY_SIZE (texts); i++)
@@ -482,7 +487,7 @@ static void put_job (const struct making *m, size_t index)
     put_units (m, share->units);
 }
 
-/* The shares [first, end), of which `listed` have a row, as one. */
+/* The shares [first, end), of which `listed` have a row, as one: several. */
 static void put_rest (const struct making *m, size_t first, size_t end,
                       size_t listed)
 {
@@ -541,7 +546,8 @@ static void begin_section (const struct making *m, const char *name)
 static void put_jobs (const struct making *m, size_t first, size_t end,
                       size_t rows)
 {
-    size_t listed = end - first < rows ? end - first : rows;
+    size_t count = end - first;
+    size_t listed = count <= rows + 1 ? count : rows; /* one has a row, too */
 
     for (size_t i = 0; i < listed; i++)
         put_job (m, first + i);
@@ -551,6 +557,7 @@ static void put_jobs (const struct making *m, size_t first, size_t end,
 /* Jobs of one user. */
 struct of_user {
     const char *user; /* NULL: none */
+    const statement_job_t *first;
     size_t jobs;
     struct sum sum;
 };
@@ -568,10 +575,12 @@ static char *jobs_text (size_t jobs)
     return xasprintf (jobs == 1 ? "%zu job" : "%zu jobs", jobs);
 }
 
+/* The only job by its name, which leads to its page. */
 static void put_user (const struct making *m, struct of_user *of,
                       const char *project)
 {
-    GL_AUTOFREE char *jobs = jobs_text (of->jobs);
+    GL_AUTOFREE char *jobs
+        = of->jobs == 1 ? job_text (of->first) : jobs_text (of->jobs);
 
     begin_row (m, jobs, BILL_CHARGE);
     put_name (m, project);
@@ -622,7 +631,7 @@ static void put_users (const struct making *m, size_t first, size_t end,
         struct of_user *of = GL_FIND (list, count, it, it->user == user);
         if (!of) {
             of = GL_APPEND (list, count);
-            *of = (struct of_user){.user = user};
+            *of = (struct of_user){.user = user, .first = share[i]->job};
             sum_init (&of->sum);
         }
         of->jobs++;
@@ -754,7 +763,8 @@ static const char *const notes[] = {
     "and the most expensive of the others. For any other job, its user can "
     "run 'gpuledger explain JOBID'. Each sum is the amount due before taxes "
     "of the statement.",
-    "The link of a user leads to the user's jobs, with the project of each. "
+    "A row has the job, or how many jobs of a user there are: the link of the "
+    "user leads to them, with the project of each. "
     "Each sum is the amount due before taxes of the statement.",
 };
 

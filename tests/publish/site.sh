@@ -283,6 +283,31 @@ print(sum(decimal.Decimal(r["charge"]) for r in csv.DictReader(sys.stdin)))')" \
             "$team: with credits, the sum of each $by is that of the statement"
     done
 done
+# A user's only job in a project has its name there, and a link to its page if it has one.
+cat >only.py <<'END'
+import collections, csv, glob, os
+only = linked = 0
+for path in sorted(glob.glob("site/team/*/2026-10-projects.csv")):
+    team = os.path.dirname(path)
+    page = open(path[:-3] + "html", encoding="utf-8").read()
+    jobs = collections.defaultdict(list)
+    for row in csv.DictReader(open(path.replace("projects", "users"))):
+        if row["kind"] == "charge":
+            jobs[row["user"], row["project"]].append(row["job"])
+    for row in csv.DictReader(open(path)):
+        if row["kind"] != "charge":
+            continue
+        of = jobs.pop((row["user"], row["project"]))
+        assert row["job"] == (of[0] if len(of) == 1 else f"{len(of)} jobs"), (row, of)
+        own = "2026-10-job-" + of[0].replace("/", "=2F") + ".html"
+        only += len(of) == 1
+        if len(of) == 1 and os.path.exists(f"{team}/{own}"):
+            assert f'href="{own}">{of[0]}<' in page, own
+            linked += 1
+    assert not jobs, jobs
+print(only > 0, linked > 0)
+END
+is "$(python3 only.py)" "True True" "on the page by project a user's only job has its name and page"
 # A page has only so many rows; what they leave out is one more, so that the sums stay.
 { cat site.yaml; echo 'publish: {job_rows: 1}'; } >short.yaml
 "$program" --quiet --config short.yaml --store sqlite:lab.db publish short
