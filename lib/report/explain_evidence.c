@@ -137,14 +137,15 @@ static void put_energy (explain_step_t *step, const measured_t *m)
 
 static void put_activity (explain_step_t *step, const measured_t *m)
 {
-    put_percent (step, "utilization_pct", "mean utilization, %",
+    put_percent (step, "utilization_pct", "mean measured utilization, %",
                  m->utilization_sum, m->utilization_ms * 10000);
-    explain_line (
-        step, COLUMN_TEXT, "utilization_max_pct", "highest utilization, %",
-        m->utilization_max < 0
-            ? NULL
-            : xasprintf ("%lld.%02lld", (long long)m->utilization_max / 100,
-                         (long long)m->utilization_max % 100));
+    explain_line (step, COLUMN_TEXT, "utilization_max_pct",
+                  "highest measured utilization, %",
+                  m->utilization_max < 0
+                      ? NULL
+                      : xasprintf ("%lld.%02lld",
+                                   (long long)m->utilization_max / 100,
+                                   (long long)m->utilization_max % 100));
     put_hours (step, "idle_hours", "hours idle", m->idle_ms,
                m->idle_known_ms > 0);
     put_hours (step, "idle_longest_hours", "longest idle period, hours",
@@ -182,7 +183,8 @@ static size_t explain_device (explain_segment_t *segment, const segment_t *s,
     measured_init (&m);
     for (; n < count && same_device (part[n]->usage, u); n++)
         measured_add (&m, part[n]->usage, part[n]->from_ms, part[n]->to_ms,
-                      life, fraction (1, 1), (measured_why_t){part[n]->idle, segment_loss (s)});
+                      life, fraction (1, 1),
+                      (measured_why_t){part[n]->idle, segment_loss (s)});
     explain_text (step, "node", "node", u->node);
     explain_text (step, "gpu_uuid", "GPU", u->gpu);
     if (u->slice)

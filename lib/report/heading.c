@@ -45,8 +45,8 @@ static const struct {
        "Empty: not measured."},
     [MEASURE_ACTIVE_GPU_HOURS]
     = {"active_gpu_hours", "Active GPU hours", COLUMN_HOURS,
-       "Allocated GPU hours x measured utilization, for the time with known "
-       "utilization. Empty: not measured."},
+       "Allocated GPU hours x measured utilization, for the time in which it "
+       "is known. Empty: not measured."},
     [MEASURE_IDLE_GPU_HOURS]
     = {"idle_gpu_hours", "Idle GPU hours", COLUMN_HOURS,
        "Allocated GPU hours with a measured utilization below the agent's "
@@ -69,10 +69,10 @@ static const struct {
                             "Grants, sponsors, prepaid money, fees and caps: "
                             "what the site's rules of "
                             "settlement add to the charge or take off it."},
-    [MEASURE_SERVICE]
-    = {"service", "Other services", COLUMN_MONEY,
-       "Charges of other services, such as storage, by their own systems. Empty: "
-       "none."},
+    [MEASURE_SERVICE] = {"service", "Other services", COLUMN_MONEY,
+                         "Charges of other services, such as storage, by their "
+                         "own systems. Empty: "
+                         "none."},
     [MEASURE_CORRECTION]
     = {"correction", "Correction", COLUMN_MONEY,
        "Prior-period adjustments billed in the month: corrections of closed "

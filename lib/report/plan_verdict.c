@@ -186,13 +186,15 @@ typedef struct {
     values_t need;
     uint64_t nodes, spare_nodes; /* there are; of them not even peaks need */
     char *load;  /* "250.3 GPU hours a day, 65.2 % of the 16 GPUs" */
-    char *limit; /* "244.4 a day (target 70.0 %, spares 10.0 %)": the plan */
+    char *limit; /* "244.4 a day, 63.6 % of them (70.0 % target / (1 + 10.0 %
+                    spares))": the plan */
     bool over;   /* the load is above that */
 } load_t;
 
 static void take_limit (load_t *l)
 {
     mpq_srcptr spare = values_get (&l->need, "exact_spare");
+    mpq_srcptr downtime = values_get (&l->need, "downtime");
     uint64_t gpus = l->v->pool->cost.gpus;
     mpq_t limit, all;
 
@@ -207,11 +209,15 @@ static void take_limit (load_t *l)
         = breakeven_percent_text (values_get (&l->need, "utilization"));
     GL_AUTOFREE char *spares
         = breakeven_percent_text (values_get (&l->need, "spares"));
+    GL_AUTOFREE char *down = breakeven_percent_text (downtime);
+    GL_AUTOFREE char *up = mpq_sgn (downtime) > 0
+                               ? xasprintf (" x (1 - %s %% downtime)", down)
+                               : xstrdup ("");
     exact_add_scaled (all, limit, 1, 24 * (int64_t)gpus);
     GL_AUTOFREE char *percent = breakeven_percent_text (all);
-    l->limit
-        = xasprintf ("%s a day, %s %% of them (target %s %%, spares %s %%)",
-                     hours, percent, target, spares);
+    l->limit = xasprintf (
+        "%s a day, %s %% of them (%s %% target%s / (1 + %s %% spares))", hours,
+        percent, target, up, spares);
     l->over = spare && mpq_cmp_ui (spare, gpus, 1) > 0;
     mpq_clear (limit);
     mpq_clear (all);

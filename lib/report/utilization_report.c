@@ -102,17 +102,18 @@ static struct columns add_columns (report_t *report, bool all)
         report->column[columns.percent[i]].detail = i != 1;
         report->column[columns.percent[i]].keep = KEEP_MONEY; /* the answer */
     }
-    columns.utilization = report_column (
-        report, "utilization_pct", "Utilization %", COLUMN_PERCENT, false);
-    report_column_help (
-        report, columns.utilization,
-        "Mean utilization that agents measured of the allocated GPUs, over the "
-        "time for which it is known. Empty: not measured.");
+    columns.utilization
+        = report_column (report, "utilization_pct", "Measured utilization %",
+                         COLUMN_PERCENT, false);
+    report_column_help (report, columns.utilization,
+                        "The mean of how busy the allocated GPUs were, as "
+                        "agents measured it, over the "
+                        "time for which it is known. Empty: not measured.");
     columns.coverage = report_column (report, "coverage_pct", "Measured %",
                                       COLUMN_PERCENT, false);
-    report_column_help (
-        report, columns.coverage,
-        "The share of the allocated device time whose utilization is known.");
+    report_column_help (report, columns.coverage,
+                        "The share of the allocated device time whose measured "
+                        "utilization is known.");
     report->column[columns.utilization].detail = true;
     report->column[columns.coverage].detail = true;
     return columns;
@@ -403,10 +404,11 @@ static void note_unknown (report_t *report, const utilization_t *u,
             "registered, if known. List the GPU nodes under 'pools' in the "
             "configuration.");
     if (mpq_sgn (sum->unknown) > 0) {
-        report_note (report, NOTE_WARNING,
-                     "For some of the time no source reports whether the "
-                     "nodes were up: it is unknown, neither idle nor down. Both "
-                     "may be more than is shown.");
+        report_note (
+            report, NOTE_WARNING,
+            "For some of the time no source reports whether the "
+            "nodes were up: it is unknown, neither idle nor down. Both "
+            "may be more than is shown.");
         report_note (report, NOTE_COMMAND,
                      "'gpuledger sync' reads node events from slurmdbd's "
                      "database; sacct's output has none.");

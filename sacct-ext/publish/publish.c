@@ -56,7 +56,6 @@ struct publishing {
     period_t last;        /* month that is complete */
     month_t *written;     /* the last one whose pages were written, */
     wastes_sums_t wasted; /* and what it wasted */
-    bool foreseen;        /* there is a page of the demand */
     char *waits; /* how long jobs waited, from that page; NULL: not known */
     char waited[MONTH_SIZE];   /* in that month */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
@@ -500,6 +499,12 @@ static int know_decisions (struct publishing *p, gl_error_t *error)
     return rc;
 }
 
+/* The site has a month that is complete: the page of demand is of the last one. */
+static bool has_demand (const struct publishing *p)
+{
+    return p->last.end > p->query.period.start;
+}
+
 /* The demand of the month, and prices as they were known at its closing, or now. */
 static int write_decisions (struct publishing *p, const month_pages_t *of,
                             report_t *report)
@@ -514,7 +519,7 @@ static int write_decisions (struct publishing *p, const month_pages_t *of,
     GL_AUTOFREE char *after
         = is_decided (p, next) ? page_path_decisions (of->after) : NULL;
     const render_link_t up = {of->month, month};
-    render_link_t near[2];
+    render_link_t near[3];
     page_t page = {.path = path,
                    .title = "Decisions",
                    .month = of->month,
@@ -527,6 +532,8 @@ static int write_decisions (struct publishing *p, const month_pages_t *of,
         near[page.near_count++] = (render_link_t){of->before, before};
     if (after)
         near[page.near_count++] = (render_link_t){of->after, after};
+    if (has_demand (p))
+        near[page.near_count++] = (render_link_t){"Demand", "demand"};
     return own_files (p, NULL, &error) < 0
                    || page_write (&p->pages, &page, report, &error) < 0
                ? fail (p, &error)
@@ -719,18 +726,22 @@ static int write_pools (struct publishing *p)
     const struct known_month *last = last_decided (p);
     GL_AUTOFREE char *decisions
         = last ? page_path_decisions (last->name) : NULL;
-    const render_link_t near[]
-        = {{"Utilization", "utilization"}, {"Decisions", decisions}};
+    render_link_t near[3] = {{"Utilization", "utilization"}};
+    size_t near_count = 1;
     gl_error_t error;
     int rc = know_decisions (p, &error) < 0 ? fail (p, &error) : CLI_OK;
 
+    if (has_demand (p))
+        near[near_count++] = (render_link_t){"Demand", "demand"};
+    if (decisions)
+        near[near_count++] = (render_link_t){"Decisions", decisions};
     for (size_t i = 0; i < pools->count && rc == CLI_OK; i++) {
         GL_AUTOFREE char *path = page_path_pool (pools->item[i]);
         report_t *report = pages_pool (p->pages.pages, pools->item[i]);
         const page_t page = {.path = path,
                              .title = pools->item[i],
                              .near = near,
-                             .near_count = decisions ? 2 : 1};
+                             .near_count = near_count};
         add_verdict (p, pools->item[i], report);
         rc = write_page (p, &page, report);
     }
@@ -762,8 +773,7 @@ static int write_demand (struct publishing *p)
     int rc;
 
     query.period = p->last;
-    p->foreseen = p->last.end > p->query.period.start;
-    if (!p->foreseen)
+    if (!has_demand (p))
         return CLI_OK;
     rc = p->of->report (p->cli, "demand", &query, &report);
     if (rc != CLI_OK)
@@ -905,7 +915,7 @@ static int write_index (struct publishing *p)
         near[page.near_count++] = (render_link_t){"Waste", waste};
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
     }
-    if (p->foreseen)
+    if (has_demand (p))
         near[page.near_count++] = (render_link_t){"Demand", "demand"};
     near[page.near_count++] = (render_link_t){"Utilization", "utilization"};
     near[page.near_count++] = (render_link_t){"Definitions", "definitions"};

@@ -419,10 +419,10 @@ verdict ()
 # 130.9.
 sed 's/n\[01-04\]/n[01-03]/; s/units: 4/units: 3/' none.yaml >three.yaml
 verdict three.yaml --month 2026-04 >said
-grep -q "^Nothing to do. Jobs used 146.4 GPU hours a day, 50.8 % of the 12 GPUs; the plan allows 209.5 a day, 72.7 % of them (target 80.0 %, spares 10.0 %). The GPUs cost 185240.00 USD a year. .* unknown: no price to rent a GPU is entered" said
+grep -q "^Nothing to do. Jobs used 146.4 GPU hours a day, 50.8 % of the 12 GPUs; the plan allows 209.5 a day, 72.7 % of them (80.0 % target / (1 + 10.0 % spares)). The GPUs cost 185240.00 USD a year. .* unknown: no price to rent a GPU is entered" said
 result $? "where the load is within the plan, nothing is to do"
 verdict three.yaml --month 2026-04 --target 50% >said
-grep -q "^Buy nothing. The GPUs were enough for all jobs, which used 146.4 GPU hours a day.* The plan allows 130.9 a day, 45.5 % of them (target 50.0 %, spares 10.0 %), so there is less reserve than planned. Another node costs 61746.67 USD a year: buy it only if jobs wait, which the report Demand shows." said
+grep -q "^Buy nothing. The GPUs were enough for all jobs, which used 146.4 GPU hours a day.* The plan allows 130.9 a day, 45.5 % of them (50.0 % target / (1 + 10.0 % spares)), so there is less reserve than planned. Another node costs 61746.67 USD a year: buy it only if jobs wait, which the report Demand shows." said
 result $? "above it, more is bought only if jobs wait"
 sed 's/gpus_per_node: 4/gpus_per_node: 16/; s/n\[01-04\]/n01/; s/units: 4/units: 1/' none.yaml >one.yaml
 verdict one.yaml --month 2026-04 >said
