@@ -539,7 +539,8 @@ static void begin_section (const struct making *m, const char *name)
     const char *of = shown (m, name);
 
     report_section (m->report,
-                    m->page->name ? m->page->name (of, m->page->arg) : of, "");
+                    m->page->name ? m->page->name (of, m->page->arg) : of,
+                    name || m->key != KEY_PROJECT ? "" : REPORT_HOW_TO_TAG);
 }
 
 /* The largest ones. */

@@ -170,7 +170,7 @@ static void explain_retags (explain_step_t *step, const site_t *site,
 static void explain_project (explain_segment_t *segment, const site_t *site,
                              const accounts_t *accounts, const segment_t *s,
                              const segment_evidence_t *evidence,
-                             const project_t *project)
+                             const project_t *project, bool how_to_tag)
 {
     const evidence_t *record = evidence ? evidence->record : NULL;
     const site_team_t *team = team_of_account (site, accounts, s->cluster,
@@ -182,6 +182,8 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
                   project->project[0] ? project->project
                                       : key_info (KEY_PROJECT)->absent);
     explain_text (step, "rule", "found by", project_rule_name (project->rule));
+    if (!project->project[0] && how_to_tag)
+        explain_text (step, "how_to_tag", "how to tag it", REPORT_HOW_TO_TAG);
     explain_retags (step, site, evidence);
     if (record) {
         explain_text (step, "node",
@@ -859,6 +861,24 @@ void explain_replace (explain_t *explain, const char *word, const char *other)
         }
 }
 
+void explain_only (explain_t *explain, const site_t *site, period_t only)
+{
+    explain_segment_t *segment = &explain->segment[explain->segment_count - 1];
+    period_t life = segment->life;
+    char first[ZONE_STAMP_SIZE], last[ZONE_STAMP_SIZE];
+
+    if (segment->answer.count == 0
+        || (life.start >= only.start && life.end <= only.end))
+        return;
+    zone_unit_name (site->zone, CALENDAR_MONTH, life.start, first);
+    zone_unit_name (site->zone, CALENDAR_MONTH, life.end - 1, last);
+    GL_AUTOFREE char *text = xasprintf (
+        "This is the part of the month: the job ran from %s to %s, and "
+        "'gpuledger explain %s' has all of it.",
+        first, last, explain->name);
+    texts_add (&segment->answer, text);
+}
+
 void explain_query (const site_t *site, period_t period, report_query_t *ret)
 {
     *ret = (report_query_t){.site = site, .period = period};
@@ -892,7 +912,8 @@ void explain_add (explain_t *explain, const site_t *site,
     explain_identity (segment, site, s);
     if (s->time_start == 0)
         return;
-    explain_project (segment, site, accounts, s, evidence, project);
+    explain_project (segment, site, accounts, s, evidence, project,
+                     has_devices (s) && explain->segment_count == 1);
     explain_evidence (segment, site, s, evidence);
     mpz_init (sum);
     p.to = segment;

@@ -34,8 +34,9 @@ typedef struct {
 
 typedef struct {
     char *title; /* "Job 4711_3, cluster lab" */
-    char *reference; /* explain_reference(); NULL: a charge of another service */
-    period_t life;   /* of the segment; 0 to 0: it never started */
+    char
+        *reference; /* explain_reference(); NULL: a charge of another service */
+    period_t life;  /* of the segment; 0 to 0: it never started */
     char *user, *job_name; /* NULL: unknown */
     text_list_t
         answer; /* what it is charged, in sentences; none: nothing is known */
@@ -80,6 +81,10 @@ void explain_add (explain_t *explain, const site_t *site,
                   const suspension_t *suspensions, size_t suspension_count,
                   const segment_evidence_t *evidence, const project_t *project,
                   const explain_month_t *const *months, size_t month_count);
+
+/* Of the segment that was added last: it was explained in the months of this period alone, which
+ * its answer says if it ran in others. */
+void explain_only (explain_t *explain, const site_t *site, period_t only);
 
 /* Of the segment that was added last: the rows of a closed month that it is in, by
  * which they are disputed, 2026-10/17; row i of the bill has the number i + 1; and

@@ -9,6 +9,11 @@
 #include "report/report.h"
 #include "usage/query.h"
 
+/* Next to charges without a project. */
+#define REPORT_HOW_TO_TAG                                                \
+    "To give a job a project, submit it with --gpu-project=NAME; if it " \
+    "has run, its user runs 'gpuledger tag JOBID NAME'."
+
 /* A report with title, parameters and provenance, and a warning for each
  * cluster whose facts end within the period. */
 report_t *report_begin (const report_query_t *query, const char *name,

@@ -18,13 +18,13 @@ typedef struct {
     key_id_t keys[STATEMENT_KEYS];
     size_t key_count;
     statement_at_t at[STATEMENT_KEYS]; /* where they stand */
-    statement_by_t counts;         /* of their jobs */
-    bool by_amount;                /* the largest first */
-    bool with_price;               /* rate and list price say something */
+    statement_by_t counts;             /* of their jobs */
+    bool by_amount;                    /* the largest first */
+    bool with_price;                   /* rate and list price say something */
 } table_t;
 
-#define KINDS_DUE                                            \
-    (1U << BILL_CHARGE | 1U << BILL_IDLE | 1U << BILL_CREDIT \
+#define KINDS_DUE                                                          \
+    (1U << BILL_CHARGE | 1U << BILL_IDLE | 1U << BILL_CREDIT               \
      | 1U << BILL_CORRECTION | 1U << BILL_PURCHASE | 1U << BILL_SETTLEMENT \
      | 1U << BILL_SERVICE)
 
@@ -118,8 +118,7 @@ static void measure (const page_t *page, const posting_t *row, group_t *group)
     bool is_charge = row->kind == BILL_CHARGE;
 
     group->kind = row->kind;
-    group->margin_unknown
-        = !posting_margin (page->s->bill, row, group->margin);
+    group->margin_unknown = !posting_margin (page->s->bill, row, group->margin);
     group->unpriced = !posting_priced (page->s->bill, row);
     mpz_set (group->charge, row->charge_units);
     mpz_set_ui (group->charged, 0);
@@ -225,8 +224,8 @@ static bool command_of_group (const page_t *page, const table_t *table,
     if (!statement_command (page, page->s->month, out))
         return false;
     for (size_t i = 0; i < table->key_count; i++) {
-        const char *text = group->key[i] ? group->key[i]
-                                         : key_info (table->keys[i])->absent;
+        const char *text
+            = group->key[i] ? group->key[i] : key_info (table->keys[i])->absent;
         if (!option_of (table->keys[i]))
             continue;
         if (strchr (text, ','))
@@ -307,8 +306,7 @@ static bool same_keys (const statement_count_t *count, const group_t *group)
     return same;
 }
 
-static void put_jobs (page_t *page, const table_t *table,
-                      const group_t *group)
+static void put_jobs (page_t *page, const table_t *table, const group_t *group)
 {
     const statement_counts_t *counts = &page->s->counts[table->counts];
 
@@ -357,6 +355,29 @@ static bool has_amount (const cube_t *groups, const group_t *group)
     return count > 0 || mpz_sgn (group->last) != 0;
 }
 
+/* Some of it is for jobs without a project. */
+static bool has_untagged (const table_t *table, cube_t *groups)
+{
+    for (size_t i = 0; i < cube_count (groups); i++) {
+        const group_t *group = cube_row (groups, i);
+        if (table->keys[0] == KEY_PROJECT && !group->key[0]
+            && mpq_sgn (group->gpu_seconds) > 0)
+            return true;
+    }
+    return false;
+}
+
+static void begin_table (const page_t *page, const table_t *table,
+                         cube_t *groups)
+{
+    GL_AUTOFREE char *help
+        = has_untagged (table, groups)
+              ? xasprintf ("%s %s", table->help, REPORT_HOW_TO_TAG)
+              : xstrdup (table->help);
+
+    report_section (page->report, table->title, help);
+}
+
 static void add_table (page_t *page, const table_t *table)
 {
     cube_t *groups = groups_of (page, table);
@@ -368,7 +389,7 @@ static void add_table (page_t *page, const table_t *table)
         if (!has_amount (groups, cube_row (groups, i)))
             continue;
         if (number == 0)
-            report_section (page->report, table->title, table->help);
+            begin_table (page, table, groups);
         put_group (page, table, groups, cube_row (groups, i), ++number);
     }
     if (number > 0) {

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "report/heading.h"
+#include "site/segment.h"
 #include "statement/statement_private.h"
 
 /* --- lines --------------------------------------------------------------- */
@@ -32,6 +33,46 @@ static bool all_priced (const page_t *page, waste_group_t group)
     return true;
 }
 
+/* What credits return of the charges of jobs that ended so; `word` NULL: however they
+ * ended. */
+static void sum_credits (const page_t *page, const char *word, mpz_t ret)
+{
+    size_t count;
+    const posting_t *rows = postings (page->s->bill, &count);
+    bill_rows_t of = bill_rows_of (page->s->bill, page->s->team);
+
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &rows[of.index[i]];
+        segment_t ended = {.id_job = 0};
+        const waste_info_t *info;
+        if (row->kind != BILL_CREDIT || !row->what
+            || segment_state_parse (row->what, strlen (row->what), &ended.state)
+                   < 0)
+            continue;
+        info = waste_of_loss (segment_loss (&ended));
+        if (info && (!word || !strcmp (info->word, word)))
+            mpz_sub (ret, ret, row->charge_units);
+    }
+}
+
+/* "BEFORE64.80 USD of the charges"; "": nothing. Yours to free. */
+static char *credits_text (const page_t *page, const char *word,
+                           const char *before)
+{
+    char *text;
+    mpz_t units;
+
+    mpz_init (units);
+    sum_credits (page, word, units);
+    GL_AUTOFREE char *amount = statement_money (page, units);
+    text = mpz_sgn (units) > 0
+               ? xasprintf ("%s%s %s of the charges", before, amount,
+                            page->s->query->site->currency)
+               : xstrdup ("");
+    mpz_clear (units);
+    return text;
+}
+
 static void put_waste (page_t *page, const waste_t *row, bool priced)
 {
     report_put_hours (page->report, AT_GPU_HOURS, row->seconds);
@@ -56,8 +97,13 @@ static void add_waste (page_t *page, waste_group_t group, char letter,
         statement_begin_line (page, word, letter, ++number, line);
         report_put_text (page->report, AT_NAME, info->title);
         put_waste (page, row, is_priced (page, row));
-        if (group == WASTE_OF_JOBS) /* the others' are for administrators */
-            report_put_text (page->report, AT_REASON, info->remedy);
+        if (group == WASTE_OF_JOBS) { /* the others' are for administrators */
+            GL_AUTOFREE char *credits
+                = credits_text (page, info->word, " Credited: ");
+            GL_AUTOFREE char *reason = xasprintf ("%s%s%s", info->remedy,
+                                                  credits, *credits ? "." : "");
+            report_put_text (page->report, AT_REASON, reason);
+        }
     }
     if (number == 0)
         return;
@@ -129,18 +175,19 @@ void statement_waste_figure (page_t *page)
                                    : NULL;
     GL_AUTOFREE char *hours = report_hours_text (sum.seconds);
     GL_AUTOFREE char *largest = largest_waste_text (page);
+    GL_AUTOFREE char *credits = credits_text (page, NULL, "; credited: ");
     GL_AUTOFREE char *what
         = mpq_sgn (sum.seconds) == 0
               ? xstrdup ("no job is known to have left GPUs idle or to have "
                          "ended badly")
           : amount
               ? xasprintf ("%s at list price: %s GPU hours, %s %% of "
-                           "yours%s",
+                           "yours%s%s",
                            page->s->query->site->currency, hours, share,
-                           largest)
+                           largest, credits)
               : xasprintf ("%s GPU hours, %s %% of yours, some of them in a "
-                           "pool without a price%s",
-                           hours, share, largest);
+                           "pool without a price%s%s",
+                           hours, share, largest, credits);
     GL_AUTOFREE char *hint = xasprintf (
         known && !strcmp (known, "100.00")
             ? "%s"

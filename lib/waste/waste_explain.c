@@ -2,6 +2,7 @@
 
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "ledger/bill_idle.h"
 #include "waste/waste.h"
 #include "waste/waste_explain.h"
@@ -80,6 +81,26 @@ static void put_cause (explain_step_t *step, const site_t *site, cube_t *prices,
     mpz_add (sum, sum, row->units);
 }
 
+/* What it wasted is charged, and some of that may be returned. */
+static void put_credits (explain_step_t *step, const char *reference,
+                         const site_t *site, const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    mpz_t units;
+
+    mpz_init (units);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].kind == BILL_CREDIT
+            && text_same (rows[i].reference, reference))
+            mpz_sub (units, units, rows[i].charge_units);
+    if (mpz_sgn (units) > 0)
+        explain_line (step, COLUMN_MONEY, "credited",
+                      "of the charge, returned by credits",
+                      exact_units_text (units, site->currency_digits));
+    mpz_clear (units);
+}
+
 static void put_step (explain_segment_t *to, const site_t *site,
                       const char *month, const bill_t *bill, struct making *m)
 {
@@ -114,6 +135,7 @@ static void put_step (explain_segment_t *to, const site_t *site,
     if (mpz_sgn (sum) > 0)
         explain_line (step, COLUMN_MONEY, "wasted_amount", "their value",
                       exact_units_text (sum, site->currency_digits));
+    put_credits (step, to->reference, site, bill);
     fields_clear (&waste_rows, &wasted);
     mpz_clear (sum);
     cube_free (waste);

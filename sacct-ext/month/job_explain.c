@@ -30,9 +30,10 @@ struct explaining {
     store_cluster_t *stored;
     report_cluster_t *clusters;
     size_t cluster_count;
-    usage_filter_t users;   /* of all jobs: of the lines of a month theirs are kept */
-    job_rows_t *rows;       /* of all jobs on closed bills */
-    period_t life;          /* of all jobs */
+    usage_filter_t
+        users;        /* of all jobs: of the lines of a month theirs are kept */
+    job_rows_t *rows; /* of all jobs on closed bills */
+    period_t life;    /* of all jobs */
     struct priced **priced; /* in the order of their months */
     size_t priced_count;
 };
@@ -273,6 +274,8 @@ static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
     explain_add (search->explain, pass->site, of->accounts, fact->segment,
                  fact->suspensions, fact->suspension_count, fact->evidence,
                  fact->project, pass->month, pass->month_count);
+    if (of->only.end)
+        explain_only (search->explain, pass->site, of->only);
     job_rows_each (of->rows, fact->segment, explain_month, pass);
     for (size_t i = 0; i < of->periods->decision_count; i++) {
         const decision_t *d = &of->periods->decisions[i];

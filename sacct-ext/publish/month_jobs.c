@@ -153,7 +153,9 @@ static const struct {
 } tops[TOP_LISTS] = {
     [TOP_LARGEST] = {"Largest jobs", any_job},
     [TOP_BAD]
-    = {"Jobs that ended badly, and what would have prevented it", is_avoidable},
+    = {"Jobs that ended badly, and what would have prevented it (cancelled "
+       "jobs and those on failed nodes are not listed)",
+       is_avoidable},
 };
 
 /* "5942.64 USD; user cy, project corpus, 1650.7 GPU hours, COMPLETED", and of the others what

@@ -86,7 +86,7 @@ assert list(shown) == [r["job"] for r in largest], shown
 for r in largest:
     assert number(shown[r["job"]].split(" USD")[0]) == Decimal(r["due"]) and f"user {r['user']}" in shown[r["job"]], (r, shown)
 bad = sorted((r for r in jobs if r["state"] in ("FAILED", "TIMEOUT", "OUT_OF_MEMORY")), key=lambda r: -Decimal(r["due"]))[:5]
-shown = items("Jobs that ended badly, and what would have prevented it")
+shown = items("Jobs that ended badly, and what would have prevented it (cancelled jobs and those on failed nodes are not listed)")
 assert bad and list(shown) == [r["job"] for r in bad], shown
 for r in bad:
     assert number(shown[r["job"]].split(" USD")[0]) == Decimal(r["due"]) and r["state"] + ". " in shown[r["job"]], (r, shown)
@@ -283,6 +283,18 @@ print(sum(decimal.Decimal(r["charge"]) for r in csv.DictReader(sys.stdin)))')" \
             "$team: with credits, the sum of each $by is that of the statement"
     done
 done
+is "$(grep -l -F 'href="../demand.html">Demand<' site/pool/*.html site/month/*-decisions.html | wc -l)" \
+    "$(ls site/pool/*.html site/month/*-decisions.html | wc -l)" "every page of a pool and of decisions leads to the demand"
+grep -c 'gpuledger tag JOBID NAME' site/team/vision/2026-10.html site/team/vision/2026-10-projects.html \
+    site/team/vision/2026-10-job-lab=2F4711.html site/team/language/2026-10.html site/team/language/2026-10-projects.html |
+    sed 's/.*://' | paste -s -d ' ' >out
+is "$(cat out)" "1 1 1 0 0" "pages with charges of no project say once how to tag a job, and others do not"
+grep -l 'the job ran from September.*2026 to October.*2026' site/team/*/*job*.html | sed 's/.*team.//' | paste -s -d ' ' >out
+is "$(cat out)" "language/2026-09-job-lab=2F4390.html language/2026-10-job-lab=2F4390.html" \
+    "the page of a job that ran in other months says so"
+grep -q 'credited: 64.80.*of the charges' site/team/vision/2026-10.html &&
+    ! grep -q 'of the charges' site/team/language/2026-10.html
+result $? "a statement says what credits return of what was wasted"
 # A user's only job in a project has its name there, and a link to its page if it has one.
 cat >only.py <<'END'
 import collections, csv, glob, os
