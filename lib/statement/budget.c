@@ -104,22 +104,30 @@ budget_t *budget_new (const site_t *site, const site_budget_t *entry,
     return b;
 }
 
+static void free_days (struct budget_day *day, size_t count)
+{
+    GL_FREE_EACH (day, count, it, mpq_clear (it->value));
+}
+
+static void free_part (budget_part_t *part)
+{
+    free (part->name);
+    mpq_clear (part->value);
+}
+
+static void free_parts (budget_part_t *part, size_t count)
+{
+    GL_FREE_EACH (part, count, it, free_part (it));
+}
+
 void budget_free (budget_t *b)
 {
     if (!b)
         return;
-    for (size_t i = 0; i < b->days->count; i++)
-        mpq_clear (b->days->day[i].value);
-    for (size_t i = 0; i < b->days->month_count; i++)
-        mpq_clear (b->days->month[i].value);
-    for (size_t i = 0; i < b->part_count; i++) {
-        free (b->part[i].name);
-        mpq_clear (b->part[i].value);
-    }
-    free (b->days->day);
-    free (b->days->month);
+    free_days (b->days->day, b->days->count);
+    free_days (b->days->month, b->days->month_count);
     free (b->days);
-    free (b->part);
+    free_parts (b->part, b->part_count);
     free (b->period_name);
     mpq_clears (b->carried, b->amount, b->spent, b->encumbered, NULL);
     mpq_clears (b->rate.value, b->run_rate.value, b->seasonal.value,
@@ -165,38 +173,38 @@ static bool in_period (const budget_t *b, int64_t instant)
     return instant >= b->period.start && instant < b->period.end;
 }
 
-static budget_part_t *find_part (budget_t *b, const char *who)
+/* `who` NULL: the absent user. */
+static void add_to_part (budget_part_t **list, size_t *count, const char *who,
+                         mpq_srcptr value)
 {
     budget_part_t *part = NULL;
 
-    for (size_t i = b->part_count; i-- > 0 && !part;) {
-        if (strcmp (b->part[i].name, who) == 0)
-            part = &b->part[i];
+    who = who ? who : key_info (KEY_USER)->absent;
+    for (size_t i = *count; i-- > 0 && !part;) {
+        if (strcmp ((*list)[i].name, who) == 0)
+            part = &(*list)[i];
     }
     if (!part) {
-        part = GL_APPEND (b->part, b->part_count);
+        part = GL_APPEND (*list, *count);
         part->name = xstrdup (who);
         mpq_init (part->value);
     }
-    return part;
+    mpq_add (part->value, part->value, value);
 }
 
 static void add_part (budget_t *b, int64_t instant, const char *who,
                       mpq_srcptr value, bool known)
 {
-    budget_part_t *part;
-
     if (!known && instant >= b->period.start)
         b->known = false;
-    if (!in_period (b, instant))
-        return;
-    part = find_part (b, who ? who : key_info (KEY_USER)->absent);
-    mpq_add (part->value, part->value, value);
+    if (in_period (b, instant))
+        add_to_part (&b->part, &b->part_count, who, value);
 }
 
-static void add_to_day (budget_t *b, int64_t start, mpq_srcptr value)
+static void add_to_day (struct budget_day **list, size_t *count, int64_t start,
+                        mpq_srcptr value)
 {
-    struct budget_day *day = day_in (&b->days->day, &b->days->count, start);
+    struct budget_day *day = day_in (list, count, start);
 
     mpq_add (day->value, day->value, value);
 }
@@ -204,16 +212,13 @@ static void add_to_day (budget_t *b, int64_t start, mpq_srcptr value)
 void budget_add (budget_t *b, int64_t start, const char *who, mpq_srcptr value,
                  bool known)
 {
-    add_to_day (b, start, value);
+    add_to_day (&b->days->day, &b->days->count, start, value);
     add_part (b, start, who, value, known);
 }
 
 void budget_add_month (budget_t *b, int64_t month, mpq_srcptr value)
 {
-    struct budget_day *entry
-        = day_in (&b->days->month, &b->days->month_count, month);
-
-    mpq_add (entry->value, entry->value, value);
+    add_to_day (&b->days->month, &b->days->month_count, month, value);
 }
 
 void budget_encumber (budget_t *b, mpq_srcptr value)
@@ -248,7 +253,8 @@ static bool value_of (const budget_t *b, const posting_t *row, mpq_t ret)
     return true;
 }
 
-static void add_rows (budget_t *b, int64_t month, const bill_t *bill)
+static void add_rows (const budget_t *b, const bill_t *bill,
+                      budget_month_t *month)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
@@ -258,11 +264,13 @@ static void add_rows (budget_t *b, int64_t month, const bill_t *bill)
     for (size_t i = 0; i < count; i++) {
         if (rows[i].outside || !value_of (b, &rows[i], value))
             continue;
-        add_part (b, month, posting_key (&rows[i], KEY_USER), value,
-                  !b->of_money || posting_priced (bill, &rows[i]));
+        if (b->of_money && !posting_priced (bill, &rows[i]))
+            month->known = false;
+        add_to_part (&month->part, &month->part_count,
+                     posting_key (&rows[i], KEY_USER), value);
         if (posting_is_adjustment (&rows[i]) || rows[i].kind == BILL_SERVICE
             || rows[i].kind == BILL_SETTLEMENT)
-            budget_add_month (b, month, value);
+            mpq_add (month->dayless, month->dayless, value);
     }
     mpq_clear (value);
 }
@@ -282,7 +290,8 @@ static period_t day_of (const budget_t *b, period_t period, const char *date)
                         period);
 }
 
-static void add_days (budget_t *b, period_t period, const bill_t *bill)
+static void add_days (const budget_t *b, period_t period, const bill_t *bill,
+                      budget_month_t *month)
 {
     size_t count;
     const bill_day_t *days = bill_days (bill, &count);
@@ -304,15 +313,51 @@ static void add_days (budget_t *b, period_t period, const bill_t *bill)
                  b->of_money  ? value
                  : b->of_cpus ? d->cpu_seconds
                               : d->gpu_seconds);
-        add_to_day (b, day.start, part);
+        add_to_day (&month->day, &month->count, day.start, part);
     }
     mpq_clears (value, part, NULL);
 }
 
+budget_month_t *budget_month_new (const budget_t *b, period_t period,
+                                  const bill_t *bill)
+{
+    budget_month_t *month = xcalloc (1, sizeof (*month));
+
+    month->start = period.start;
+    month->known = true;
+    mpq_init (month->dayless);
+    add_rows (b, bill, month);
+    add_days (b, period, bill, month);
+    return month;
+}
+
+void budget_take_month (budget_t *b, const budget_month_t *month)
+{
+    for (size_t i = 0; i < month->count; i++)
+        add_to_day (&b->days->day, &b->days->count, month->day[i].start,
+                    month->day[i].value);
+    for (size_t i = 0; i < month->part_count; i++)
+        add_part (b, month->start, month->part[i].name, month->part[i].value,
+                  month->known);
+    budget_add_month (b, month->start, month->dayless);
+}
+
+void budget_month_free (budget_month_t *month)
+{
+    if (!month)
+        return;
+    free_days (month->day, month->count);
+    free_parts (month->part, month->part_count);
+    mpq_clear (month->dayless);
+    free (month);
+}
+
 void budget_add_bill (budget_t *b, period_t period, const bill_t *bill)
 {
-    add_rows (b, period.start, bill);
-    add_days (b, period, bill);
+    budget_month_t *month = budget_month_new (b, period, bill);
+
+    budget_take_month (b, month);
+    budget_month_free (month);
 }
 
 /* --- what is spent ----------------------------------------------------- */

@@ -127,6 +127,19 @@ void budget_add_month (budget_t *budget, int64_t month, mpq_srcptr value);
  * part that has passed.
  */
 void budget_add_bill (budget_t *budget, period_t period, const bill_t *bill);
+
+/*
+ * The same in two steps, for budgets of the same scope, unit and zone whose as-of is the end of
+ * the month or later: what is spent of one of them in the month is spent of the others. The
+ * month keeps neither the budget nor the bill.
+ */
+typedef struct budget_month budget_month_t;
+budget_month_t *budget_month_new (const budget_t *budget, period_t period,
+                                  const bill_t *bill);
+void budget_take_month (budget_t *budget, const budget_month_t *month);
+/* Accepts NULL. */
+void budget_month_free (budget_month_t *month);
+
 /* What a running job may still spend within the period. */
 void budget_encumber (budget_t *budget, mpq_srcptr value);
 

@@ -21,6 +21,17 @@ struct budget_days {
     size_t month_count;
 };
 
+/* Of one month. */
+struct budget_month {
+    int64_t start;
+    bool known;             /* false: of some of it the price is not known */
+    struct budget_day *day; /* in any order */
+    size_t count;
+    mpq_t dayless; /* of none of its days */
+    budget_part_t *part;
+    size_t part_count;
+};
+
 /* Fills rate, forecasts, band and errors; `spent` is there. */
 void budget_forecast (budget_t *budget, budget_window_t window, int64_t first);
 

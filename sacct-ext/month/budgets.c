@@ -87,6 +87,12 @@ bool budgets_filter (const budgets_query_t *q, usage_filter_t *ret)
     return false;
 }
 
+static void take_first (struct filling *f, int64_t first)
+{
+    if (first > 0 && (f->first == 0 || first < f->first))
+        f->first = zone_unit (f->query->site->zone, CALENDAR_DAY, first).start;
+}
+
 static int take_month (month_t *m, void *arg, gl_error_t *error)
 {
     struct filling *f = arg;
@@ -97,11 +103,9 @@ static int take_month (month_t *m, void *arg, gl_error_t *error)
     (void)error;
     if (period.end > m->period.end || m->version > 0)
         period.end = m->period.end;
-    if (m->first > 0 && (f->first == 0 || m->first < f->first))
-        f->first
-            = zone_unit (f->query->site->zone, CALENDAR_DAY, m->first).start;
-    for (size_t i = 0; i < f->count; i++)
-        budget_add_bill (f->budget[i], period, m->bill);
+    take_first (f, m->first);
+    budget_cache_add (f->query->cache, f->query->site, m, period, f->budget,
+                      f->count);
     pool = bill_pools (m->bill, &count);
     for (size_t i = 0; i < count && is_as_of_month (f, period); i++)
         fields_copy (&bill_fields[BILL_POOLS],
@@ -179,6 +183,30 @@ static int find_start (store_t *store, const struct filling *f,
     return rc;
 }
 
+/* Each month that the cache does not have. */
+static int add_months (store_t *store, struct filling *f, int64_t start,
+                       const month_how_t *how, gl_error_t *error)
+{
+    const budgets_query_t *q = f->query;
+    int rc = 0;
+
+    while (start < q->as_of && rc == 0) {
+        period_t month = zone_unit (q->site->zone, CALENDAR_MONTH, start);
+        period_t part = {start, month.end < q->as_of ? month.end : q->as_of};
+        char name[MONTH_SIZE];
+        int64_t first;
+        periods_month_of (q->site, start, name);
+        if (!is_as_of_month (f, month)
+            && budget_cache_get (q->cache, q->site, how->periods, name,
+                                 f->budget, f->count, &first))
+            take_first (f, first);
+        else
+            rc = months_each (store, q->site, part, how, take_month, f, error);
+        start = month.end;
+    }
+    return rc;
+}
+
 /* Up to as-of, and the rates of its month. */
 static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
 {
@@ -198,9 +226,8 @@ static int add_charges (store_t *store, struct filling *f, gl_error_t *error)
         how.had = NULL;
     rc = find_start (store, f, periods, &start, error);
     if (rc == 0)
-        rc = months_each (store, f->query->site,
-                          (period_t){start, f->query->as_of}, &how, take_month,
-                          f, error);
+        rc = add_months (store, f, start, &how, error);
+    budget_cache_forget (f->query->cache, start);
     periods_free (periods);
     free (filter.values.item);
     return rc;
@@ -410,17 +437,16 @@ int budgets_compute (store_t *store, const budgets_query_t *query,
     return 0;
 }
 
-int budgets_of_period (store_t *store, const site_t *site, const char *team,
-                       const report_query_t *query, month_t *month,
-                       budget_t ***ret_budgets, size_t *ret_count,
-                       gl_error_t *error)
+int budgets_of_period (store_t *store, const report_query_t *query,
+                       const budgets_query_t *of, budget_t ***ret_budgets,
+                       size_t *ret_count, gl_error_t *error)
 {
     int64_t as_of = report_as_of (query);
-    budgets_query_t q = {
-        .site = site, .team = team, .window = BUDGET_LAST_28, .month = month};
+    budgets_query_t q = *of;
 
     *ret_budgets = NULL;
     *ret_count = 0;
+    q.window = BUDGET_LAST_28;
     q.as_of = as_of < query->period.end ? as_of : query->period.end;
     if (q.as_of <= query->period.start)
         return 0;

@@ -5,6 +5,7 @@
 #define GL_BUDGETS_H
 
 #include "base/error.h"
+#include "month/budget_cache.h"
 #include "month/month.h"
 #include "site/site.h"
 #include "statement/budget.h"
@@ -18,6 +19,8 @@ typedef struct {
     const char *team; /* budgets of this team alone; NULL: all */
     budget_window_t window;
     month_t *month; /* read already, with the days of budgets_filter(); NULL: none */
+    budget_cache_t
+        *cache; /* of closed months that were read before; NULL: none */
     uint64_t *ret_unlimited; /* running jobs without a known time limit, which
                                 are in no encumbrance; may be NULL */
 } budgets_query_t;
@@ -31,12 +34,11 @@ bool budgets_filter (const budgets_query_t *query, usage_filter_t *ret);
 int budgets_compute (store_t *store, const budgets_query_t *query,
                      budget_t ***ret_budgets, size_t *ret_count,
                      gl_error_t *error);
-/* The same at the end of the query's period, or of its facts if they end before. `team` NULL: of
- * all teams. `month`: the query's, read with its days. */
-int budgets_of_period (store_t *store, const site_t *site, const char *team,
-                       const report_query_t *query, month_t *month,
-                       budget_t ***ret_budgets, size_t *ret_count,
-                       gl_error_t *error);
+/* The same at the end of the query's period, or of its facts if they end before, which takes the
+ * place of as-of and window of `of`. */
+int budgets_of_period (store_t *store, const report_query_t *query,
+                       const budgets_query_t *of, budget_t ***ret_budgets,
+                       size_t *ret_count, gl_error_t *error);
 /* Accepts NULL with 0. */
 void budgets_free (budget_t **budgets, size_t count);
 

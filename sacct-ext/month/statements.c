@@ -37,6 +37,7 @@ struct statements {
     const usage_cell_t *cells[STATEMENT_COUNTS + 1];
     size_t cell_count[STATEMENT_COUNTS + 1];
     usage_query_t usage_query[STATEMENT_COUNTS + 1];
+    budget_cache_t *cache; /* NULL: they are of no series */
     bool budgeted;
     budget_t **budgets; /* of all teams, or of the one */
     size_t budget_count;
@@ -385,28 +386,28 @@ static void sum_days (statements_t *s)
     cube_add_list (s->days, days, count);
 }
 
-/* Takes *last, if it is that month. */
+/* Takes that of the series, if it is that month. */
 static int read_before (statements_t *s, const periods_t *periods,
-                        month_t **last, gl_error_t *error)
+                        statements_series_t *series, gl_error_t *error)
 {
     const month_how_t billed = {.billed = true, .periods = periods};
     char name[MONTH_SIZE];
 
     periods_month_of (s->query.site, s->query.period.start - 1, name);
-    if (!*last || strcmp ((*last)->name, name) != 0)
+    if (!series->month || strcmp (series->month->name, name) != 0)
         return month_at (s, s->query.period.start - 1, &billed, &s->before,
                          error);
-    s->before = GL_TAKE (*last);
+    s->before = GL_TAKE (series->month);
     return 0;
 }
 
-static int read_months (statements_t *s, const month_how_t *how, month_t **last,
-                        gl_error_t *error)
+static int read_months (statements_t *s, const month_how_t *how,
+                        statements_series_t *series, gl_error_t *error)
 {
     if (month_at (s, s->query.period.start, how, &s->now, error) < 0
         || check_reached (s, error) < 0
         || !(s->site = month_site (s->now, error))
-        || read_before (s, how->periods, last, error) < 0
+        || read_before (s, how->periods, series, error) < 0
         || take_head (s, error) < 0)
         return -1;
     s->state = month_state_text (s->now, s->query.site->zone);
@@ -415,7 +416,7 @@ static int read_months (statements_t *s, const month_how_t *how, month_t **last,
 }
 
 static int open_months (store_t *store, const report_query_t *query,
-                        const month_how_t *how, month_t **last,
+                        const month_how_t *how, statements_series_t *series,
                         statements_t **ret_statements, gl_error_t *error)
 {
     statements_t *s = xcalloc (1, sizeof (*s));
@@ -424,7 +425,8 @@ static int open_months (store_t *store, const report_query_t *query,
     s->query = *query;
     s->query.by.count = 0;
     s->one = query->filter_count > 0;
-    if (read_months (s, how, last, error) < 0) {
+    s->cache = series->budgets;
+    if (read_months (s, how, series, error) < 0) {
         statements_close (s);
         return -1;
     }
@@ -440,19 +442,21 @@ int statements_open (store_t *store, const report_query_t *query,
         = {.team_days = true,
            .filter = query->filter_count ? query->filters : NULL,
            .periods = periods};
-    month_t *none = NULL;
+    statements_series_t none = {.month = NULL};
 
     return open_months (store, query, &how, &none, ret_statements, error);
 }
 
 int statements_open_next (store_t *store, const report_query_t *query,
-                          const periods_t *periods, month_t **last,
+                          const periods_t *periods, statements_series_t *series,
                           statements_t **ret_statements, gl_error_t *error)
 {
     const month_how_t how
         = {.team_days = true, .compared = true, .periods = periods};
 
-    return open_months (store, query, &how, last, ret_statements, error);
+    if (!series->budgets)
+        series->budgets = budget_cache_new ();
+    return open_months (store, query, &how, series, ret_statements, error);
 }
 
 void statements_close (statements_t *s)
@@ -470,11 +474,18 @@ void statements_close (statements_t *s)
     free (s);
 }
 
-void statements_keep_month (statements_t *s, month_t **last)
+void statements_keep_month (statements_t *s, statements_series_t *series)
 {
-    month_free (*last);
-    *last = GL_TAKE (s->now);
+    month_free (series->month);
+    series->month = GL_TAKE (s->now);
     statements_close (s);
+}
+
+void statements_series_clear (statements_series_t *series)
+{
+    month_free (series->month);
+    budget_cache_free (series->budgets);
+    *series = (statements_series_t){.month = NULL};
 }
 
 void statements_link (statements_t *s)
@@ -575,12 +586,16 @@ static int name_statement (const bill_t *bill, const char *month,
 /* Of all teams once, unless one team alone is asked for. */
 static int read_budgets (statements_t *s, const char *team, gl_error_t *error)
 {
+    const budgets_query_t of = {.site = s->site,
+                                .team = s->one ? team : NULL,
+                                .month = s->now,
+                                .cache = s->cache};
+
     if (s->budgeted || (s->one && !team))
         return 0;
     s->budgeted = true;
-    return budgets_of_period (s->store, s->site, s->one ? team : NULL,
-                              &s->query, s->now, &s->budgets, &s->budget_count,
-                              error);
+    return budgets_of_period (s->store, &s->query, &of, &s->budgets,
+                              &s->budget_count, error);
 }
 
 int statements_budgets (statements_t *s, budget_t *const **ret_budgets,

@@ -14,6 +14,7 @@
 #define GL_STATEMENTS_H
 
 #include "base/text.h"
+#include "month/budget_cache.h"
 #include "month/month.h"
 #include "report/report.h"
 #include "statement/budget.h"
@@ -30,14 +31,23 @@ int statements_open (store_t *store, const report_query_t *query,
 /* Accepts NULL. */
 void statements_close (statements_t *statements);
 
-/* The same for one month after the other: *last is the month that was opened before, if it is the
- * one before this one, and then this one's; at first NULL, in the end for month_free(). An open month comes with what
- * it would be under other idle policies, for chargebacks_make(). */
+/* What is kept of one month for the next, of which pages are made one after the other. At first
+ * all zeros. */
+typedef struct {
+    month_t *month; /* that was closed last; NULL: none */
+    budget_cache_t *budgets;
+} statements_series_t;
+
+void statements_series_clear (statements_series_t *series);
+
+/* The same for a month of a series, which must outlive it: the month before is not read again.
+ * An open month comes with what it would be under other idle policies, for chargebacks_make(). */
 int statements_open_next (store_t *store, const report_query_t *query,
-                          const periods_t *periods, month_t **last,
+                          const periods_t *periods, statements_series_t *series,
                           statements_t **ret_statements, gl_error_t *error);
 /* Closes them. */
-void statements_keep_month (statements_t *statements, month_t **last);
+void statements_keep_month (statements_t *statements,
+                            statements_series_t *series);
 
 /* The statements that follow are pages of a site: with links in place of commands, and without
  * the latest hash of the chain, which other closings change. */

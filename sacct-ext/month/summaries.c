@@ -265,9 +265,9 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
     m->s.budgets = m->how->budgets;
     m->s.budget_count = m->how->budget_count;
     if (!m->how->now) {
-        if (budgets_of_period (m->store, site, NULL, &m->query,
-                               month_is_provisional (now) ? now : NULL, &own,
-                               &count, error)
+        const budgets_query_t of
+            = {.site = site, .month = month_is_provisional (now) ? now : NULL};
+        if (budgets_of_period (m->store, &m->query, &of, &own, &count, error)
             < 0)
             return -1;
         m->s.budgets = own;

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "month/chargebacks.h"
 #include "month/job_explain.h"
-#include "month/statements.h"
 #include "month/summaries.h"
 #include "analysis/plans.h"
 #include "analysis/results.h"
@@ -698,7 +697,7 @@ static int write_lists (struct writing *w, gl_error_t *error)
 int month_pages_write (const month_pages_t *of, gl_error_t *error)
 {
     struct writing w = {.of = of};
-    int rc = statements_open_next (of->store, of->query, of->periods, of->last,
+    int rc = statements_open_next (of->store, of->query, of->periods, of->series,
                                    &w.statements, error);
 
     if (rc == 0) {
@@ -710,7 +709,7 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
                      || write_statements (&w, error) < 0
                  ? -1
                  : 0;
-        statements_keep_month (w.statements, of->last);
+        statements_keep_month (w.statements, of->series);
     }
     if (rc == 0)
         rc = write_jobs (&w, error);

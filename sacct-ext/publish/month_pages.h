@@ -1,13 +1,14 @@
 /*
  * month_pages.h: the pages of a month on a published site: the summary, the chargeback by team,
- * the amounts to post, the waste, what jobs produced, each team's statement, the jobs of its users and projects, and explanations of the most
- * expensive jobs.
+ * the amounts to post, the waste, what jobs produced, each team's statement, the jobs of its
+ * users and projects, and explanations of the most expensive jobs.
  */
 #ifndef GL_PUBLISH_MONTH_PAGES_H
 #define GL_PUBLISH_MONTH_PAGES_H
 
 #include "analysis/wastes.h"
 #include "month/periods.h"
+#include "month/statements.h"
 #include "publish/month_jobs.h"
 #include "publish/page.h"
 #include "report/plan.h"
@@ -46,9 +47,8 @@ typedef struct {
     size_t earlier_count;
     top_list_t *untagged; /* gets the largest jobs without a project; NULL:
                              nobody wants them */
-    month_t *
-        *last; /* the month whose pages were written before (statements.h) */
-    wastes_sums_t *wasted; /* what that month wasted, and then this one */
+    statements_series_t *series; /* of the months that are written */
+    wastes_sums_t *wasted; /* what the month before wasted, and then this one */
     month_pages_decide_f decide;
     month_pages_owner_f owner;
     month_pages_f progress;

@@ -53,9 +53,9 @@ struct publishing {
     size_t month_count;
     page_site_t pages;
     char *logo;
-    period_t last;        /* month that is complete */
-    month_t *written;     /* the last one whose pages were written, */
-    wastes_sums_t wasted; /* and what it wasted */
+    period_t last;              /* month that is complete */
+    statements_series_t series; /* of months whose pages were written, */
+    wastes_sums_t wasted;       /* and what the last one wasted */
     char *waits; /* how long jobs waited, from that page; NULL: not known */
     char waited[MONTH_SIZE];   /* in that month */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
@@ -612,9 +612,9 @@ static int write_month (struct publishing *p, size_t index)
                                                : NULL,
         .closable = !strcmp (p->closable, known->name),
         .earlier_count = index,
-        .untagged = !strcmp (p->closable, known->name) ? &p->untagged : NULL,
-        .last = &p->written,
-        .wasted = &p->wasted,
+         .untagged = !strcmp (p->closable, known->name) ? &p->untagged : NULL,
+         .series = &p->series,
+         .wasted = &p->wasted,
         .decide = decide_month,
         .owner = owner_of,
         .progress = show,
@@ -653,8 +653,7 @@ static int write_months (struct publishing *p)
                              open ? "open" : key, open || p->of->fresh))
             rc = write_month (p, i);
     }
-    month_free (p->written);
-    p->written = NULL;
+    statements_series_clear (&p->series);
     wastes_sums_clear (&p->wasted);
     return rc;
 }

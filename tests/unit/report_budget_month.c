@@ -187,6 +187,27 @@ static void forget (budget_t *b, site_budget_t *entry)
                 NULL);
 }
 
+static void assert_figure (const budget_figure_t *a, const budget_figure_t *b)
+{
+    assert_int_equal (a->known, b->known);
+    assert_true (mpq_equal (a->value, b->value));
+}
+
+static void assert_same (const budget_t *a, const budget_t *b)
+{
+    assert_int_equal (a->known, b->known);
+    assert_true (mpq_equal (a->spent, b->spent));
+    assert_figure (&a->rate, &b->rate);
+    assert_figure (&a->run_rate, &b->run_rate);
+    assert_figure (&a->seasonal, &b->seasonal);
+    assert_figure (&a->run_rate_error, &b->run_rate_error);
+    assert_int_equal (a->part_count, b->part_count);
+    for (size_t i = 0; i < a->part_count; i++) {
+        assert_string_equal (a->part[i].name, b->part[i].name);
+        assert_true (mpq_equal (a->part[i].value, b->part[i].value));
+    }
+}
+
 /* --- the tests --------------------------------------------------------- */
 
 TEST_CASE (month__any__spent_is_what_its_rows_charge)
@@ -213,6 +234,40 @@ TEST_CASE (month__any__spent_is_what_its_rows_charge)
         done (&w);
     }
     mpq_clears (sum, parts, NULL);
+}
+
+/* What is spent of one budget of a scope in the month is spent of another one, whose period
+ * is longer and whose as-of is later; and nothing of the bill is needed any more. */
+TEST_CASE (month__taken__is_as_if_added)
+{
+    struct world w;
+    site_budget_t entry;
+
+    for (unsigned seed = 0; seed < WORLDS; seed++) {
+        for (size_t i = 0; i < 2 * GL_ARRAY_SIZE (scopes); i++) {
+            budget_t *first, *later, *wanted;
+            budget_month_t *month;
+            state_of_dice = seed;
+            make (&w);
+            first = spend (&w, &entry, i / 2, i % 2 == 0, w.month.end);
+            month = budget_month_new (first, w.month, w.bill);
+            budget_free (first);
+            entry.period = roll (2) ? BUDGET_YEAR : BUDGET_MONTH;
+            later = budget_new (&w.site, &entry, at (&w.site, 12, 9));
+            wanted = budget_new (&w.site, &entry, at (&w.site, 12, 9));
+            budget_add_bill (wanted, w.month, w.bill);
+            bill_free (w.bill);
+            w.bill = NULL;
+            budget_take_month (later, month);
+            budget_month_free (month);
+            budget_compute (later, BUDGET_LAST_28, w.month.start);
+            budget_compute (wanted, BUDGET_LAST_28, w.month.start);
+            assert_same (later, wanted);
+            budget_free (wanted);
+            forget (later, &entry);
+            done (&w);
+        }
+    }
 }
 
 /* 10.00 on the 3rd and 5.01 on the 9th. Corrections are of no day; of the day
