@@ -444,8 +444,6 @@ kinds_t *kinds_new (const site_t *site)
         site, (period_t){SITE_ALWAYS_START, SITE_ALWAYS_END}, &k->change_count);
     k->counts_cpus = site_counts_cpus (site);
     k->nodes = xcalloc (site->pool_count, sizeof (*k->nodes));
-    for (size_t i = 0; i < site->pool_count; i++)
-        k->nodes[i] = pool_nodes_new (site->pools[i].nodes);
     return k;
 }
 

@@ -39,12 +39,16 @@ void pool_nodes_free (struct pool_node *set)
 
 static bool pool_has_node (const kinds_t *k, size_t pool, const char *node)
 {
-    struct pool_node *found = NULL;
+    const char *nodes = k->site->pools[pool].nodes;
+    struct pool_node **set = &k->nodes[pool], *found = NULL;
 
-    if (!k->site->pools[pool].nodes)
+    if (!nodes)
         return true;
-    if (node)
-        HASH_FIND_STR (k->nodes[pool], node, found);
+    if (!node)
+        return false;
+    if (!*set) /* most kinds_t are asked for devices of few pools, or of none */
+        *set = pool_nodes_new (nodes);
+    HASH_FIND_STR (*set, node, found);
     return found != NULL;
 }
 

@@ -47,7 +47,7 @@ struct name_entry {
 
 struct kinds {
     const site_t *site;
-    struct pool_node **nodes; /* one set for each pool */
+    struct pool_node **nodes; /* one set for each pool; NULL: not made yet */
     struct kind_entry *list;
     struct cache_entry *cache;
     buffer_t key; /* of the entry that is looked for */
