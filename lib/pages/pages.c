@@ -27,6 +27,7 @@ struct pages {
     cube_t *sums;       /* by billed month */
     cube_t *costs; /* of pools: by month and pool; `charge` is their cost */
     cube_t *capacities; /* likewise of GPUs; gpu_seconds are their capacity */
+    cube_t *corrected;  /* by the month that rows of later ones correct */
     text_list_t teams, pools;
     bool sorted;
     int digits;
@@ -75,6 +76,7 @@ pages_t *pages_new (const report_query_t *query)
     pages->sums = cube_new (&bill_fields[BILL_POSTINGS], "month");
     pages->costs = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
     pages->capacities = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
+    pages->corrected = cube_new (&bill_fields[BILL_POSTINGS], "month");
     return pages;
 }
 
@@ -96,6 +98,7 @@ void pages_free (pages_t *pages)
     cube_free (pages->sums);
     cube_free (pages->costs);
     cube_free (pages->capacities);
+    cube_free (pages->corrected);
     texts_clear (&pages->teams);
     texts_clear (&pages->pools);
     free (pages);
@@ -131,6 +134,8 @@ static void add_rows (pages_t *pages, const char *month, const bill_t *bill)
         posting_t row = zero; /* borrows all of it */
         if (!posting_is_due (&rows[i]))
             continue;
+        if (rows[i].kind == BILL_CORRECTION && strcmp (rows[i].month, month))
+            cube_add (pages->corrected, &rows[i]);
         row.month = (char *)month;
         row.team = rows[i].team;
         row.pool = rows[i].pool;
@@ -308,6 +313,7 @@ enum {
     AT_WASTED,
     AT_NOT_COUNTED,
     AT_MEASURED,
+    AT_CORRECTED,
     AT_HASH,
     AT_CURRENCY,
     AT_COUNT,
@@ -352,6 +358,9 @@ static const column_info_t columns[AT_COUNT] = {
     {"idle_known_pct", "Idle measured %", COLUMN_PERCENT, false, false,
      "The share of the jobs' GPU hours for which it was measured whether GPUs "
      "were idle. Waste of months that differ much in it cannot be compared."},
+    {"corrected", "Corrected since", COLUMN_MONEY, false, false,
+     "The sum of the corrections of this month in later months, closed or "
+     "not: the rows are on their statements."},
     {"hash", "Hash", COLUMN_TEXT, false, false,
      "The hash of the closing: gpuledger verify checks it."},
     {"currency", "Currency", COLUMN_TEXT, false, true, ""},
@@ -880,10 +889,23 @@ report_t *pages_pool (pages_t *pages, const char *pool)
     return end (&page);
 }
 
+static void put_corrected (page_t *page, size_t index)
+{
+    const pages_t *pages = page->pages;
+    const posting_t key = {.month = pages->month[index].name};
+    const posting_t *sum = cube_find (pages->corrected, &key);
+    mpz_t none;
+
+    mpz_init (none);
+    put_money (page, AT_CORRECTED, sum ? sum->charge_units : none);
+    mpz_clear (none);
+}
+
 report_t *pages_verify (pages_t *pages, const char *head)
 {
     const whose_t all = {.name = NULL};
-    page_t page = begin (pages, "verify", "Hashes of closed months", &all);
+    page_t page = begin (pages, "verify",
+                         "Closed months, corrections and hashes", &all);
     report_list_t *list;
 
     if (head)
@@ -902,6 +924,7 @@ report_t *pages_verify (pages_t *pages, const char *head)
         report_put_text (page.report, AT_MONTH, pages->month[i].name);
         report_put_text (page.report, AT_STATE, pages->state[i]);
         put_money (&page, AT_DUE, pages->month[i].due);
+        put_corrected (&page, i);
         report_put_text (page.report, AT_HASH, pages->hash[i]);
     }
     list = report_list (page.report, "How to check them");

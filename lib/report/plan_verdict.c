@@ -102,11 +102,54 @@ static char *year_text (const plan_view_t *v, uint64_t gpus, bool avoidable)
     return text;
 }
 
+/* "staff 18000.00, power 2068.97, colocation 4800.00": all but hardware of a year of so many
+ * GPUs, which add up to year_text(). Yours to free. */
+static char *parts_text (const plan_view_t *v, uint64_t gpus)
+{
+    const breakeven_t *cost = &v->pool->cost;
+    int digits = v->site->currency_digits;
+    mpq_t *part = xcalloc (cost->part_count + 1, sizeof (*part));
+    mpz_t *units = xcalloc (cost->part_count + 1, sizeof (*units)), total;
+    buffer_t out = BUFFER_INIT;
+    gl_error_t ignored; /* the total is that of the parts */
+    int64_t scale = (int64_t)gpus;
+    mpq_t sum;
+
+    mpq_init (sum);
+    mpz_init (total);
+    for (int i = 0; i < digits; i++)
+        scale *= 10;
+    for (size_t i = 0; i < cost->part_count; i++) {
+        mpz_init (units[i]);
+        mpq_init (part[i]);
+        if (cost->part[i].kind == COST_HARDWARE)
+            continue;
+        exact_add_scaled (part[i], cost->part[i].per_gpu_year, scale, 1);
+        mpq_add (sum, sum, part[i]);
+    }
+    exact_round (total, sum, 0);
+    exact_share (total, part, cost->part_count, units, &ignored);
+    for (size_t i = 0; i < cost->part_count; i++) {
+        GL_AUTOFREE char *amount = exact_units_text (units[i], digits);
+        if (mpz_sgn (units[i]) != 0)
+            buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
+                           cost->part[i].name, amount);
+        mpq_clear (part[i]);
+        mpz_clear (units[i]);
+    }
+    free (part);
+    free (units);
+    mpq_clear (sum);
+    mpz_clear (total);
+    return buffer_take (&out);
+}
+
 /* "This saves up to X of the Y a year that the pool costs; the rest is hardware ..." */
 static char *saving_words (const plan_view_t *v, uint64_t gpus)
 {
     GL_AUTOFREE char *saved = year_text (v, gpus, true);
     GL_AUTOFREE char *all = year_text (v, gpus, false);
+    GL_AUTOFREE char *parts = parts_text (v, gpus);
     char *text;
     mpq_t sunk;
 
@@ -114,11 +157,11 @@ static char *saving_words (const plan_view_t *v, uint64_t gpus)
     plan_sunk (&v->pool->cost, sunk);
     text
         = mpq_sgn (sunk) > 0 ? xasprintf (
-              "This saves up to %s a year of the %s that %s: staff, "
-              "power and other costs, as far as these end. The "
-              "rest is hardware, which is bought.",
+              "This saves up to %s a year of the %s that %s: %s, as far as "
+              "these end. The rest is hardware, which is bought.",
               saved, all,
-              gpus < v->pool->cost.gpus ? "these nodes cost" : "the pool costs")
+              gpus < v->pool->cost.gpus ? "these nodes cost" : "the pool costs",
+              parts)
                              : xasprintf ("This saves up to %s a year.", saved);
     mpq_clear (sunk);
     return text;

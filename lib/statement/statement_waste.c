@@ -55,6 +55,24 @@ static void sum_credits (const page_t *page, const char *word, mpz_t ret)
     }
 }
 
+/* "; not counted: 1382.40 USD of jobs that were cancelled"; "": there are none. Yours to
+ * free. */
+static char *cancelled_text (const page_t *page)
+{
+    char *text;
+    waste_t sum;
+
+    fields_init (&waste_rows, &sum);
+    sum_waste (page, WASTE_NOT_COUNTED, &sum);
+    GL_AUTOFREE char *amount = statement_money (page, sum.units);
+    text = mpz_sgn (sum.units) > 0 && all_priced (page, WASTE_NOT_COUNTED)
+               ? xasprintf ("; not counted: %s %s of jobs that were cancelled",
+                            amount, page->s->query->site->currency)
+               : xstrdup ("");
+    fields_clear (&waste_rows, &sum);
+    return text;
+}
+
 /* "BEFORE64.80 USD of the charges"; "": nothing. Yours to free. */
 static char *credits_text (const page_t *page, const char *word,
                            const char *before)
@@ -176,6 +194,7 @@ void statement_waste_figure (page_t *page)
     GL_AUTOFREE char *hours = report_hours_text (sum.seconds);
     GL_AUTOFREE char *largest = largest_waste_text (page);
     GL_AUTOFREE char *credits = credits_text (page, NULL, "; credited: ");
+    GL_AUTOFREE char *cancelled = cancelled_text (page);
     GL_AUTOFREE char *what
         = mpq_sgn (sum.seconds) == 0
               ? xstrdup ("no job is known to have left GPUs idle or to have "
@@ -190,10 +209,10 @@ void statement_waste_figure (page_t *page)
                            hours, share, largest, credits);
     GL_AUTOFREE char *hint = xasprintf (
         known && !strcmp (known, "100.00")
-            ? "%s"
-            : "%s. Idle GPUs in jobs count only where nodes measured them: %s "
-              "%% of your GPU hours",
-        what, known ? known : "0.00");
+            ? "%s%s"
+            : "%s%s. Idle GPUs in jobs count only where nodes measured them: "
+              "%s %% of your GPU hours",
+        what, cancelled, known ? known : "0.00");
     report_figure (page->report, "Wasted", amount, hint, COLUMN_MONEY);
     fields_clear (&waste_rows, &sum);
 }

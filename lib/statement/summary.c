@@ -522,10 +522,17 @@ bool summary_is_uncovered (const char *month, const posting_t *row)
 
 char *summary_taxes_text (const summary_month_t *month, int digits)
 {
-    GL_AUTOFREE char *amount = exact_units_text (month->taxes, digits);
+    GL_AUTOFREE char *taxes = exact_units_text (month->taxes, digits);
+    GL_AUTOFREE char *net = NULL;
+    mpz_t before;
 
-    return mpz_sgn (month->taxes) ? xasprintf (", %s of it taxes", amount)
-                                  : xstrdup ("");
+    mpz_init (before);
+    mpz_sub (before, month->due, month->taxes);
+    net = exact_units_text (before, digits);
+    mpz_clear (before);
+    return mpz_sgn (month->taxes)
+               ? xasprintf (": %s and taxes of %s", net, taxes)
+               : xstrdup ("");
 }
 
 static void take_kinds (summary_month_t *month, const bill_t *bill)

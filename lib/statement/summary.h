@@ -130,7 +130,7 @@ void summary_prove_payers (report_t *report, const site_t *paper,
 /* The sums of a month of the trend. */
 void summary_month_take (summary_month_t *month, const site_t *site,
                          const bill_t *bill);
-/* ", 314.10 of it taxes", behind what is due; "": there are none. Yours to free. */
+/* ": 27846.19 and taxes of 314.10", behind what is due; "": there are none. Yours to free. */
 char *summary_taxes_text (const summary_month_t *month, int digits);
 
 /* "; +687.65 (+2.08 %) since September 2026". Yours to free. */

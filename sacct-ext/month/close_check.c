@@ -805,12 +805,14 @@ static void check_not (struct checking *c)
         char *figure;
     } left_out[] = {
         {"fresh",
-         xasprintf ("not checked here: whether the facts are at most %" PRId64
-                    " hours old when the month is closed; the check 'over' has "
-                    "the time up to which they go",
-                    c->site->close.fresh / 3600)},
+         xasprintf (
+             "checked when the month is closed: facts that are then more "
+             "than %" PRId64 " hours old are a finding; the check 'over' "
+             "has the time up to which they go",
+             c->site->close.fresh / 3600)},
         {"reconcile",
-         xstrdup ("not checked here: whether slurmdbd has the same jobs")},
+         xstrdup ("checked when the month is closed: whether slurmdbd has the "
+                  "same jobs")},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (left_out); i++) {
@@ -931,8 +933,8 @@ static const column_info_t columns[] = {
     {"state", "State", COLUMN_TEXT, false, false,
      "ok; warning: closing does not ask about it; look: a finding, with which "
      "closing needs a reason; never: closing is refused; unknown: the check "
-     "has no result, because it is not made here or has nothing to compare "
-     "with, and closing does not ask about it."},
+     "has no result yet, because it is made when the month is closed, or has "
+     "nothing to compare with."},
     {"check", "Check", COLUMN_TEXT, true, false,
      "What was checked. The check named unknown is about GPU jobs for which "
      "accounting has no GPU; capacity is about GPUs without jobs for which no "

@@ -13,7 +13,7 @@
 #include "waste/waste.h"
 
 /* Which lists a statement has. */
-enum { TOP_LARGEST, TOP_BAD, TOP_LISTS };
+enum { TOP_LARGEST, TOP_BAD, TOP_OTHER, TOP_LISTS };
 
 /* The largest jobs of a team. */
 struct top_jobs {
@@ -90,6 +90,11 @@ static bool is_avoidable (const statement_job_t *job)
            && bad != waste_of_loss (LOSS_NODE_FAIL);
 }
 
+static bool is_unavoidable (const statement_job_t *job)
+{
+    return ended_badly (job) && !is_avoidable (job);
+}
+
 static bool any_job (const statement_job_t *job)
 {
     (void)job;
@@ -153,9 +158,9 @@ static const struct {
 } tops[TOP_LISTS] = {
     [TOP_LARGEST] = {"Largest jobs", any_job},
     [TOP_BAD]
-    = {"Jobs that ended badly, and what would have prevented it (cancelled "
-       "jobs and those on failed nodes are not listed)",
-       is_avoidable},
+    = {"Jobs that ended badly, and what would have prevented it", is_avoidable},
+    [TOP_OTHER]
+    = {"Jobs that were cancelled, or whose nodes failed", is_unavoidable},
 };
 
 /* "5942.64 USD; user cy, project corpus, 1650.7 GPU hours, COMPLETED", and of the others what

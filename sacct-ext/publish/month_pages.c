@@ -351,16 +351,18 @@ static int write_amounts (struct writing *w, const char *path,
         = of->before ? page_path_amounts (of->before) : NULL;
     GL_AUTOFREE char *after = of->after ? page_path_amounts (of->after) : NULL;
     const render_link_t up = {of->month, month};
-    render_link_t near[2];
-    const page_t page = {.path = path,
-                         .title = "Amounts to post",
-                         .month = of->month,
-                         .up = &up,
-                         .up_count = 1,
-                         .near = near,
-                         .near_count = near_months (w, before, after, near)};
+    render_link_t near[3];
+    page_t page = {.path = path,
+                   .title = "Amounts to post",
+                   .month = of->month,
+                   .up = &up,
+                   .up_count = 1,
+                   .near = near,
+                   .near_count = near_months (w, before, after, near)};
     report_t *report;
 
+    if (of->closable)
+        near[page.near_count++] = (render_link_t){"Closing", "closing"};
     return month_amounts (w->month, of->query, &report, error) < 0
                ? -1
                : write_page (w, &page, report, error);
@@ -697,8 +699,8 @@ static int write_lists (struct writing *w, gl_error_t *error)
 int month_pages_write (const month_pages_t *of, gl_error_t *error)
 {
     struct writing w = {.of = of};
-    int rc = statements_open_next (of->store, of->query, of->periods, of->series,
-                                   &w.statements, error);
+    int rc = statements_open_next (of->store, of->query, of->periods,
+                                   of->series, &w.statements, error);
 
     if (rc == 0) {
         statements_link (w.statements);

@@ -796,7 +796,8 @@ static int write_closing (struct publishing *p)
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", summary);
     GL_AUTOFREE char *amounts = page_path_amounts (month);
     GL_AUTOFREE char *csv = xasprintf ("%s.csv", amounts);
-    const render_link_t near[] = {{month, summary},
+    const render_link_t near[] = {{"Closed months", "verify"},
+                                  {month, summary},
                                   {"Amounts to post", amounts},
                                   {"Chargeback by team", chargeback}};
     const render_link_t file = {"CSV of the amounts", csv};
@@ -805,7 +806,7 @@ static int write_closing (struct publishing *p)
                          .title = "Closing",
                          .month = month,
                          .near = near,
-                         .near_count = pages ? GL_ARRAY_SIZE (near) : 0,
+                         .near_count = pages ? GL_ARRAY_SIZE (near) : 1,
                          .file = pages ? &file : NULL};
     checks_t checks;
     report_t *report;
@@ -918,7 +919,7 @@ static int write_index (struct publishing *p)
         near[page.near_count++] = (render_link_t){"Demand", "demand"};
     near[page.near_count++] = (render_link_t){"Utilization", "utilization"};
     near[page.near_count++] = (render_link_t){"Definitions", "definitions"};
-    near[page.near_count++] = (render_link_t){"Hashes", "verify"};
+    near[page.near_count++] = (render_link_t){"Closed months", "verify"};
     if (rc == CLI_OK && page_write (&p->pages, &page, report, &error) < 0)
         rc = fail (p, &error);
     report_free (report);
@@ -932,7 +933,7 @@ static int write_verify (struct publishing *p)
 
     hash_text (head->hash, hash);
     return write_made (
-        p, "verify", "Hashes", NULL,
+        p, "verify", "Closed months", NULL,
         pages_verify (p->pages.pages, head->number ? hash : NULL));
 }
 

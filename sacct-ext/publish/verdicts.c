@@ -52,7 +52,8 @@ static char *sure_text (const verdicts_t *before, const struct verdict *then,
     return agree && !strcmp (now->value, then->action)
                ? xasprintf ("%s says the same. %s", before->month, sure)
                : xasprintf ("%s%s says: %s %s",
-                            agree ? "" : "The months do not agree: ",
+                            agree ? ""
+                                  : "Not sure, as the months do not agree: ",
                             before->month, then->action, sure);
 }
 
@@ -67,7 +68,7 @@ static void compare (const verdicts_t *before, const struct verdict *then,
     if (agree)
         return;
     replace (&now->hint,
-             xasprintf ("%s says: %s %s", month, now->value, now->hint));
+             xasprintf ("Only %s says: %s %s", month, now->value, now->hint));
     replace (&now->value, xstrdup ("Give nothing up yet."));
     now->changes = false;
 }

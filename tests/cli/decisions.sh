@@ -399,7 +399,7 @@ is "today: own 16,all owned: own 12" "$(awk -F'|' '$1 == "mix" {print $3}' none.
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --json >none.json
 jq -r '.figures[] | "\(.title) \(.value) \(.hint) \(.sure)"' none.json >hints
 # 12 at most were in use: 3 nodes. 4 x 6,890 and 4 x 13,140
-grep -qFx "m Give 1 of 4 nodes up, if other months agree. This saves up to 27560.00 USD a year of the 52560.00 USD that these nodes cost: staff, power and other costs, as far as these end. The rest is hardware, which is bought. Jobs used 146.4 GPU hours a day, 38.1 % of the 16 GPUs; the other nodes had room for the busiest hour, too. $rests Renting may cost less: there is no current price to compare with." hints &&
+grep -qFx "m Give 1 of 4 nodes up, if other months agree. This saves up to 27560.00 USD a year of the 52560.00 USD that these nodes cost: all 27560.00, as far as these end. The rest is hardware, which is bought. Jobs used 146.4 GPU hours a day, 38.1 % of the 16 GPUs; the other nodes had room for the busiest hour, too. $rests Renting may cost less: there is no current price to compare with." hints &&
     jq -r '.notes[].text' none.json >notes && grep -q '^Pool m: no price to rent' notes &&
     grep -q "^Pool m: 'gpuledger prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION" notes
 result $? "the headline says so, and a note how to enter a price"
