@@ -119,7 +119,8 @@ static const char *title_of (const demand_t *d, waits_by_t by)
 /* Of the jobs whose waits are known. */
 static bool nobody_waited (wait_group_t *all)
 {
-    return all->part_seconds == 0 && tally_quantile (&all->waits, 1, 1) == 0;
+    return all->part_seconds == 0 && tally_total (&all->waits) > 0
+           && tally_quantile (&all->waits, 1, 1) == 0;
 }
 
 static char *waits_answer (const demand_t *d, waits_by_t by, wait_group_t *most,
@@ -135,7 +136,8 @@ static char *waits_answer (const demand_t *d, waits_by_t by, wait_group_t *most,
                                           (unsigned __int128)d->curve.running);
 
     if (nobody_waited (all))
-        return xstrdup ("Nothing to do: no job waited.");
+        return xasprintf ("Nothing to do: no job waited%s.",
+                          d->unplaced ? ", as far as is known" : "");
     if (!demand_waits_matter (d))
         return xasprintf ("Nothing to do: jobs waited for %s GPU hours, %s %% of "
                           "the GPU hours that jobs had.",
@@ -625,7 +627,7 @@ static void add_figures (demand_page_t *p)
 
     if (all && nobody_waited (all)) {
         GL_AUTOFREE char *of
-            = xasprintf ("of %llu whose waits are known",
+            = xasprintf ("of %llu jobs whose waits are known",
                          (unsigned long long)tally_total (&all->waits));
         report_figure (p->report, figure_none, "0", of, COLUMN_COUNT);
     } else if (all) {
@@ -663,7 +665,7 @@ char *demand_waits_text (const report_t *report)
     const report_figure_t *none = figure_of (report, figure_none);
 
     if (none)
-        return xasprintf ("No job waited, %s.", none->hint);
+        return xasprintf ("None %s had to wait.", none->hint);
     return half && hours
                ? xasprintf ("Half of the jobs waited at most %s. Together, "
                             "jobs waited %s GPU hours: %s.",

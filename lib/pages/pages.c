@@ -134,7 +134,7 @@ static void add_rows (pages_t *pages, const char *month, const bill_t *bill)
         posting_t row = zero; /* borrows all of it */
         if (!posting_is_due (&rows[i]))
             continue;
-        if (rows[i].kind == BILL_CORRECTION && strcmp (rows[i].month, month))
+        if (posting_is_adjustment (&rows[i]) && strcmp (rows[i].month, month))
             cube_add (pages->corrected, &rows[i]);
         row.month = (char *)month;
         row.team = rows[i].team;
@@ -353,14 +353,14 @@ static const column_info_t columns[AT_COUNT] = {
      "capacity that no job had, as far as it is known. The page of the month "
      "has its causes."},
     {"not_counted", "Not counted", COLUMN_MONEY, false, false,
-     "Jobs that were cancelled by their users, or nobody knows by whom, and "
+     "Jobs that were cancelled by their users or by someone unknown, and "
      "capacity without jobs that may have been idle or down."},
     {"idle_known_pct", "Idle measured %", COLUMN_PERCENT, false, false,
      "The share of the jobs' GPU hours for which it was measured whether GPUs "
      "were idle. Waste of months that differ much in it cannot be compared."},
     {"corrected", "Corrected since", COLUMN_MONEY, false, false,
-     "The sum of the corrections of this month in later months, closed or "
-     "not: the rows are on their statements."},
+     "Corrections and credits of this month that are in later months, closed "
+     "or not, before taxes: their statements have the rows."},
     {"hash", "Hash", COLUMN_TEXT, false, false,
      "The hash of the closing: gpuledger verify checks it."},
     {"currency", "Currency", COLUMN_TEXT, false, true, ""},
@@ -606,7 +606,7 @@ static void add_months (page_t *page)
         put_month (page, i);
 }
 
-/* A month whose waste nobody asked for has no row. */
+/* A month whose waste nobody asked for has no row, nor one that goes on. */
 static void add_waste (page_t *page)
 {
     const pages_t *pages = page->pages;
@@ -619,7 +619,7 @@ static void add_waste (page_t *page)
         const summary_month_t *month = &pages->month[i];
         GL_AUTOFREE char *measured = report_coverage_text (
             month->allocated.known, month->allocated.seconds);
-        if (!month->waste_known)
+        if (!month->waste_known || !is_complete (pages, i))
             continue;
         if (!begun)
             report_section (page->report, "Waste by month", "");

@@ -865,17 +865,18 @@ void explain_only (explain_t *explain, const site_t *site, period_t only)
 {
     explain_segment_t *segment = &explain->segment[explain->segment_count - 1];
     period_t life = segment->life;
-    char first[ZONE_STAMP_SIZE], last[ZONE_STAMP_SIZE];
+    bool earlier = life.start<only.start, later = life.end> only.end;
+    char first[ZONE_STAMP_SIZE];
 
-    if (segment->answer.count == 0
-        || (life.start >= only.start && life.end <= only.end))
+    if (segment->answer.count == 0 || (!earlier && !later))
         return;
     zone_unit_name (site->zone, CALENDAR_MONTH, life.start, first);
-    zone_unit_name (site->zone, CALENDAR_MONTH, life.end - 1, last);
     GL_AUTOFREE char *text = xasprintf (
-        "This is the part of the month: the job ran from %s to %s, and "
+        "This page covers only the month's part of the job, which %s%s%s%s: "
         "'gpuledger explain %s' has all of it.",
-        first, last, explain->name);
+        earlier ? "began in " : "", earlier ? first : "",
+        earlier && later ? " and " : "", later ? "went on after the month" : "",
+        explain->name);
     texts_add (&segment->answer, text);
 }
 

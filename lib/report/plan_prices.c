@@ -53,11 +53,13 @@ static void note_power (const plan_view_t *v)
     const breakeven_part_t *power
         = GL_FIND (cost->part, cost->part_count, it, it->kind == COST_POWER);
 
-    if (power)
-        report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
-                          "power of a GPU in a year, idle time and PUE "
-                          "included: %s.",
-                          power->how);
+    if (!power)
+        return;
+    GL_AUTOFREE char *percent = breakeven_percent_text (cost->utilization);
+    report_note_pool (v->report, NOTE_INFORMATION, v->pool->pool->name,
+                      "power of a GPU in a year, idle time and PUE included, "
+                      "at the planned utilization of %s %%: %s.",
+                      percent, power->how);
 }
 
 /* A year of a GPU at the measured use; `off`: idle GPUs draw nothing. */

@@ -150,19 +150,25 @@ static char *saving_words (const plan_view_t *v, uint64_t gpus)
     GL_AUTOFREE char *saved = year_text (v, gpus, true);
     GL_AUTOFREE char *all = year_text (v, gpus, false);
     GL_AUTOFREE char *parts = parts_text (v, gpus);
+    const char *cost
+        = gpus < v->pool->cost.gpus ? "these nodes cost" : "the pool costs";
     char *text;
     mpq_t sunk;
 
     mpq_init (sunk);
     plan_sunk (&v->pool->cost, sunk);
-    text
-        = mpq_sgn (sunk) > 0 ? xasprintf (
-              "This saves up to %s a year of the %s that %s: %s, as far as "
-              "these end. The rest is hardware, which is bought.",
-              saved, all,
-              gpus < v->pool->cost.gpus ? "these nodes cost" : "the pool costs",
-              parts)
-                             : xasprintf ("This saves up to %s a year.", saved);
+    if (mpq_sgn (sunk) == 0)
+        text = xasprintf ("This saves up to %s a year.", saved);
+    else if (!*parts)
+        text = xasprintf ("This saves nothing: all of the %s a year that %s is "
+                          "hardware, which is bought.",
+                          all, cost);
+    else
+        text
+            = xasprintf ("This saves up to %s a year of the %s that %s: %s, as "
+                         "far as these end. The rest is hardware, which is "
+                         "bought.",
+                         saved, all, cost, parts);
     mpq_clear (sunk);
     return text;
 }

@@ -373,9 +373,6 @@ static void put_site (struct page *p, const summary_month_t *month)
 {
     static const remainder_id_t apart[]
         = {REMAINDER_PREPAID_BALANCE, REMAINDER_FEES};
-    GL_AUTOFREE char *title = summary_payer_title (p->of->paper, month);
-    GL_AUTOFREE char *without
-        = xasprintf ("%s, without prepaid money and fees", title);
     mpz_t rest, units[GL_ARRAY_SIZE (apart)];
     bool any = false;
 
@@ -386,6 +383,9 @@ static void put_site (struct page *p, const summary_month_t *month)
         mpz_sub (rest, rest, units[i]);
         any = any || mpz_sgn (units[i]) != 0;
     }
+    GL_AUTOFREE char *title = summary_payer_title (p->of->paper, rest);
+    GL_AUTOFREE char *without
+        = xasprintf ("%s, without prepaid money and fees", title);
     put_site_row (p, any ? without : title, rest);
     for (size_t i = 0; i < GL_ARRAY_SIZE (apart); i++) {
         if (mpz_sgn (units[i]) != 0)

@@ -33,8 +33,8 @@ static bool all_priced (const page_t *page, waste_group_t group)
     return true;
 }
 
-/* What credits return of the charges of jobs that ended so; `word` NULL: however they
- * ended. */
+/* What credits by policy return of the charges of jobs that ended so; `word` NULL: in any way
+ * that is counted as waste. */
 static void sum_credits (const page_t *page, const char *word, mpz_t ret)
 {
     size_t count;
@@ -43,14 +43,12 @@ static void sum_credits (const page_t *page, const char *word, mpz_t ret)
 
     for (size_t i = 0; i < of.count; i++) {
         const posting_t *row = &rows[of.index[i]];
-        segment_t ended = {.id_job = 0};
-        const waste_info_t *info;
-        if (row->kind != BILL_CREDIT || !row->what
-            || segment_state_parse (row->what, strlen (row->what), &ended.state)
-                   < 0)
-            continue;
-        info = waste_of_loss (segment_loss (&ended));
-        if (info && (!word || !strcmp (info->word, word)))
+        const waste_info_t *info = row->kind == BILL_CREDIT && row->what
+                                       ? waste_of_state (row->what)
+                                       : NULL;
+        if (info
+            && (word ? !strcmp (info->word, word)
+                     : info->group == WASTE_OF_JOBS))
             mpz_sub (ret, ret, row->charge_units);
     }
 }

@@ -196,9 +196,9 @@ const char *summary_payer (const site_t *paper)
                ? issuer->operator: "the site";
 }
 
-char *summary_payer_title (const site_t *paper, const summary_month_t *month)
+char *summary_payer_title (const site_t *paper, const mpz_t uncovered)
 {
-    return mpz_sgn (month->uncovered) < 0
+    return mpz_sgn (uncovered) < 0
                ? xstrdup ("Surplus over cost")
                : xasprintf ("Paid by %s", summary_payer (paper));
 }
@@ -244,7 +244,7 @@ static char *since_earlier (const page_t *page, const mpz_t now,
 static void figure_uncovered (page_t *page, const mpz_t costs)
 {
     const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
-    GL_AUTOFREE char *title = summary_payer_title (page->s->paper, month);
+    GL_AUTOFREE char *title = summary_payer_title (page->s->paper, month->uncovered);
     const summary_month_t *before = earlier_month (page);
     GL_AUTOFREE char *since
         = before ? since_earlier (page, month->uncovered, before->uncovered)
@@ -287,7 +287,7 @@ void summary_prove_payers (report_t *report, const site_t *paper,
 {
     GL_AUTOFREE char *title
         = xasprintf ("Who pays the cost, %s", paper->currency);
-    GL_AUTOFREE char *payer = summary_payer_title (paper, month);
+    GL_AUTOFREE char *payer = summary_payer_title (paper, month->uncovered);
     size_t count;
     const posting_t *rows = postings (bill, &count);
     report_proof_t *proof;

@@ -191,8 +191,9 @@ static void add_comparison (buffer_t *out, const summary_month_t *month,
     other = report_signed_text (exact_units_text (rest, digits));
     if (is == COMPARED_NOT_MEASURED)
         buffer_printf (out,
-                       "What was wasted cannot be compared with %s: idle GPUs "
-                       "were measured in another share of the time.",
+                       "What was wasted cannot be compared with %s: agents "
+                       "measured a different share of the GPU hours in the "
+                       "two months.",
                        before->name);
     else if (is == COMPARED_NOT_COUNTED)
         buffer_printf (out,
@@ -360,8 +361,8 @@ void summary_waste (page_t *page)
     report_section (page->report, "Not counted as waste",
                     "The cost of capacity without jobs for which no source "
                     "says whether the nodes were up, and the list price of "
-                    "jobs that were cancelled by their users, or nobody knows "
-                    "by whom: perhaps their work was done.");
+                    "jobs that were cancelled by their users or by someone "
+                    "unknown: perhaps their work was done.");
     put_group (page, classes, before, WASTE_UNKNOWN, sums);
     put_group (page, classes, before, WASTE_NOT_COUNTED, sums);
     for (size_t i = 0; i < GL_ARRAY_SIZE (sums); i++)

@@ -90,6 +90,15 @@ const waste_info_t *waste_of_loss (segment_loss_t loss)
     return losses[loss].word ? &losses[loss] : NULL;
 }
 
+const waste_info_t *waste_of_state (const char *state)
+{
+    segment_t segment = {.id_job = 0};
+
+    return segment_state_parse (state, strlen (state), &segment.state) == 0
+               ? waste_of_loss (segment_loss (&segment))
+               : NULL;
+}
+
 const waste_info_t *waste_info (const char *word)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)

@@ -80,6 +80,8 @@ void waste_take_part (cube_t *waste, const waste_t *keys,
 /* Adds all time of the part, and how much of it is known. */
 void waste_take_allocated (cube_t *allocated, const waste_t *keys,
                            const usage_part_t *part);
+/* Of a job whose state has that text, such as TIMEOUT; NULL: it did not end badly. */
+const waste_info_t *waste_of_state (const char *state);
 /* The first keys of a cube of time that is to be priced. */
 #define WASTE_PRICED "what,pool,qos,profile"
 #define WASTE_PRICED_KEYS 4

@@ -83,7 +83,8 @@ static void put_cause (explain_step_t *step, const site_t *site, cube_t *prices,
 
 /* What it wasted is charged, and some of that may be returned. */
 static void put_credits (explain_step_t *step, const char *reference,
-                         const site_t *site, const bill_t *bill)
+                         const site_t *site, const char *month,
+                         const bill_t *bill)
 {
     size_t count;
     const posting_t *rows = postings (bill, &count);
@@ -91,7 +92,7 @@ static void put_credits (explain_step_t *step, const char *reference,
 
     mpz_init (units);
     for (size_t i = 0; i < count; i++)
-        if (rows[i].kind == BILL_CREDIT
+        if (rows[i].kind == BILL_CREDIT && text_same (rows[i].month, month)
             && text_same (rows[i].reference, reference))
             mpz_sub (units, units, rows[i].charge_units);
     if (mpz_sgn (units) > 0)
@@ -135,7 +136,7 @@ static void put_step (explain_segment_t *to, const site_t *site,
     if (mpz_sgn (sum) > 0)
         explain_line (step, COLUMN_MONEY, "wasted_amount", "their value",
                       exact_units_text (sum, site->currency_digits));
-    put_credits (step, to->reference, site, bill);
+    put_credits (step, to->reference, site, month, bill);
     fields_clear (&waste_rows, &wasted);
     mpz_clear (sum);
     cube_free (waste);

@@ -837,7 +837,7 @@ static void note_measured (struct page *page, const char *known)
     if (before && !waste_comparable (&page->allocated, before))
         report_note (page->report, NOTE_INFORMATION,
                      "The idle time of the two months cannot be compared: "
-                     "agents measured another share of it.");
+                     "agents measured a different share of the GPU hours.");
 }
 
 /* Adds to `sum`. */
@@ -911,8 +911,8 @@ static void fill (struct page *page, cube_t *causes)
     put_total (page, causes, WASTE_OF_CAPACITY);
     report_section (page->report, "Not counted as waste",
                     "Capacity of which no source says whether its nodes were "
-                    "up, and jobs that were cancelled by their users, or "
-                    "nobody knows by whom: perhaps their work was done.");
+                    "up, and jobs that were cancelled by their users or by "
+                    "someone unknown: perhaps their work was done.");
     put_causes (page, causes, WASTE_UNKNOWN, "unknown");
     put_causes (page, causes, WASTE_NOT_COUNTED, "not_counted");
     put_jobs (page, causes, WASTE_NOT_COUNTED);

@@ -351,7 +351,7 @@ static const column_info_t columns[AT_COUNT] = {
     = {"idle_gpu_hours", "Idle GPU hours", COLUMN_HOURS, false, false,
        "Allocated GPU hours that agents measured as idle. "
        "Empty: not measured."},
-    [AT_IDLE] = {"idle", "Spent on idle", COLUMN_MONEY, false, false,
+    [AT_IDLE] = {"idle", "Idle at list price", COLUMN_MONEY, false, false,
                  "The idle GPU hours at their list price in the month, before "
                  "subsidies and discounts."},
     [AT_IDLE_PCT] = {"idle_pct", "Idle time %", COLUMN_PERCENT, false, false,

@@ -133,7 +133,8 @@ static struct cached_month *cached (budget_cache_t *cache, const month_t *month)
     return m;
 }
 
-static void keep (struct cached_month *m, char *scope, budget_month_t *spent)
+static void cache_spent (struct cached_month *m, char *scope,
+                         budget_month_t *spent)
 {
     if (find_spent (m, scope)) {
         free (scope);
@@ -155,7 +156,7 @@ void budget_cache_add (budget_cache_t *cache, const site_t *site,
             = budget_month_new (budgets[i], period, month->bill);
         budget_take_month (budgets[i], spent);
         if (m && budgets[i]->as_of >= period.end)
-            keep (m, scope_of (site, budgets[i]), spent);
+            cache_spent (m, scope_of (site, budgets[i]), spent);
         else
             budget_month_free (spent);
     }
@@ -163,14 +164,14 @@ void budget_cache_add (budget_cache_t *cache, const site_t *site,
 
 void budget_cache_forget (budget_cache_t *cache, int64_t before)
 {
-    size_t kept = 0;
+    size_t left = 0;
 
     for (size_t i = 0; cache && i < cache->count; i++) {
         if (cache->month[i].period.end > before)
-            cache->month[kept++] = cache->month[i];
+            cache->month[left++] = cache->month[i];
         else
             clear_month (&cache->month[i]);
     }
     if (cache)
-        cache->count = kept;
+        cache->count = left;
 }

@@ -31,10 +31,10 @@ int statements_open (store_t *store, const report_query_t *query,
 /* Accepts NULL. */
 void statements_close (statements_t *statements);
 
-/* What is kept of one month for the next, of which pages are made one after the other. At first
- * all zeros. */
+/* What one month leaves for the next, of which pages are made one after the other. At first all
+ * zeros. */
 typedef struct {
-    month_t *month; /* that was closed last; NULL: none */
+    month_t *month; /* whose pages were made last; NULL: none */
     budget_cache_t *budgets;
 } statements_series_t;
 

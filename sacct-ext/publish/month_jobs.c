@@ -65,14 +65,7 @@ static bool same_end (const statement_job_t *a, const statement_job_t *b)
 /* How it ended, if that was badly; else NULL. */
 static const waste_info_t *bad_end (const statement_job_t *job)
 {
-    segment_t segment = {.id_job = job->id_job};
-
-    return job->state
-                   && segment_state_parse (job->state, strlen (job->state),
-                                           &segment.state)
-                          == 0
-               ? waste_of_loss (segment_loss (&segment))
-               : NULL;
+    return job->state ? waste_of_state (job->state) : NULL;
 }
 
 static bool ended_badly (const statement_job_t *job)

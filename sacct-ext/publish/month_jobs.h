@@ -39,8 +39,8 @@ typedef struct {
 int month_jobs_choose (month_jobs_t *jobs, const page_site_t *pages,
                        const site_t *site, job_shares_t *shares,
                        gl_error_t *error);
-/* Adds the lists "Largest jobs" and "Jobs that ended badly" of the team (NULL: of none) to its
- * statement. */
+/* Adds the lists of the team (NULL: of none) to its statement: the largest jobs, those that ended
+ * badly, and those that were cancelled or whose nodes failed. */
 void month_jobs_list (const month_jobs_t *jobs, const char *team,
                       report_t *report);
 /* Adds a list, if there are any jobs; behind the tables. */

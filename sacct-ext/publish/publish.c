@@ -247,7 +247,7 @@ static char *disputes_of (const month_t *month)
  * which adds it. */
 static int take_waste (struct publishing *p, month_t *month, gl_error_t *error)
 {
-    return month_is_provisional (month)
+    return month_is_provisional (month) || month_is_uncharged (month)
                ? 0
                : summaries_waste (p->store, &p->query, month,
                                   pages_month (p->pages.pages, month->name),

@@ -170,12 +170,12 @@ gl init && "$abs_top_builddir/tests/agent/write_records" spool <records && gl im
 for month in 2025-10 2025-11; do
     gl report waste --month $month --json | jq -r '.notes[].text' | grep -o 'measured [0-9.]* %\|([0-9.]* % in 2025-..)\|cannot be compared' | paste -s -d ' '
     gl report summary --month $month --json | jq -r '(.figures[] | select(.title == "Wasted").hint), .notes[].text' |
-        grep -o '; +.* since 2025-..\|; not comparable with 2025-..\|^.* was wasted than in 2025-..[.]\|cannot be compared with 2025-..: idle GPUs were\|was measured for .* % of the\|([0-9.]* % in 2025-..)' | paste -s -d ' '
+        grep -o '; +.* since 2025-..\|; not comparable with 2025-..\|^.* was wasted than in 2025-..[.]\|cannot be compared with 2025-..: agents\|was measured for .* % of the\|([0-9.]* % in 2025-..)' | paste -s -d ' '
 done >said
 is "$(cat said)" "measured 10.00 % (0.00 % in 2025-09)
 ; +400.00 since 2025-09 400.00 USD more was wasted than in 2025-09. was measured for 10.00 % of the (0.00 % in 2025-09)
 measured 21.00 % (10.00 % in 2025-10) cannot be compared
-; not comparable with 2025-10 cannot be compared with 2025-10: idle GPUs were was measured for 21.00 % of the (10.00 % in 2025-10)" \
+; not comparable with 2025-10 cannot be compared with 2025-10: agents was measured for 21.00 % of the (10.00 % in 2025-10)" \
     "waste is not compared with a month that was measured much less"
 
 echo "1..$tests"
