@@ -69,10 +69,10 @@ void summary_wasted (const summary_month_t *month, mpz_t ret_sum);
 char *summary_waste_text (const summary_month_t *month,
                           const summary_month_t *before, const char *currency,
                           int digits);
-/* "643.28 USD less was wasted than in September 2026. Not counted: ...": whether more or less was
- * wasted, or why that is unknown; in both months the amount of what is not counted, and the share
- * of the jobs' time for which it was measured whether GPUs were idle. NULL: `before` is NULL, or
- * its waste is not known. Yours to free. */
+/* "643.28 USD less was wasted than in September 2026. Not counted: ...". Says whether more or less
+ * was wasted, or that this is unknown, with the reason. It then gives two figures of both months:
+ * the amount that is not counted as waste, and the share of the jobs' GPU hours in which idle GPUs
+ * were measured. NULL: `before` is NULL, or its waste is not known. Yours to free. */
 char *summary_waste_compared (const summary_month_t *month,
                               const summary_month_t *before,
                               const char *currency, int digits);

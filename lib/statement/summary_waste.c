@@ -90,7 +90,8 @@ enum comparison {
     COMPARED_NOT_COUNTED,  /* it may be the other way round */
 };
 
-/* `ret_change`: of what is counted; `ret_other`: of what is not. */
+/* `ret_change`: the change of the waste; `ret_other`: the change of the amounts that are not
+ * counted as waste. */
 static enum comparison compare_waste (const summary_month_t *month,
                                       const summary_month_t *before,
                                       mpz_t ret_change, mpz_t ret_other)
