@@ -100,6 +100,7 @@ struct cell {
     mpq_t charged;   /* a, smallest units */
     mpq_t hourless;  /* z */
     mpq_t idle;
+    mpq_t rounding; /* in the charge, and neither in a nor z nor idle */
     mpz_t due;
     mpz_t entitled; /* negative: what an entitlement covers of it */
 };
@@ -119,6 +120,7 @@ static const field_t cell_fields[] = {
     FIELD ("charged", EXACT, struct cell, charged),
     FIELD ("hourless", EXACT, struct cell, hourless),
     FIELD ("idle", EXACT, struct cell, idle),
+    FIELD ("rounding", EXACT, struct cell, rounding),
     FIELD ("due", UNITS, struct cell, due),
     FIELD ("entitled", UNITS, struct cell, entitled),
 };
@@ -134,6 +136,45 @@ static void idle_of (const bill_t *bill, const posting_t *row, int digits,
         mpq_set_ui (ret_idle, 0, 1);
     else
         bill_idle (bill, row, digits, ret_idle);
+}
+
+/* What rounding added to a charge, less than a smallest unit. Closed months that were imported
+ * have no exact charge: 0. */
+static void rounding_of (const posting_t *row, int digits, mpq_t ret)
+{
+    mpq_t charge;
+    mpz_t scale;
+
+    mpq_init (charge);
+    mpz_init (scale);
+    mpz_ui_pow_ui (scale, 10, (unsigned long)digits);
+    mpq_set_z (ret, scale);
+    mpq_mul (ret, ret, row->exact);
+    mpq_set_z (charge, row->charge_units);
+    mpq_sub (ret, charge, ret);
+    if (mpq_cmp_si (ret, 1, 1) >= 0 || mpq_cmp_si (ret, -1, 1) <= 0)
+        mpq_set_ui (ret, 0, 1);
+    mpz_clear (scale);
+    mpq_clear (charge);
+}
+
+/* Takes the rounding out of the charge and of its part for idle time. */
+static void take_rounding (struct cell *cell, const posting_t *row, int digits)
+{
+    mpq_t exact;
+
+    mpq_init (exact);
+    rounding_of (row, digits, cell->rounding);
+    mpq_set_z (exact, row->charge_units);
+    mpq_sub (exact, exact, cell->rounding);
+    if (mpz_sgn (row->charge_units) != 0) {
+        mpq_mul (cell->idle, cell->idle, exact);
+        mpq_set_z (exact, row->charge_units);
+        mpq_div (cell->idle, cell->idle, exact);
+    }
+    mpq_sub (cell->charged, cell->charged, cell->rounding);
+    mpq_sub (cell->charged, cell->charged, cell->idle);
+    mpq_clear (exact);
 }
 
 static void add_row (cube_t *cells, const bill_t *bill, const posting_t *row,
@@ -153,7 +194,7 @@ static void add_row (cube_t *cells, const bill_t *bill, const posting_t *row,
         mpq_set (cell.allocated, posting_seconds (row));
         mpz_set (cell.entitled, row->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
         mpz_sub (mpq_numref (cell.charged), row->charge_units, cell.entitled);
-        mpq_sub (cell.charged, cell.charged, cell.idle);
+        take_rounding (&cell, row, digits);
     }
     cube_add (cells, &cell);
     fields_clear (&fields, &cell);
@@ -273,6 +314,26 @@ static void split_others (const struct split *s, variance_t *variance)
 
 #define EXACT_PARTS (CHANGE_IDLE + 1)
 
+/* What rounding adds is no cause of its own. */
+static void add_rounding (const struct split *s, mpq_t *part)
+{
+    size_t largest = CHANGE_PRICE;
+    mpq_t size, most;
+
+    mpq_inits (size, most, NULL);
+    for (size_t i = 0; i < EXACT_PARTS; i++) {
+        mpq_abs (size, part[i]);
+        if (mpq_cmp (size, most) <= 0)
+            continue;
+        mpq_set (most, size);
+        largest = i;
+    }
+    for (size_t cpus = 0; cpus < 2; cpus++)
+        add_difference (part[largest], s->all[cpus][AFTER].rounding,
+                        s->all[cpus][BEFORE].rounding);
+    mpq_clears (size, most, NULL);
+}
+
 static int round_parts (const struct split *s, variance_t *variance,
                         gl_error_t *error)
 {
@@ -284,6 +345,7 @@ static int round_parts (const struct split *s, variance_t *variance,
         mpq_init (part[i]);
     split_exactly (s, false, part);
     split_exactly (s, true, part);
+    add_rounding (s, part);
     split_others (s, variance);
     mpz_init (total);
     mpz_sub (total, variance->after, variance->before);

@@ -4,10 +4,10 @@
  * With, of each pool, QOS and MIG profile i in the earlier (0) and the later
  * (1) month,
  *
- *   q_i  GPU time used         a_i  charged for it, without the part for idle
- *   Q    sum of the q_i             time (bill_idle.h; all of it in a pool
- *                                 that has a published rate), and before what an
- *                                 entitlement covers is taken off
+ *   q_i  GPU time used         a_i  charged for it, before rounding, without the
+ *   Q    sum of the q_i             part for idle time (bill_idle.h; all of it in a
+ *                                 pool that has a published rate), and before what
+ *                                 an entitlement covers is taken off
  *   A    sum of the a_i
  *   z    charged where no time was allocated (q_i = 0), which is in no a_i
  *
@@ -26,10 +26,12 @@
  *                more volume, not a higher price
  *   credits, corrections, taxes, purchases, settlement   as they stand on the statements
  *
- * Where no time was allocated in the earlier month, all of A1 - A0 is volume. The
- * first four are exact rationals whose sum is an integer; they are rounded by
- * largest remainder (exact_share), so that all of them add up to the difference
- * to the smallest unit. docs/guides/statements.md has an example. Pure.
+ * Where no time was allocated in the earlier month, all of A1 - A0 is volume. What
+ * the rounding of the charges adds is no cause: it goes to the largest of the first
+ * four, or to the price where all of them are 0. These are exact rationals whose
+ * sum is an integer; they are rounded by largest remainder (exact_share), so that
+ * all of them add up to the difference to the smallest unit.
+ * docs/guides/statements.md has an example. Pure.
  */
 #ifndef GL_LEDGER_VARIANCE_H
 #define GL_LEDGER_VARIANCE_H

@@ -180,6 +180,56 @@ TEST_CASE (split__published_rate__volume_and_price)
     bill_free (after);
 }
 
+/* A line of `seconds` at `rate` thousandths an hour, rounded to cents by itself. */
+static void add_rounded (bill_t *bill, const char *month, const char *qos,
+                         long seconds, long rate)
+{
+    posting_t *row = add_charge (bill, month, "p", qos, "t", 0, 0);
+
+    mpq_set_si (row->gpu_seconds, seconds, 1);
+    mpq_set (row->price_seconds, row->gpu_seconds);
+    mpq_set_si (row->exact, seconds * rate, 3600 * 1000);
+    mpq_canonicalize (row->exact);
+    exact_round (row->charge_units, row->exact, 2);
+    mpz_set (row->list_units, row->charge_units);
+}
+
+/* At one rate of 3.333, 1,000 s and then 2,001 s are 0.925833.. and 1.852592..: 0.93 and 1.85. That is
+ * 0.926759 of hours, and no lower price. A rate of 3.369 is one. */
+TEST_CASE (split__charges_that_are_rounded__no_change_of_price)
+{
+    bill_t *before = bill_new (), *after = bill_new (), *dearer = bill_new ();
+
+    add_rounded (before, "2026-09", NULL, 1000, 3333);
+    add_pool (before, "2026-09", "p", 1, 1)->has_rate = true;
+    add_rounded (after, "2026-10", NULL, 2001, 3333);
+    add_pool (after, "2026-10", "p", 1, 1)->has_rate = true;
+    add_rounded (dearer, "2026-10", NULL, 2001, 3369);
+    add_pool (dearer, "2026-10", "p", 1, 1)->has_rate = true;
+    check_split (before, after, (const long[CHANGE_COUNT]){92});
+    check_split (after, before, (const long[CHANGE_COUNT]){-92});
+    check_split (after, dearer, (const long[CHANGE_COUNT]){0, 0, 2});
+    check_split (before, dearer, (const long[CHANGE_COUNT]){92, 0, 2});
+    bill_free (before);
+    bill_free (after);
+    bill_free (dearer);
+}
+
+/* Two lines of 500 s are 0.46 each, one of 1,000 s is 0.93: a cent that nothing but rounding made. */
+TEST_CASE (split__rounding_alone__is_not_lost)
+{
+    bill_t *two = bill_new (), *one = bill_new ();
+
+    add_rounded (two, "2026-09", NULL, 500, 3333);
+    add_rounded (two, "2026-09", NULL, 500, 3333);
+    add_pool (two, "2026-09", "p", 1, 1)->has_rate = true;
+    add_rounded (one, "2026-10", NULL, 1000, 3333);
+    add_pool (one, "2026-10", "p", 1, 1)->has_rate = true;
+    check_split (two, one, (const long[CHANGE_COUNT]){0, 0, 1});
+    bill_free (two);
+    bill_free (one);
+}
+
 /* Free of charge by a subsidy: no idle time is paid either. */
 TEST_CASE (idle__subsidised__in_the_same_part)
 {
