@@ -101,3 +101,48 @@ void bill_add_taxes (bill_t *bill, const site_t *site, const char *month,
     cube_free (due);
     bill_sort (bill);
 }
+
+/* --- in words ------------------------------------------------------------ */
+
+/* What the team owes before taxes. */
+static void sum_net (const bill_t *bill, const char *team, mpz_t ret)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    bill_rows_t of = bill_rows_of (bill, team);
+
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &rows[of.index[i]];
+        if (posting_is_due (row) && row->kind != BILL_TAX)
+            mpz_add (ret, ret, row->charge_units);
+    }
+}
+
+char *bill_tax_percent (const bill_t *bill, const posting_t *tax, int digits)
+{
+    char *text = NULL;
+    mpq_t percent;
+    mpz_t net;
+
+    mpq_init (percent);
+    mpz_init (net);
+    sum_net (bill, tax->team, net);
+    if (mpz_sgn (net) != 0) {
+        mpz_ui_pow_ui (mpq_numref (percent), 10, (unsigned long)digits + 2);
+        mpz_set (mpq_denref (percent), net);
+        mpq_canonicalize (percent);
+        mpq_mul (percent, percent, tax->exact);
+        text = exact_shortest (percent);
+    }
+    mpz_clear (net);
+    mpq_clear (percent);
+    return text;
+}
+
+char *bill_tax_name (const bill_t *bill, const posting_t *tax, int digits)
+{
+    GL_AUTOFREE char *percent = bill_tax_percent (bill, tax, digits);
+
+    return percent ? xasprintf ("%s %s %%", tax->what, percent)
+                   : xstrdup (tax->what);
+}

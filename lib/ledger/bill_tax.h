@@ -15,4 +15,10 @@
 void bill_add_taxes (bill_t *bill, const site_t *site, const char *month,
                      int64_t instant);
 
+/* Of a row of tax: its percentage of what the team owes before taxes, "25"; NULL: that is 0.
+ * `digits` of the currency. Yours. */
+char *bill_tax_percent (const bill_t *bill, const posting_t *tax, int digits);
+/* "VAT 25 %". Yours. */
+char *bill_tax_name (const bill_t *bill, const posting_t *tax, int digits);
+
 #endif /* !GL_LEDGER_BILL_TAX_H */

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/settlement_private.h"
@@ -60,6 +61,14 @@ bool settlement_applies (const site_t *site, period_t period)
         if (period_overlaps (site->settlement[i].valid, period))
             return true;
     return false;
+}
+
+bool settlement_by_project (const site_t *site, period_t period)
+{
+    return GL_ANY (
+        site->settlement, site->settlement_count, it,
+        period_overlaps (it->valid, period)
+            && (it->projects.count > 0 || it->each == SETTLE_EACH_PROJECT));
 }
 
 static bool remembers (const site_settlement_t *rule)

@@ -69,6 +69,8 @@ typedef struct {
 
 /* Some rule is in force in the period. */
 bool settlement_applies (const site_t *site, period_t period);
+/* Some of these are for projects: amounts depend on the tags of jobs. */
+bool settlement_by_project (const site_t *site, period_t period);
 /* The balances of the month before `period` matter to a rule in force in it. */
 bool settlement_remembers (const site_t *site, period_t period);
 

@@ -537,10 +537,12 @@ static void put_others (const struct making *m, const char *name, mpz_t sum)
 static void begin_section (const struct making *m, const char *name)
 {
     const char *of = shown (m, name);
+    const report_query_t *query = m->page->query;
+    GL_AUTOFREE char *how = report_how_to_tag (query->site, query->period);
 
     report_section (m->report,
                     m->page->name ? m->page->name (of, m->page->arg) : of,
-                    name || m->key != KEY_PROJECT ? "" : REPORT_HOW_TO_TAG);
+                    name || m->key != KEY_PROJECT ? "" : how);
 }
 
 /* The largest ones. */
@@ -759,14 +761,10 @@ static void prove_due (const struct making *m)
 #define PAGE_ROWS 300
 
 static const char *const notes[] = {
-    "Jobs with a link have a page that explains their charge: the most "
-    "expensive job of the month at each price and of each way to end badly, "
-    "and the most expensive of the others. For any other job, its user can "
-    "run 'gpuledger explain JOBID'. Each sum is the amount due before taxes "
-    "of the statement.",
+    JOBS_WITH_PAGES
+    " For any other job, its user can run 'gpuledger explain JOBID'.",
     "A row has the job, or how many jobs of a user there are: the link of the "
-    "user leads to them, with the project of each. "
-    "Each sum is the amount due before taxes of the statement.",
+    "user leads to them, with the project of each.",
 };
 
 static report_t *begin_page (const struct making *m)
@@ -784,7 +782,11 @@ static report_t *begin_page (const struct making *m)
         free (report->column[AT_JOB].title);
         report->column[AT_JOB].title = xstrdup ("Jobs");
     }
-    report_note (report, NOTE_INFORMATION, "%s", notes[m->key == KEY_PROJECT]);
+    report_note (report, NOTE_INFORMATION,
+                 "%s Of a job that ran in other months, too, only the part in "
+                 "%s is charged here. Each sum is the amount due before taxes "
+                 "of the statement.",
+                 notes[m->key == KEY_PROJECT], m->month);
     return report;
 }
 

@@ -46,6 +46,12 @@ const job_share_t *const *job_shares_largest (job_shares_t *shares,
 size_t job_shares_end (const job_share_t *const *share, size_t count,
                        size_t first, statement_job_text_t by);
 
+/* Which jobs of a month have a page. */
+#define JOBS_WITH_PAGES                                                    \
+    "Jobs with a link have a page that explains their charge: the most "   \
+    "expensive of the month at each price, of each way to end badly, and " \
+    "of all others."
+
 /* A page: the jobs of a team in a month by user or project (`by`), as they follow one another in
  * job_shares_by(). The section of a user lists the largest `rows` jobs, or fewer where there are
  * many sections, and the others as one row; that of a project has a row

@@ -38,21 +38,19 @@ bool render_shows_notes (render_format_t format)
 
 size_t render_tables (const report_t *report)
 {
-    return report->section_count && !report->grouped ? report->section_count
-                                                     : 1;
+    return report->section_count ? report->section_count : 1;
 }
 
 bool render_table_is_empty (const report_t *report, size_t table)
 {
     return report->row_count > 0 && report->section_count > 0
-           && !report->grouped
            && report_section_end (report, table)
                   == report->section[table].first;
 }
 
 render_rows_t render_rows (const report_t *report, size_t table)
 {
-    bool sections = report->section_count > 0 && !report->grouped;
+    bool sections = report->section_count > 0;
     render_rows_t rows
         = {.order = xcalloc (report->order_count + 1, sizeof (*rows.order))};
     size_t end

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/array.h"
 #include "render/escape.h"
 #include "render/json.h"
 #include "render/render_explain.h"
@@ -162,6 +163,23 @@ static void add_sentence (buffer_t *out, const char *text)
     buffer_add_text (out, "</strong></p>\n");
 }
 
+/* What it costs comes first, then where the price is from. */
+static void add_steps (buffer_t *out, const explain_segment_t *segment)
+{
+    static const char *const first[] = {"charge", "cost"};
+    size_t number = 0;
+
+    for (size_t i = 0; i <= GL_ARRAY_SIZE (first); i++)
+        for (size_t k = 0; k < segment->step_count; k++) {
+            size_t at = 0;
+            while (at < GL_ARRAY_SIZE (first)
+                   && strcmp (segment->step[k].name, first[at]) != 0)
+                at++;
+            if (at == i)
+                add_facts (out, &segment->step[k], ++number);
+        }
+}
+
 void render_explain_html (const explain_t *explain, const char *title,
                           const render_frame_t *frame, buffer_t *out)
 {
@@ -186,8 +204,7 @@ void render_explain_html (const explain_t *explain, const char *title,
         buffer_add_text (out, "</h2>\n");
         for (size_t k = 0; k < segment->answer.count; k++)
             add_sentence (out, segment->answer.item[k]);
-        for (size_t k = 0; k < segment->step_count; k++)
-            add_facts (out, &segment->step[k], k + 1);
+        add_steps (out, segment);
         buffer_add_text (out, "</section>\n");
     }
     render_page_end (out);

@@ -376,11 +376,12 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
 
 /* Of several rows; a cell that is not there is empty. */
 static void add_sums (buffer_t *out, const report_t *report,
-                      const render_rows_t *rows, char *const *cells)
+                      const render_rows_t *rows, char *const *cells,
+                      const char *class)
 {
     if (!cells)
         return;
-    buffer_add_text (out, "<tr>");
+    buffer_printf (out, "<tr%s>", class);
     for (size_t i = 0; i < rows->order_count; i++) {
         size_t at = rows->order[i];
         if (cells[at])
@@ -415,7 +416,8 @@ static void add_rows (buffer_t *out, const report_t *report,
 {
     for (size_t row = rows->first; row < rows->first + rows->shown; row++) {
         add_row (out, report, rows, row, frame);
-        add_sums (out, report, rows, report_subtotal (report, row));
+        add_sums (out, report, rows, report_subtotal (report, row),
+                  " class=\"sub\"");
     }
 }
 
@@ -456,7 +458,7 @@ static void add_table (buffer_t *out, const report_t *report,
     }
     buffer_add_text (out, "</tr></thead>\n<tbody>\n");
     add_rows (out, report, rows, frame);
-    add_sums (out, report, rows, rows->rest);
+    add_sums (out, report, rows, rows->rest, "");
     buffer_add_text (out, "</tbody>\n");
     add_totals (out, report, rows);
     buffer_add_text (out, "</table></div>\n");
@@ -477,7 +479,7 @@ static void add_tables (buffer_t *out, const report_t *report,
         if (render_table_is_empty (report, i))
             continue;
         render_rows_t rows = render_rows (report, i);
-        bool section = report->section_count > 0 && !report->grouped;
+        bool section = report->section_count > 0;
         bool folded = section && report->section[i].folded;
         buffer_add_text (out, folded ? "<details>\n<summary>" : "<section>\n");
         buffer_printf (out, "<h2 id=\"t%zu\"%s>", i,
@@ -560,9 +562,14 @@ static void add_lists (buffer_t *out, const report_t *report,
         const report_list_t *list = &report->list[i];
         if (list->place != place)
             continue;
-        buffer_add_text (out, "<section>\n");
-        add_element (out, "h2", list->title);
-        buffer_add_text (out, "\n<dl class=\"words\">\n");
+        buffer_printf (out, "<section>\n<h2 id=\"l%zu\">", i);
+        add_text (out, list->title);
+        buffer_add_text (out, "</h2>\n");
+        if (list->help) {
+            add_element (out, "p class=\"about\"", list->help);
+            buffer_add_char (out, '\n');
+        }
+        buffer_add_text (out, "<dl class=\"words\">\n");
         for (size_t k = 0; k < list->item_count; k++)
             add_item (out, list, list->item[k], frame);
         buffer_add_text (out, "</dl>\n</section>\n");

@@ -310,7 +310,7 @@ static void add_tables (const report_t *report, const render_options_t *options,
             render_fit (report, &rows, options->width);
         if (!first)
             buffer_add_char (out, '\n');
-        if (report->section_count > 0 && !report->grouped)
+        if (report->section_count > 0)
             add_section (&report->section[i], options, out);
         print_rows (report, &rows, options, out);
         render_rows_done (&rows);

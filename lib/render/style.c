@@ -136,6 +136,7 @@ const char render_style[]
       ".w{overflow-wrap:anywhere;min-width:9em}\n"
       "tbody th{font-weight:500}\n"
       "tbody tr:hover{background:var(--wash)}\n"
+      ".sub th,.sub td{font-weight:600}\n"
       "tfoot th,tfoot td{font-weight:600;border-top:2px solid var(--soft);"
       "border-bottom:0}\n"
       ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:"

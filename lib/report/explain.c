@@ -173,6 +173,7 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
                              const project_t *project, bool how_to_tag)
 {
     const evidence_t *record = evidence ? evidence->record : NULL;
+    const period_t ran = {s->time_start, segment_end (s)};
     const site_team_t *team = team_of_account (site, accounts, s->cluster,
                                                s->account, s->time_start);
     explain_step_t *step
@@ -183,7 +184,8 @@ static void explain_project (explain_segment_t *segment, const site_t *site,
                                       : key_info (KEY_PROJECT)->absent);
     explain_text (step, "rule", "found by", project_rule_name (project->rule));
     if (!project->project[0] && how_to_tag)
-        explain_text (step, "how_to_tag", "how to tag it", REPORT_HOW_TO_TAG);
+        explain_line (step, COLUMN_TEXT, "how_to_tag", "how to tag it",
+                      report_how_to_tag (site, ran));
     explain_retags (step, site, evidence);
     if (record) {
         explain_text (step, "node",
@@ -362,14 +364,14 @@ static rate_subject_t subject_of (const struct piece *p, const char *pool)
     return billable_line (p->site, p->accounts, p->segment, pool, p->instant);
 }
 
-/* "published rate of QOS high, gpuledger.yaml:12" */
+/* "published rate of QOS high (gpuledger.yaml, line 12)" */
 static void explain_rate (explain_step_t *step, const site_t *site,
                           const char *name, const char *title,
                           const site_rate_t *rate)
 {
     GL_AUTOFREE char *of = rate_conditions (site, rate);
 
-    explain_format (step, name, title, "published rate%s%s, %s:%d",
+    explain_format (step, name, title, "published rate%s%s (%s, line %d)",
                     *of ? " of " : "", of,
                     rate->place.file ? rate->place.file : "", rate->place.line);
 }
@@ -626,8 +628,6 @@ static void explain_price (explain_step_t *step, struct piece *p,
     fraction_t weight;
     gl_error_t error;
 
-    if (pm->has_cost)
-        explain_cost_lines (step, pm, p->site);
     if (price.rate)
         explain_rate (step, p->site, "basis", "price", price.rate);
     else if (pm->idle != IDLE_IN_RATE && pm->idle != IDLE_EXPLICIT)
@@ -750,6 +750,25 @@ static void explain_charge (explain_step_t *step, struct piece *p)
     billing_each_of (p->billing, pm, take_line, &search);
 }
 
+/* Where a price at full cost comes from, and what a published rate compares with: once for the
+ * pool and month. */
+static void explain_cost (explain_segment_t *segment, const struct piece *p)
+{
+    const pool_month_t *pm
+        = p->part->kind->pool && p->billing ? find_pool_month (p) : NULL;
+    GL_AUTOFREE char *title
+        = xasprintf ("Cost of pool %s in %s", pm ? pm->pool : "", p->month);
+    explain_step_t *step;
+
+    if (!pm || !pm->has_cost
+        || GL_ANY (segment->step, segment->step_count, it,
+                   !strcmp (it->title, title)))
+        return;
+    step = explain_step (segment, "cost", xstrdup (title));
+    step->of_cpus = p->part->kind->cpu;
+    explain_cost_lines (step, pm, p->site);
+}
+
 static bool is_line (const struct piece *p, const posting_t *row)
 {
     if (row->kind != BILL_CHARGE || !p->part->kind->pool
@@ -773,7 +792,7 @@ static void explain_settled (explain_segment_t *segment, const struct piece *p)
 static void explain_part (explain_segment_t *segment, struct piece *p)
 {
     explain_step_t *step = explain_step (
-        segment, "charge", xasprintf ("Allocated in %s", p->month));
+        segment, "charge", xasprintf ("Time and charge in %s", p->month));
 
     step->of_cpus = p->part->kind->cpu;
     mpq_inits (p->gpu_seconds, p->price_seconds, NULL);
@@ -781,6 +800,7 @@ static void explain_part (explain_segment_t *segment, struct piece *p)
     explain_quantity (step, p);
     explain_charge (step, p);
     explain_settled (segment, p);
+    explain_cost (segment, p);
     mpq_clears (p->gpu_seconds, p->price_seconds, NULL);
 }
 

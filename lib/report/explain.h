@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
     const char
-        *name; /* segment, project, devices, measured, charge, settlement,
+        *name; /* segment, project, devices, measured, charge, settlement, cost,
                          billed, decided, units, waste, rightsize; of another service: service, import */
     char *title;
     explain_line_t *line;

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "ledger/settlement.h"
 #include "report/heading.h"
 
 static const struct {
@@ -183,6 +184,33 @@ report_t *report_begin (const report_query_t *query, const char *name,
 static bool is_time (key_id_t key)
 {
     return key == KEY_MONTH || key == KEY_DAY || key == KEY_HOUR;
+}
+
+char *report_how_to_tag (const site_t *site, period_t period)
+{
+    return xasprintf (
+        "To give a job a project, submit it with --gpu-project=NAME; if it "
+        "has run, its user runs 'gpuledger tag JOBID NAME' until a month in "
+        "which it ran is closed, and an administrator at any time. Its charge "
+        "moves to the project: what the team pays %s.",
+        settlement_by_project (site, period)
+            ? "may change, by the rules of settlement for projects"
+            : "changes by rounding at most");
+}
+
+void report_provisional (report_t *report, const report_query_t *query,
+                         const char *more)
+{
+    bool over = query->period.end <= report_as_of (query);
+    char day[ZONE_STAMP_SIZE];
+
+    report_note (report, NOTE_INFORMATION,
+                 "Provisional: the month %s on %s and is not closed. Until it "
+                 "is closed, amounts may change%s",
+                 over ? "ended" : "ends",
+                 zone_unit_name (query->site->zone, CALENDAR_DAY,
+                                 query->period.end - 1, day),
+                 more);
 }
 
 void report_key_columns (report_t *report, const report_query_t *query)

@@ -9,15 +9,19 @@
 #include "report/report.h"
 #include "usage/query.h"
 
-/* Next to charges without a project. */
-#define REPORT_HOW_TO_TAG                                                \
-    "To give a job a project, submit it with --gpu-project=NAME; if it " \
-    "has run, its user runs 'gpuledger tag JOBID NAME'."
+/* Next to charges without a project: who may give jobs one, until when, and what that changes.
+ * `period`: the charges'. Yours to free. */
+char *report_how_to_tag (const site_t *site, period_t period);
 
 /* A report with title, parameters and provenance, and a warning for each
  * cluster whose facts end within the period. */
 report_t *report_begin (const report_query_t *query, const char *name,
                         const char *title);
+
+/* The note of a month that is not closed: until when amounts may change. `more` ends the sentence:
+ * "." or "; it is payable ...". */
+void report_provisional (report_t *report, const report_query_t *query,
+                         const char *more);
 
 /* One column for each key of the query; they are the first ones. */
 void report_key_columns (report_t *report, const report_query_t *query);

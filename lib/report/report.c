@@ -145,8 +145,11 @@ static void free_sections_and_lists (report_t *report)
         free (report->section[i].rest);
     }
     free (report->section);
+    GL_FREE_EACH (report->subtotal, report->subtotal_count, it,
+                  free (it->cell));
     for (size_t i = 0; i < report->list_count; i++) {
         free (report->list[i].title);
+        free (report->list[i].help);
         free_pairs (report->list[i].item, report->list[i].item_count);
     }
     free (report->list);
@@ -209,8 +212,7 @@ static column_keep_t keep_of (const char *name, column_type_t type, bool is_key)
         [COLUMN_WORDS] = KEEP_TEXT,   [COLUMN_COUNT] = KEEP_COUNT,
         [COLUMN_HOURS] = KEEP_HOURS,  [COLUMN_MONEY] = KEEP_MONEY,
         [COLUMN_RATE] = KEEP_RATE,    [COLUMN_PERCENT] = KEEP_PERCENT,
-        [COLUMN_ENERGY] = KEEP_HOURS,
-        [COLUMN_MASS] = KEEP_HOURS,
+        [COLUMN_ENERGY] = KEEP_HOURS, [COLUMN_MASS] = KEEP_HOURS,
     };
 
     if (is_key)
@@ -391,8 +393,13 @@ void report_take_rows (report_t *report, const report_t *from, size_t first)
     size_t count = from->column_count;
 
     for (size_t row = 0; row < from->row_count; row++) {
+        char *const *subtotal = report_subtotal (from, row);
         report_row (report);
         put_line (report, first, from->cell + row * count, count);
+        if (subtotal) {
+            report_subtotals (report);
+            put_line (report, first, subtotal, count);
+        }
     }
     if (!from->total)
         return;
@@ -445,7 +452,22 @@ void report_section_fold (report_t *report)
     report->section[report->section_count - 1].folded = true;
 }
 
-/* --- groups --------------------------------------------------------------- */
+/* --- subtotals ------------------------------------------------------------ */
+
+static void add_subtotal (report_t *report, size_t row)
+{
+    report_subtotal_t *subtotal
+        = APPEND (report->subtotal, report->subtotal_count);
+
+    subtotal->row = row;
+    subtotal->cell = xcalloc (report->column_count, sizeof (*subtotal->cell));
+    report->line = subtotal->cell;
+}
+
+void report_subtotals (report_t *report)
+{
+    add_subtotal (report, report->row_count - 1);
+}
 
 static bool adds_up (const report_t *report, size_t column)
 {
@@ -481,11 +503,10 @@ static void put_sum (report_t *report, size_t first, size_t column)
     mpq_clears (sum, value, NULL);
 }
 
-static void add_group (report_t *report, size_t first)
+/* The rows [first, last]. */
+static void add_group (report_t *report, size_t first, size_t last)
 {
-    report_section (report, "", "");
-    report->section[report->section_count - 1].first = first;
-    report_section_totals (report);
+    add_subtotal (report, last);
     report_put_text (report, 0, report_cell (report, first, 0));
     if (report->column[1].type == COLUMN_TEXT)
         report_put_text (report, 1, "Total");
@@ -496,27 +517,28 @@ static void add_group (report_t *report, size_t first)
 
 void report_group (report_t *report)
 {
-    size_t rows = report->row_count;
+    size_t rows = report->row_count, first = 0;
 
     if (rows == 0
         || !strcmp (report_cell (report, 0, 0),
                     report_cell (report, rows - 1, 0)))
         return;
     for (size_t row = 0; row < rows; row++)
-        if (row == 0
-            || strcmp (report_cell (report, row - 1, 0),
+        if (row + 1 == rows
+            || strcmp (report_cell (report, row + 1, 0),
                        report_cell (report, row, 0))
-                   != 0)
-            add_group (report, row);
-    report->grouped = true;
+                   != 0) {
+            add_group (report, first, row);
+            first = row + 1;
+        }
 }
 
 char *const *report_subtotal (const report_t *report, size_t row)
 {
-    for (size_t i = 0; report->grouped && i < report->section_count; i++)
-        if (report_section_end (report, i) == row + 1)
-            return report->section[i].total;
-    return NULL;
+    report_subtotal_t *of = GL_FIND (report->subtotal, report->subtotal_count,
+                                     it, it->row == row);
+
+    return of ? of->cell : NULL;
 }
 
 size_t report_section_end (const report_t *report, size_t section)
@@ -700,7 +722,8 @@ void report_note (report_t *report, note_level_t level, const char *fmt, ...)
 /* "Pool a: TEXT" or "Pools a, b: TEXT": where TEXT begins; NULL: another note. */
 static const char *text_of_pools (const char *note)
 {
-    const char *colon = strncmp (note, "Pool", 4) == 0 ? strchr (note, ':') : NULL;
+    const char *colon
+        = strncmp (note, "Pool", 4) == 0 ? strchr (note, ':') : NULL;
 
     return colon ? colon + 2 : NULL;
 }
@@ -759,6 +782,11 @@ report_list_t *report_list (report_t *report, const char *title)
 
     list->title = xstrdup (title);
     return list;
+}
+
+void report_list_help (report_list_t *list, const char *help)
+{
+    list->help = xstrdup (help);
 }
 
 void report_list_item (report_list_t *list, const char *word, const char *text)

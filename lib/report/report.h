@@ -105,7 +105,7 @@ typedef struct {
     char *hint;  /* what it is measured against; may be "" */
     char *sure;  /* of a decision: how sure it is; NULL: nothing is said */
     column_type_t type;
-    bool changes; /* a decision to give something up; else all stays */
+    bool changes;  /* a decision to give something up; else all stays */
     uint64_t kept; /* GPUs that stay */
 } report_figure_t;
 
@@ -121,6 +121,12 @@ typedef struct {
     char **rest;  /* of the rows that people are not shown; or NULL */
     bool folded;  /* on a page that can: opened by who wants to see it */
 } report_section_t;
+
+/* A line for people behind a row, of some of the rows of its table. */
+typedef struct {
+    size_t row;
+    char **cell; /* one per column */
+} report_subtotal_t;
 
 /* Where a page has a list: */
 typedef enum {
@@ -140,6 +146,7 @@ typedef enum {
 /* Words explained, or commands to be run. */
 typedef struct {
     char *title;
+    char *help; /* on a page: what its words are; NULL: nothing */
     list_place_t place;
     list_words_t words;
     char *(*item)[2];
@@ -233,7 +240,8 @@ typedef struct {
                     section */
     report_section_t *section; /* none: the rows are one table */
     size_t section_count;
-    bool grouped; /* they are groups of the rows of one table: report_group() */
+    report_subtotal_t *subtotal; /* in the order of their rows */
+    size_t subtotal_count;
     char **total; /* one per column, NULL where a total has no meaning */
     report_total_t *named_total;
     size_t named_total_count;
@@ -299,8 +307,8 @@ const char *report_cell (const report_t *report, size_t row, size_t column);
 /* The rows that follow are of it; it has a column that names it for CSV. The
  * rows of all sections must not be sorted any more. */
 void report_section (report_t *report, const char *title, const char *help);
-/* Another report's table as a section: its columns, before there are rows, and later its rows and
- * totals into the section that was begun. `first`: what report_take_columns() returned. */
+/* Another report's table as a section: its columns, before there are rows, and later its rows,
+ * subtotals and totals into the section that was begun. `first`: what report_take_columns() returned. */
 size_t report_take_columns (report_t *report, const report_t *from);
 void report_take_rows (report_t *report, const report_t *from, size_t first);
 /* Another help of the last section, once its rows are known. */
@@ -321,6 +329,7 @@ bool report_section_has (const report_t *report, size_t section, size_t column);
 
 /* Valid until the next list is begun. */
 report_list_t *report_list (report_t *report, const char *title);
+void report_list_help (report_list_t *list, const char *help);
 void report_list_item (report_list_t *list, const char *word, const char *text);
 
 /* The line of totals: after report_totals() the put functions fill it. */
@@ -388,11 +397,13 @@ void report_chart_rows (report_t *report, const char *title,
  * sorts by the text that is printed for it. */
 void report_sort (report_t *report);
 
+/* The put functions fill a subtotal behind the last row. Subtotals are for people alone, and
+ * until the rows are put into another order or limited. */
+void report_subtotals (report_t *report);
 /* Rows with one text in the first column, which follow one another, become a group with
- * a subtotal of what adds up: money, hours, energy. For people alone, and until the rows
- * are put into another order or limited. One group is none. */
+ * a subtotal of what adds up: money, hours, energy. One group is none. */
 void report_group (report_t *report);
-/* The subtotal behind a row; NULL: the row is not the last of a group. */
+/* The subtotal behind a row; NULL: there is none. */
 char *const *report_subtotal (const report_t *report, size_t row);
 
 /* What a reader wants of the rows, once all of them are there (report_order.c).

@@ -174,16 +174,9 @@ static int add_field (const report_t *report, struct order *order,
 /* Sums of the rows beyond some number are of other rows from now on. */
 static void drop_rests (report_t *report)
 {
-    for (size_t i = 0; report->grouped && i < report->section_count; i++) {
-        report_section_t *group = &report->section[i];
-        free (group->title);
-        free (group->answer);
-        free (group->help);
-        free (group->total);
-    }
-    if (report->grouped)
-        report->section_count = 0;
-    report->grouped = false;
+    for (size_t i = 0; i < report->subtotal_count; i++)
+        free (report->subtotal[i].cell);
+    report->subtotal_count = 0;
     for (size_t i = 0; i < report->section_count; i++) {
         free (report->section[i].rest);
         report->section[i].rest = NULL;

@@ -5,6 +5,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
+#include "ledger/bill_tax.h"
 #include "ledger/cube.h"
 #include "site/project.h"
 #include "statement/institution.h"
@@ -21,6 +22,7 @@ enum {
     AT_SERVICES,
     AT_CORRECTIONS,
     AT_NET,
+    AT_TAX,
     AT_TAXES,
     AT_DUE,
     AT_CURRENCY,
@@ -54,6 +56,8 @@ static const column_info_t columns[AT_COUNT] = {
                         "Corrections of earlier months."},
     [AT_NET]
     = {"net", "Net", COLUMN_MONEY, false, true, "The amount before taxes."},
+    [AT_TAX] = {"tax", "Tax rate", COLUMN_TEXT, false, true,
+                "Name and rate of the tax; of several each one's amount."},
     [AT_TAXES] = {"taxes", "Taxes", COLUMN_MONEY, false, true, ""},
     [AT_DUE] = {"due", "Due", COLUMN_MONEY, false, false,
                 "The amount to be paid, as on the team's statement."},
@@ -66,7 +70,16 @@ static const column_info_t columns[AT_COUNT] = {
     [AT_SECTION] = {"section", "Section", COLUMN_TEXT, true, true, ""},
 };
 
-/* In place of the amount due, of which the site has none. */
+/* In place of those above: the site has no amount due, and no cost center. */
+static const column_info_t center
+    = {"cost_center",
+       "Cost center",
+       COLUMN_TEXT,
+       false,
+       true,
+       "Of the team, or of a rule of settlement. (none): the team has none in "
+       "the configuration, such as a customer who gets an invoice. What the "
+       "site pays is booked to no cost center."};
 static const column_info_t total
     = {"total",
        "Total",
@@ -219,6 +232,31 @@ static void put_fact (struct page *p, size_t column, const char *text)
         p->report->column[column].detail = false;
 }
 
+/* "VAT 25 %", "VAT 25 %: 12.00, levy 2 %: 0.96". The rows [first, end) are of one team. */
+static void put_taxes (struct page *p, size_t first, size_t end)
+{
+    const posting_t *of = cube_row (p->rows, first);
+    bool taxed = false;
+    size_t count, taxes = 0;
+    const posting_t *rows = postings (p->of->bill, &count);
+    BUFFER_AUTO several = BUFFER_INIT;
+    GL_AUTOFREE char *one = NULL;
+
+    for (size_t i = first; i < end; i++)
+        taxed = taxed
+                || ((const posting_t *)cube_row (p->rows, i))->kind == BILL_TAX;
+    for (size_t i = 0; taxed && i < count; i++) {
+        if (rows[i].kind != BILL_TAX || !text_same (rows[i].team, of->team))
+            continue;
+        GL_AUTOFREE char *amount
+            = exact_units_text (rows[i].charge_units, p->digits);
+        free (one);
+        one = bill_tax_name (p->of->bill, &rows[i], p->digits);
+        buffer_printf (&several, "%s%s: %s", taxes++ ? ", " : "", one, amount);
+    }
+    put_fact (p, AT_TAX, taxes > 1 ? buffer_text (&several) : one);
+}
+
 static void put_team (struct page *p, const char *text, const char *id)
 {
     const char *name = team_of (text);
@@ -235,6 +273,8 @@ static void put_team (struct page *p, const char *text, const char *id)
     put_fact (p, AT_PI, team ? team->pi : NULL);
     put_fact (p, AT_COST_CENTER, team ? team->cost_center : NULL);
     report_put_text (p->report, AT_STATEMENT, id);
+    if (first < end)
+        put_taxes (p, first, end);
     put_amounts (p, first, end, NULL,
                  cube_find (p->unpriced, &(posting_t){.team = (char *)name}));
 }
@@ -266,10 +306,7 @@ static report_t *begin (const institution_t *of)
 static void add_states (const struct page *p, bool unpriced)
 {
     if (p->of->provisional)
-        report_note (
-            p->report, NOTE_INFORMATION,
-            "Provisional: the month is not closed, and its figures may "
-            "still change.");
+        report_provisional (p->report, p->of->query, ".");
     if (unpriced)
         report_note (p->report, NOTE_WARNING,
                      "Some of the GPU time has no price, because its pool has "
@@ -339,6 +376,10 @@ static void put_payer (struct page *p, size_t first, size_t end,
     report_put_text (p->report, AT_TEAM, text);
     report_put_text (p->report, AT_PI, team ? team->pi : NULL);
     put_fact (p, AT_COST_CENTER, who.cost_object);
+    if (!who.cost_object)
+        report_put_text (p->report, AT_COST_CENTER,
+                         key_info (KEY_COST_CENTER)->absent);
+    put_taxes (p, first, end);
     if (found)
         report_put_text (p->report, AT_STATEMENT,
                          ids->item[found - teams->item]);
@@ -396,6 +437,16 @@ static void put_site (struct page *p, const summary_month_t *month)
     mpz_clear (rest);
 }
 
+/* What all of them have to pay, before what the site pays. */
+static void put_teams (struct page *p, const posting_t *disputed)
+{
+    report_subtotals (p->report);
+    report_put_text (p->report, AT_TEAM, "All teams");
+    put_amounts (p, 0, cube_count (p->rows), NULL,
+                 cube_count (p->unpriced) > 0);
+    put_disputed (p, disputed);
+}
+
 static void put_all (struct page *p, const summary_month_t *month,
                      const text_list_t *teams, const text_list_t *ids)
 {
@@ -407,13 +458,15 @@ static void put_all (struct page *p, const summary_month_t *month,
         end = cube_same (p->rows, first, 2);
         put_payer (p, first, end, teams, ids);
     }
+    posting_init (&disputed);
+    cube_sum (p->disputed, 0, cube_count (p->disputed), &disputed);
+    if (cost && p->report->row_count > 0)
+        put_teams (p, &disputed);
     if (cost)
         put_site (p, month);
     report_totals (p->report);
     put_amounts (p, 0, count, cost ? month->uncovered : NULL,
                  cube_count (p->unpriced) > 0);
-    posting_init (&disputed);
-    cube_sum (p->disputed, 0, cube_count (p->disputed), &disputed);
     put_disputed (p, &disputed);
     posting_clear (&disputed);
     if (cost)
@@ -471,6 +524,7 @@ report_t *institution_all (const institution_t *of, const bool *disputed,
     bool unpriced;
 
     memcpy (all, columns, sizeof (all));
+    all[AT_COST_CENTER] = center;
     all[AT_DUE] = total;
     begin_rows (&p);
     take_all (&p, disputed);

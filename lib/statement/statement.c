@@ -321,19 +321,12 @@ static char *payable_text (const site_t *paper)
 /* Until when the amount may change, when it is due, and whom to ask. */
 static void note_provisional (page_t *page, const char *to)
 {
-    const report_query_t *query = page->s->query;
     GL_AUTOFREE char *payable = payable_text (page->s->paper);
-    bool over = query->period.end <= report_as_of (query);
-    char day[ZONE_STAMP_SIZE];
+    GL_AUTOFREE char *more
+        = xasprintf ("; the amount is payable %s. Questions and objections: %s",
+                     payable, to);
 
-    report_note (page->report, NOTE_INFORMATION,
-                 "Provisional: the month %s on %s and is not closed. Until it "
-                 "is closed the amount may change; it is payable %s. Questions "
-                 "and objections: %s",
-                 over ? "ended" : "ends",
-                 zone_unit_name (query->site->zone, CALENDAR_DAY,
-                                 query->period.end - 1, day),
-                 payable, to);
+    report_provisional (page->report, page->s->query, more);
 }
 
 /* Until when, how and where to object; how to pay. */

@@ -43,22 +43,26 @@ typedef struct {
     const char *before_month;
     const bill_t *before; /* of the month before; NULL: it has no rows, or
                              this one is closed and it is not */
-    bool goes_on; /* the month is not over: `before` is NULL, as a part is
+    bool goes_on;     /* the month is not over: `before` is NULL, as a part is
                      compared with no full month */
-    const char *id;       /* of the statement */
-    bool provisional;     /* it is not closed: its figures may still change */
+    const char *id;   /* of the statement */
+    bool provisional; /* it is not closed: its figures may still change */
     bool linked; /* a page of a site: links lead to what lines are made of, not
                     commands */
-    const char *state;    /* "closed 2026-11-05, version 1", "not closed" */
-    const site_t *site;   /* the configuration of the month */
-    const site_t *paper;  /* who issues it; of a closed month as it was then */
+    const char *(*user_name) (const char *user, void *arg); /* as the page shows
+                                   it; NULL: as it is */
+    void *arg;
+    const char *state;   /* "closed 2026-11-05, version 1", "not closed" */
+    const site_t *site;  /* the configuration of the month */
+    const site_t *paper; /* who issues it; of a closed month as it was then */
     const char *hash; /* of the closed period: the head of the chain; or NULL */
-    const char *head; /* the latest hash of the chain; NULL: nothing was closed */
+    const char
+        *head; /* the latest hash of the chain; NULL: nothing was closed */
     const bool *disputed;  /* row by row of the bill; NULL: none */
     size_t disputed_count; /* of the team */
     int64_t handover; /* when the review of the closed month ends; 0: open */
     statement_counts_t counts[STATEMENT_COUNTS]; /* of jobs */
-    uint64_t jobs;   /* of the team in the month */
+    uint64_t jobs;                               /* of the team in the month */
     const statement_jobs_t *list; /* each is to be a line; NULL: none */
     const statement_day_t *days;
     size_t day_count;
@@ -67,7 +71,7 @@ typedef struct {
     const statement_idle_t *idle; /* by pool */
     size_t idle_count;
     cube_t *waste; /* of its jobs, with prices, by cause, the largest first */
-    const cube_t *unpriced; /* of it: in pools without a price, by cause */
+    const cube_t *unpriced;   /* of it: in pools without a price, by cause */
     const waste_t *allocated; /* all time of its jobs, and how much of it agents
                                  measured */
 } statement_t;

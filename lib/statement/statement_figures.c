@@ -87,25 +87,70 @@ static void add_change_figure (page_t *page)
     change_clear (&change);
 }
 
+/* Of several users the one with the largest change that goes the way of the amount due; NULL:
+ * none. `ret` is that change. */
+static const char *largest_user (cube_t *users, int sign, mpz_t ret)
+{
+    const char *user = NULL;
+    mpz_t change;
+
+    mpz_init (change);
+    for (size_t i = 0; cube_count (users) > 1 && i < cube_count (users); i++) {
+        const group_t *group = cube_row (users, i);
+        mpz_sub (change, group->charge, group->last);
+        if (!group->key[0] || group->unpriced || group->last_unpriced
+            || mpz_sgn (change) != sign || mpz_cmpabs (change, ret) <= 0)
+            continue;
+        mpz_set (ret, change);
+        user = group->key[0];
+    }
+    mpz_clear (change);
+    return user;
+}
+
+/* " The user with the largest decrease is bob: -2339.48 USD."; "": none. Yours to free. */
+static char *user_text (const page_t *page, int sign)
+{
+    cube_t *users = statement_user_groups (page);
+    const statement_t *s = page->s;
+    const char *user;
+    char *text;
+    mpz_t change;
+
+    mpz_init (change);
+    user = largest_user (users, sign, change);
+    GL_AUTOFREE char *amount
+        = report_signed_text (statement_money (page, change));
+    text = user ? xasprintf (" The user with the largest %s is %s: %s %s.",
+                             sign < 0 ? "decrease" : "increase",
+                             s->user_name ? s->user_name (user, s->arg) : user,
+                             amount, s->query->site->currency)
+                : xstrdup ("");
+    mpz_clear (change);
+    cube_free (users);
+    return text;
+}
+
 void statement_change_note (page_t *page)
 {
     const char *currency = page->s->query->site->currency;
-    GL_AUTOFREE char *text = NULL;
+    GL_AUTOFREE char *text = NULL, *user = NULL;
     struct change change;
 
     if (!read_change (page, &change))
         return;
     mpz_abs (change.difference, change.difference);
     text = statement_money (page, change.difference);
+    user = user_text (page, change.sign);
     if (change.cause)
         report_note (page->report, NOTE_INFORMATION,
                      "The amount due is %s %s %s than for %s. The largest "
-                     "cause is %s: %s %s %s. The table What changed has all "
+                     "cause is %s: %s %s %s.%s The table What changed has all "
                      "causes; By project and By user have last month's "
                      "amounts.",
                      text, currency, change.sign < 0 ? "less" : "more",
                      page->s->before_month, change.cause, change.word,
-                     change.part, currency);
+                     change.part, currency, user);
     else
         report_note (page->report, NOTE_INFORMATION,
                      "The amount due is that of %s.", page->s->before_month);

@@ -81,6 +81,7 @@ static const table_t tables[] = {
      false},
 };
 #define TABLE_CHARGES 0
+#define TABLE_USERS 2
 
 static const field_t group_fields[] = {
     FIELD_WORDS ("kind", group_t, kind, bill_word),
@@ -370,10 +371,11 @@ static bool has_untagged (const table_t *table, cube_t *groups)
 static void begin_table (const page_t *page, const table_t *table,
                          cube_t *groups)
 {
-    GL_AUTOFREE char *help
-        = has_untagged (table, groups)
-              ? xasprintf ("%s %s", table->help, REPORT_HOW_TO_TAG)
-              : xstrdup (table->help);
+    const report_query_t *query = page->s->query;
+    GL_AUTOFREE char *how = report_how_to_tag (query->site, query->period);
+    GL_AUTOFREE char *help = has_untagged (table, groups)
+                                 ? xasprintf ("%s %s", table->help, how)
+                                 : xstrdup (table->help);
 
     report_section (page->report, table->title, help);
 }
@@ -415,4 +417,9 @@ void statement_split_tables (page_t *page)
 cube_t *statement_charge_groups (const page_t *page)
 {
     return groups_of (page, &tables[TABLE_CHARGES]);
+}
+
+cube_t *statement_user_groups (const page_t *page)
+{
+    return groups_of (page, &tables[TABLE_USERS]);
 }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "carbon/carbon_page.h"
 #include "ledger/bill_idle.h"
+#include "ledger/bill_tax.h"
 #include "ledger/correction.h"
 #include "ledger/settlement.h"
 #include "report/heading.h"
@@ -274,24 +275,19 @@ static void put_outage (page_t *page, const posting_t *row)
 /* Of a tax: "25 % of 1256.38". The base is all that is due before taxes. */
 static void put_tax (page_t *page, const posting_t *row)
 {
-    mpq_t percent;
     mpz_t base;
 
+    if (row->kind != BILL_TAX)
+        return;
     mpz_init (base);
     mpz_sub (base, page->sum.charge, statement_due_of (page, BILL_TAX));
-    if (row->kind == BILL_TAX && mpz_sgn (base) != 0) {
-        GL_AUTOFREE char *amount = statement_money (page, base);
-        mpq_init (percent);
-        mpz_ui_pow_ui (mpq_numref (percent), 10,
-                       (unsigned long)page->digits + 2);
-        mpz_set (mpq_denref (percent), base);
-        mpq_canonicalize (percent);
-        mpq_mul (percent, percent, row->exact);
-        GL_AUTOFREE char *rate = exact_shortest (percent);
-        GL_AUTOFREE char *reason = xasprintf ("%s %% of %s", rate, amount);
+    GL_AUTOFREE char *amount = statement_money (page, base);
+    GL_AUTOFREE char *rate
+        = bill_tax_percent (page->s->bill, row, page->digits);
+    GL_AUTOFREE char *reason
+        = rate ? xasprintf ("%s %% of %s", rate, amount) : NULL;
+    if (reason)
         report_put_text (page->report, AT_REASON, reason);
-        mpq_clear (percent);
-    }
     mpz_clear (base);
 }
 

@@ -161,6 +161,8 @@ void statement_group_sum (cube_t *groups, group_t *ret_sum);
 void statement_group_clear (group_t *group);
 /* The lines of the section of charges, with their rows of the bill. */
 cube_t *statement_charge_groups (const page_t *page);
+/* Likewise those of the table by user. */
+cube_t *statement_user_groups (const page_t *page);
 void statement_charge_table (page_t *page);
 void statement_split_tables (page_t *page);
 

@@ -5,6 +5,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "carbon/carbon_page.h"
+#include "ledger/bill_tax.h"
 #include "statement/summary_private.h"
 
 const char summary_usage_keys[] = "pool,team,project,qos";
@@ -244,7 +245,8 @@ static char *since_earlier (const page_t *page, const mpz_t now,
 static void figure_uncovered (page_t *page, const mpz_t costs)
 {
     const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
-    GL_AUTOFREE char *title = summary_payer_title (page->s->paper, month->uncovered);
+    GL_AUTOFREE char *title
+        = summary_payer_title (page->s->paper, month->uncovered);
     const summary_month_t *before = earlier_month (page);
     GL_AUTOFREE char *since
         = before ? since_earlier (page, month->uncovered, before->uncovered)
@@ -281,6 +283,29 @@ static bool is_other (const char *month, const posting_t *row)
     }
 }
 
+/* "less taxes (VAT 25 %)": what is taken off the amounts due. Yours to free. */
+static char *less_text (const bill_t *bill, bill_kind_t kind, int digits)
+{
+    text_list_t names = {.count = 0};
+    BUFFER_AUTO text = BUFFER_INIT;
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+
+    for (size_t i = 0; i < count && kind == BILL_TAX; i++) {
+        GL_AUTOFREE char *name = rows[i].kind == BILL_TAX
+                                     ? bill_tax_name (bill, &rows[i], digits)
+                                     : NULL;
+        if (name)
+            texts_add_new (&names, name);
+    }
+    buffer_printf (&text, "less %s", bill_kind_title (kind));
+    for (size_t i = 0; i < names.count; i++)
+        buffer_printf (&text, "%s%s%s", i == 0 ? " (" : ", ", names.item[i],
+                       i + 1 == names.count ? ")" : "");
+    texts_clear (&names);
+    return buffer_take (&text);
+}
+
 void summary_prove_payers (report_t *report, const site_t *paper,
                            const summary_month_t *month, const bill_t *bill,
                            int digits)
@@ -305,8 +330,7 @@ void summary_prove_payers (report_t *report, const site_t *paper,
     report_proof_money (proof, "due by all teams", month->due, digits);
     mpz_init_set (sum, month->due);
     for (size_t kind = 0; kind < BILL_KIND_COUNT; kind++) {
-        GL_AUTOFREE char *label
-            = xasprintf ("less %s", bill_kind_title ((bill_kind_t)kind));
+        GL_AUTOFREE char *label = less_text (bill, (bill_kind_t)kind, digits);
         if (mpz_sgn (other[kind]) != 0)
             report_proof_money (proof, label, other[kind], digits);
         mpz_add (sum, sum, other[kind]);

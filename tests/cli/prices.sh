@@ -158,7 +158,7 @@ cp kept.yaml site.yaml
 facts used
 charges
 is "120.56 of fabric falls on the 44 of 11,520 hours that caused it" 'a|120.56'
-gl explain 9 --json | jq -r '.. | select (.pool_cost?) |
+gl explain 9 --json | jq -r '[.. | .facts? | select (.pool_cost? or .line_charge?)] | add |
     .pool_cost, .use_cost, .owned_rate, .use_rate, .rate, .line_charge' >got
 is "and explain says how" "120.56
 120.56

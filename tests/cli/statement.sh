@@ -73,10 +73,15 @@ is "$(tr -cd '0-9.\n' <total | head -n 3 | paste -s -d ' ')" "1939.20 15346.11 1
     "and the line of totals has last month's amount and the change"
 
 # The sentence that says why, first of all, and its amount.
+user () # whose change is the largest
+{
+    lab statement language --month 2026-11 --json |
+        jq -r '[.rows[] | select(.section == "users")] | min_by (.change | tonumber) | "\(.name): \(.change) USD"'
+}
 lab statement language --month 2026-11 --json |
     jq -r '[.notes[] | select(.level != "warning").text][0]' >why
-is "$(cat why)" "The amount due is 16758.64 USD less than for 2026-10. The largest cause is fewer hours: volume -7967.31 USD. The table What changed has all causes; By project and By user have last month's amounts." \
-    "the first sentence says why the amount changed"
+is "$(cat why)" "The amount due is 16758.64 USD less than for 2026-10. The largest cause is fewer hours: volume -7967.31 USD. The user with the largest decrease is $(user). The table What changed has all causes; By project and By user have last month's amounts." \
+    "the first sentence says why the amount changed, and whose did most"
 lab statement language --month 2026-11 --json | jq -r '[.rows[] | select(.section == "changes") | .charge | tonumber]
     | min' >least
 is "$(cat least)" -7967.31 "which is the largest part of the change"
@@ -204,7 +209,7 @@ result $? "and so does the change"
 
 # --- until when an open month may change
 lab statement language --month 2026-11 --json | jq -r '.notes[].text' >notes
-is "$(grep -c '^Provisional: the month ends on 2026-11-30 and is not closed. Until it is closed the amount may change; it is payable 7 days after it is closed. Questions and objections: GPU chargeback$' notes)" \
+is "$(grep -c '^Provisional: the month ends on 2026-11-30 and is not closed. Until it is closed, amounts may change; the amount is payable 7 days after it is closed. Questions and objections: GPU chargeback$' notes)" \
     1 "an open month says when it ends, until when it may change, and whom to ask: $(grep Provisional notes)"
 
 # --- whom to ask, and how to pay: of a closed month as it was then

@@ -57,6 +57,7 @@ SAYS = {
     "Share of due %": ["amount due"],
     "Slice": ["MIG slice"],
     "Still waiting": ["wait"],
+    "Tax rate": ["taxes"],
     "Total": ["amount due", "taxes"],
     "Unit price": ["unit"],
     "Waited for": ["wait"],

@@ -112,6 +112,30 @@ TEST_CASE (group__rows_of_one_key__have_a_subtotal)
     report_free (report);
 }
 
+TEST_CASE (subtotals__of_the_rows_before__go_with_them_to_another_report)
+{
+    static const char *const rows[] = {"a=1.10", "b=2.00", "c=4.00", NULL};
+    report_t *of = make (rows), *report = report_new ("other", "Other");
+    size_t first;
+
+    assert_null (report_subtotal (of, 2));
+    report_subtotals (of);
+    report_put_text (of, 1, "7.10");
+    assert_string_equal (report_subtotal (of, 2)[1], "7.10");
+    assert_null (report_subtotal (of, 1));
+    report_column (report, "first", "First", COLUMN_TEXT, true);
+    first = report_take_columns (report, of);
+    report_section (report, "One", "");
+    report_row (report);
+    report_section (report, "Two", "");
+    report_take_rows (report, of, first);
+    assert_int_equal (report->row_count, 4);
+    assert_string_equal (report_subtotal (report, 3)[first + 1], "7.10");
+    assert_null (report_subtotal (report, 2));
+    report_free (of);
+    report_free (report);
+}
+
 TEST_CASE (limit_rows__as_many_as_there_are__says_nothing)
 {
     static const char *const rows[] = {"a=1", "b=2", NULL};
