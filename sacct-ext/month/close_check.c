@@ -13,6 +13,7 @@
 #include "facts/unowned.h"
 #include "facts/unseen.h"
 #include "ledger/cube.h"
+#include "ledger/settlement.h"
 #include "month/balance_due.h"
 #include "month/close.h"
 #include "month/statements.h"
@@ -89,8 +90,9 @@ static void check_over (struct checking *c)
         char stamp[ZONE_STAMP_SIZE];
         zone_stamp (c->site->zone, cluster->as_of, stamp);
         found (c->checks, over ? CHECK_OK : CHECK_LOOK, "over",
-               xasprintf ("%s: facts up to %s%s", cluster->name, stamp,
-                          over ? "" : ", before the month ends"));
+               xasprintf ("%s: facts up to %s, %s", cluster->name, stamp,
+                          over ? "after the month's end"
+                               : "before the month ends"));
     }
     if (c->cluster_count == 0)
         found (c->checks, CHECK_NEVER, "over",
@@ -235,11 +237,14 @@ static int check_open (struct checking *c, gl_error_t *error)
                       "of the month is included",
                       c->open - c->runaways));
     found (c->checks, c->runaways ? CHECK_LOOK : CHECK_OK, "runaways",
-           xasprintf ("%" PRIu64 " jobs without an end that can no longer be "
-                      "running; %" PRId64 " hours of them are not "
-                      "counted (sacctmgr show "
-                      "runaway)",
-                      c->runaways, c->quarantined / 3600));
+           c->runaways
+               ? xasprintf ("%" PRIu64
+                            " jobs without an end that can no longer "
+                            "be running; %" PRId64 " hours of them are not "
+                            "counted (sacctmgr show runaway)",
+                            c->runaways, c->quarantined / 3600)
+               : xstrdup ("every job that can no longer be running has its "
+                          "end"));
     return 0;
 }
 
@@ -368,6 +373,11 @@ static void check_tags (struct checking *c, const bill_t *bill)
            "untagged",
            xasprintf ("%s %% of GPU time has no project%s", percent,
                       mpq_sgn (part) ? teams : ""));
+    if (settlement_by_project (c->site, c->period))
+        c->checks->item[c->checks->count - 1].remedy
+            = "Their users run 'gpuledger tag JOBID PROJECT' before the month "
+              "is closed. What teams owe may change, by the rules of "
+              "settlement for projects.";
     mpq_clears (part, whole, NULL);
 }
 
@@ -426,7 +436,10 @@ static void check_costs (struct checking *c, const bill_t *bill)
            without  ? xasprintf ("no cost in the cost book for: %s",
                                  buffer_text (&names))
            : !count ? xstrdup ("no pool is configured: nothing has a cost")
-                    : xasprintf ("each of %zu pools has its costs", count));
+           : count == 1
+               ? xstrdup ("the pool has its costs of the month")
+               : xasprintf ("each of %zu pools has its costs of the month",
+                            count));
 }
 
 /* What an award paid for is not to be paid again without a decision. */
@@ -447,15 +460,16 @@ static void check_book (struct checking *c, const bill_t *bill)
         = exact_units_text (excluded, c->site->currency_digits);
     if (mpz_sgn (excluded) != 0)
         found (c->checks, unstated ? CHECK_LOOK : CHECK_OK, "book",
-               xasprintf ("%s %s of the cost is not recoverable, because "
-                          "others paid for it, and is %s%s",
+               xasprintf ("others, such as an award, have paid for %s %s of "
+                          "the cost of the pools (it is not recoverable): %s",
                           amount, c->site->currency,
-                          c->site->policy.book == BOOK_RECOVERABLE
-                              ? "in no charge"
-                              : "in charges at full cost",
-                          unstated ? ": policy.book does not say whether it "
-                                     "should be"
-                                   : " (policy.book)"));
+                          unstated ? "charges at full cost include it, and "
+                                     "policy.book does not say whether they "
+                                     "should"
+                          : c->site->policy.book == BOOK_RECOVERABLE
+                              ? "no charge includes it, as policy.book says"
+                              : "charges at full cost include it, as "
+                                "policy.book says"));
     mpz_clear (excluded);
 }
 
@@ -474,7 +488,8 @@ static void check_rates (struct checking *c)
                    rate_gap_text (c->site, &gaps[i]));
     if (c->checks->count == before)
         found (c->checks, CHECK_OK, "rates",
-               xstrdup ("every published rate that ended has a successor"));
+               xstrdup ("every published rate that ended has a successor: no "
+                        "time is without its rate"));
     free (gaps);
 }
 
@@ -651,12 +666,12 @@ static void judge_coverage (struct checking *c, const char *percent)
            : enough ? CHECK_OK
                     : CHECK_LOOK,
            "coverage",
-           percent
-               ? xasprintf ("nodes recorded %s %% of GPU time%s", percent,
-                            unasked ? "; close.coverage sets no minimum, and "
-                                      "charges do not depend on it"
-                                    : "")
-               : xstrdup ("there is no GPU time"));
+           percent ? xasprintf (
+               "the agents of nodes recorded %s %% of GPU time%s", percent,
+               unasked ? ": no minimum is set (close.coverage), "
+                         "and charges do not depend on it"
+                       : "")
+                   : xstrdup ("there is no GPU time"));
     mpq_clears (is, least, NULL);
 }
 
@@ -740,7 +755,7 @@ static void judge_pools (struct checking *c, const usage_cell_t *whole)
                    unsized, c->month));
     if (!without && !unknown)
         found (c->checks, CHECK_OK, "pools",
-               xstrdup ("every allocated device is in a pool"));
+               xstrdup ("every device that jobs had is in a pool"));
 }
 
 static int check_coverage (struct checking *c, gl_error_t *error)
@@ -790,8 +805,8 @@ static int check_names (struct checking *c, gl_error_t *error)
         return -1;
     if (count > 0 && c->checks->count == before)
         found (c->checks, CHECK_OK, "names",
-               xstrdup ("jobs have every QOS, partition and reservation that "
-                        "prices and rules name"));
+               xstrdup ("every QOS, partition and reservation that prices and "
+                        "rules name is one that jobs had"));
     return 0;
 }
 
@@ -904,8 +919,9 @@ static const struct {
     {"pools", "An administrator adds the devices to a pool. Amounts due "
               "change."},
     {"shards", "An administrator mends shards_per_gpu. Amounts due change."},
-    {"untagged", "The owners name the projects of these jobs: 'gpuledger tag "
-                 "JOB PROJECT'. No amount due changes."},
+    {"untagged", "Their users run 'gpuledger tag JOBID PROJECT' before the "
+                 "month is closed. What teams owe changes by rounding at "
+                 "most."},
     {"capacity", "An administrator runs 'gpuledger sync'."},
     {"book", "Whoever answers for the rates decides; an administrator sets "
              "policy.book. With recoverable, amounts due fall."},
@@ -920,7 +936,7 @@ static const struct {
 
 static const char *remedy_of (const check_t *check)
 {
-    if (check->remedy)
+    if (check->remedy && check->state != CHECK_OK)
         return check->remedy;
     for (size_t i = 0; i < GL_ARRAY_SIZE (remedies); i++)
         if (check->state != CHECK_OK

@@ -243,6 +243,37 @@ void periods_free (periods_t *p)
 
 /* --- which months ------------------------------------------------------ */
 
+/* "; CHECK: WHAT" of each finding of that state. */
+static void add_findings (const char *body, const char *state, buffer_t *out)
+{
+    for (const char *line = body; line && *line;) {
+        const char *end = strchr (line, '\n');
+        size_t length = strcspn (line, "=\n"), prefix = strlen (state);
+        if (!strncmp (line, state, prefix)) {
+            GL_AUTOFREE char *name = xstrndup (line, length);
+            GL_AUTOFREE char *what = body_get (body, name);
+            buffer_printf (out, "%s%s: %s", out->length ? "; " : "",
+                           name + prefix, what ? what : "");
+        }
+        line = end ? end + 1 : NULL;
+    }
+}
+
+char *closing_reason_text (const closing_t *closing)
+{
+    GL_AUTOFREE char *reason = body_get (closing->body, "accept");
+    BUFFER_AUTO findings = BUFFER_INIT;
+    const char *stop;
+
+    if (!reason)
+        return NULL;
+    stop = *reason && strchr (".!?", reason[strlen (reason) - 1]) ? "" : ".";
+    add_findings (closing->body, "look.", &findings);
+    return findings.length ? xasprintf ("Reason: %s%s Findings: %s.", reason,
+                                        stop, buffer_text (&findings))
+                           : xasprintf ("Reason: %s%s", reason, stop);
+}
+
 const closing_t *periods_closing (const periods_t *p, const char *month)
 {
     for (size_t i = p->closing_count; i-- > 0;)

@@ -75,6 +75,10 @@ int periods_read (store_t *store, periods_t **ret_periods, gl_error_t *error);
 /* Accepts NULL. */
 void periods_free (periods_t *periods);
 
+/* Of a month that was closed in spite of findings: "Reason: REASON. Findings: CHECK: WHAT; ..."; NULL: there
+ * was none. Yours to free. */
+char *closing_reason_text (const closing_t *closing);
+
 /* The closing that holds; NULL: the month is not closed. */
 const closing_t *periods_closing (const periods_t *periods, const char *month);
 /* How often it was closed. */

@@ -26,6 +26,8 @@ struct statements {
     report_query_t query; /* the month; of one team filtered by it */
     bool one;             /* team alone: it is read for it */
     bool linked;
+    const char *(*user_name) (const char *user, void *arg);
+    void *arg;
     month_t *now, *before;
     const site_t *site; /* the configuration of the month */
     char *state;
@@ -488,9 +490,13 @@ void statements_series_clear (statements_series_t *series)
     *series = (statements_series_t){.month = NULL};
 }
 
-void statements_link (statements_t *s)
+void statements_link (statements_t *s,
+                      const char *(*user_name) (const char *user, void *arg),
+                      void *arg)
 {
     s->linked = true;
+    s->user_name = user_name;
+    s->arg = arg;
 }
 
 month_t *statements_month (statements_t *s)
@@ -632,6 +638,8 @@ static void fill (const statements_t *s, statement_t *page)
     /* the pages of a closed month stay as they are when others are closed */
     page->head = *s->head && !s->linked ? s->head : NULL;
     page->linked = s->linked;
+    page->user_name = s->user_name;
+    page->arg = s->arg;
     page->disputed = s->now->disputed;
     page->disputed_count = disputed_of (s->now, page->team);
     page->handover = s->now->handover;

@@ -50,8 +50,11 @@ void statements_keep_month (statements_t *statements,
                             statements_series_t *series);
 
 /* The statements that follow are pages of a site: with links in place of commands, and without
- * the latest hash of the chain, which other closings change. */
-void statements_link (statements_t *statements);
+ * the latest hash of the chain, which other closings change. `user_name`: what sentences call a
+ * user. */
+void statements_link (statements_t *statements,
+                      const char *(*user_name) (const char *user, void *arg),
+                      void *arg);
 
 /* It, and the month before it. Borrowed. */
 month_t *statements_month (statements_t *statements);

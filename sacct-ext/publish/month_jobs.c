@@ -158,11 +158,14 @@ static const struct {
 
 /* "5942.64 USD; user cy, project corpus, 1650.7 GPU hours, COMPLETED", and of the others what
  * would have prevented it. A job with slices of two profiles is in the list with each. */
-static int add_top (top_list_t *top, const page_site_t *pages,
-                    const site_t *site, const job_share_t *share,
-                    const char *remedy, gl_error_t *error)
+static int add_top (top_list_t *top, const month_jobs_t *jobs,
+                    const page_site_t *pages, const site_t *site,
+                    const job_share_t *share, const char *remedy,
+                    gl_error_t *error)
 {
     const statement_job_t *job = share->job;
+    const waste_info_t *bad = bad_end (job);
+    const char *team = text_or_none (job->group->text[JOB_TEAM], KEY_TEAM);
     const char *profile = job->group->text[JOB_PROFILE];
     const char *user = page_user (
         pages, text_or_none (job->group->text[JOB_USER], KEY_USER), error);
@@ -172,6 +175,8 @@ static int add_top (top_list_t *top, const page_site_t *pages,
 
     if (!user)
         return -1;
+    top->bad[top->count] = bad ? bad->title : NULL;
+    top->team[top->count] = is_explained (jobs, job) ? xstrdup (team) : NULL;
     top->item[top->count][0] = xasprintf ("%s/%llu", job->group->cluster,
                                           (unsigned long long)job->id_job);
     top->item[top->count++][1] = xasprintf (
@@ -202,7 +207,8 @@ static int choose_top (month_jobs_t *jobs, const page_site_t *pages,
         if (jobs->untagged.count < TOP_JOBS
             && !largest[i]->job->group->text[JOB_PROJECT]
             && mpz_sgn (largest[i]->units) > 0
-            && add_top (&jobs->untagged, pages, site, largest[i], NULL, error)
+            && add_top (&jobs->untagged, jobs, pages, site, largest[i], NULL,
+                        error)
                    < 0)
             return -1;
         for (size_t k = 0; k < TOP_LISTS; k++) {
@@ -210,7 +216,7 @@ static int choose_top (month_jobs_t *jobs, const page_site_t *pages,
                 = k == TOP_BAD ? bad_end (largest[i]->job) : NULL;
             if (top->list[k].count < TOP_JOBS && mpz_sgn (largest[i]->units) > 0
                 && tops[k].fits (largest[i]->job)
-                && add_top (&top->list[k], pages, site, largest[i],
+                && add_top (&top->list[k], jobs, pages, site, largest[i],
                             bad ? bad->remedy : NULL, error)
                        < 0)
                 return -1;
@@ -231,14 +237,55 @@ void top_list_put (const top_list_t *jobs, const char *title, report_t *report)
     list->words = LIST_JOBS;
 }
 
-void month_jobs_list (const month_jobs_t *jobs, const char *team,
-                      report_t *report)
+void top_list_know (const top_list_t *jobs, page_site_t *pages,
+                    const char *month)
+{
+    for (size_t i = 0; i < jobs->count; i++) {
+        GL_AUTOFREE char *path = jobs->team[i]
+                                     ? page_path_part (jobs->team[i], month,
+                                                       "job", jobs->item[i][0])
+                                     : NULL;
+        if (path)
+            page_know_job (pages, jobs->item[i][0], path);
+    }
+}
+
+/* Of the list that was put last on the statement. */
+static void know_causes (const top_list_t *jobs, page_site_t *pages,
+                         const char *month, const char *team,
+                         const report_t *report)
+{
+    GL_AUTOFREE char *statement = page_path_team (team, month);
+    GL_AUTOFREE char *to
+        = xasprintf ("%s.html#l%zu", statement, report->list_count - 1);
+
+    for (size_t i = 0; i < jobs->count; i++) {
+        GL_AUTOFREE char *path
+            = jobs->bad[i] ? page_path_part (team, month, "waste", jobs->bad[i])
+                           : NULL;
+        if (path)
+            page_know (pages, path, to);
+    }
+}
+
+void month_jobs_list (const month_jobs_t *jobs, page_site_t *pages,
+                      const char *month, const char *team, report_t *report)
 {
     const struct top_jobs *top
         = GL_FIND (jobs->top, jobs->top_count, it, text_same (it->team, team));
+    GL_AUTOFREE char *help
+        = xasprintf ("Of a job that ran in other months, too, only the part in "
+                     "%s is charged here. " JOBS_WITH_PAGES,
+                     month);
 
-    for (size_t k = 0; top && k < TOP_LISTS; k++)
+    for (size_t k = 0; top && k < TOP_LISTS; k++) {
         top_list_put (&top->list[k], tops[k].title, report);
+        if (k == TOP_LARGEST && top->list[k].count > 0)
+            report_list_help (&report->list[report->list_count - 1], help);
+        else
+            know_causes (&top->list[k], pages, month,
+                         text_or_none (team, KEY_TEAM), report);
+    }
 }
 
 /* --- both --------------------------------------------------------------------------- */
@@ -256,6 +303,7 @@ void top_list_clear (top_list_t *jobs)
     for (size_t i = 0; i < jobs->count; i++) {
         free (jobs->item[i][0]);
         free (jobs->item[i][1]);
+        free (jobs->team[i]);
     }
     jobs->count = 0;
 }

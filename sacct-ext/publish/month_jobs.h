@@ -21,6 +21,9 @@ typedef struct {
 /* Jobs, CLUSTER/JOBID, and what each is in words. Begins as zeros; top_list_clear() frees it. */
 typedef struct {
     char *(item[TOP_JOBS])[2];
+    const char *bad[TOP_JOBS]; /* how it ended, as a cause of waste; NULL: not
+                                  badly */
+    char *team[TOP_JOBS]; /* in whose folder its page is; NULL: it has none */
     size_t count;
 } top_list_t;
 
@@ -39,12 +42,16 @@ typedef struct {
 int month_jobs_choose (month_jobs_t *jobs, const page_site_t *pages,
                        const site_t *site, job_shares_t *shares,
                        gl_error_t *error);
-/* Adds the lists of the team (NULL: of none) to its statement: the largest jobs, those that ended
- * badly, and those that were cancelled or whose nodes failed. */
-void month_jobs_list (const month_jobs_t *jobs, const char *team,
-                      report_t *report);
+/* Adds the lists of the team (NULL: of none) to its statement of the month: the largest jobs, those
+ * that ended badly, and those that were cancelled or whose nodes failed. Causes of waste lead to the
+ * list that has a job of theirs, until page_forget(). */
+void month_jobs_list (const month_jobs_t *jobs, page_site_t *pages,
+                      const char *month, const char *team, report_t *report);
 /* Adds a list, if there are any jobs; behind the tables. */
 void top_list_put (const top_list_t *jobs, const char *title, report_t *report);
+/* Its jobs lead to their pages of the month, until page_forget(). */
+void top_list_know (const top_list_t *jobs, page_site_t *pages,
+                    const char *month);
 void top_list_clear (top_list_t *jobs);
 void month_jobs_clear (month_jobs_t *jobs);
 

@@ -497,7 +497,8 @@ static int write_statement (struct writing *w, const char *team,
                             error)
                < 0)
         return -1;
-    month_jobs_list (&w->shown, none ? NULL : team, report);
+    month_jobs_list (&w->shown, w->of->site, w->of->month, none ? NULL : team,
+                     report);
     return write_page (w, &page, report, error);
 }
 
@@ -537,7 +538,7 @@ static void above_done (struct above *above)
     free (above->statement);
 }
 
-/* know_parts() has asked for all of them. */
+/* Where it fails, page_write() does. */
 static const char *shown_user (const char *text, void *arg)
 {
     const struct writing *w = arg;
@@ -580,15 +581,17 @@ static int write_parts (struct writing *w, size_t part,
     return rc;
 }
 
-/* Where the configuration lies is nothing for readers: its name is. */
+/* Where the configuration lies is nothing for readers. */
 static void hide_paths (const struct writing *w, explain_t *explain)
 {
     const text_list_t *files = &w->of->query->site->files;
 
     for (size_t i = 0; i < files->count; i++) {
         const char *slash = strrchr (files->item[i], '/');
-        if (slash)
-            explain_replace (explain, files->item[i], slash + 1);
+        const char *name = slash ? slash + 1 : files->item[i];
+        GL_AUTOFREE char *more = xasprintf ("configuration (%s)", name);
+        explain_replace (explain, files->item[i],
+                         files->count == 1 ? "configuration" : more);
     }
 }
 
@@ -703,7 +706,7 @@ int month_pages_write (const month_pages_t *of, gl_error_t *error)
                                    of->series, &w.statements, error);
 
     if (rc == 0) {
-        statements_link (w.statements);
+        statements_link (w.statements, shown_user, &w);
         w.month = statements_month (w.statements);
         w.state = month_state_text (w.month, of->query->site->zone);
         rc = write_lists (&w, error) < 0 || of->owner (of->arg, NULL, error) < 0

@@ -335,7 +335,9 @@ static char *to_named (const struct place *place, const report_t *report,
     if (section && !strcmp (section, "projects"))
         return to_part (place, report, row, "project", text);
     if (section && place->page->team)
-        return NULL;
+        return !strcmp (section, "waste") || !strcmp (section, "not_counted")
+                   ? to_part (place, report, row, "waste", text)
+                   : NULL;
     if (section && !strcmp (section, "decision") && place->page->decisions)
         return xstrdup (place->page->decisions);
     if (section && place->page->month && is_waste (section, team))

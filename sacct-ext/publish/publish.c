@@ -811,6 +811,7 @@ static int write_closing (struct publishing *p)
     checks_t checks;
     report_t *report;
     gl_error_t error;
+    int rc;
 
     if (!*month)
         return CLI_OK;
@@ -833,7 +834,10 @@ static int write_closing (struct publishing *p)
                       "The largest jobs without a project, to be tagged",
                       report);
     checks_clear (&checks);
-    return write_page (p, &page, report);
+    top_list_know (&p->untagged, &p->pages, month);
+    rc = write_page (p, &page, report);
+    page_forget (&p->pages);
+    return rc;
 }
 
 static int write_file (struct publishing *p, const char *path, const char *text)
@@ -892,6 +896,28 @@ static int add_verdicts (struct publishing *p, report_t *index)
     return rc;
 }
 
+/* NULL: none is closed. */
+static const struct known_month *last_closed (const struct publishing *p)
+{
+    for (size_t i = p->month_count; i-- > 0;)
+        if (*p->month[i].hash)
+            return &p->month[i];
+    return NULL;
+}
+
+/* The link to the amounts of a month. */
+struct amounts {
+    char *title, *path;
+};
+
+/* Yours to free; `month` NULL: it has none. */
+static struct amounts amounts_of (const char *month)
+{
+    return month ? (struct amounts){xasprintf ("Amounts to post, %s", month),
+                                    page_path_amounts (month)}
+                 : (struct amounts){NULL, NULL};
+}
+
 static int write_index (struct publishing *p)
 {
     const struct known_month *last = last_decided (p);
@@ -899,7 +925,11 @@ static int write_index (struct publishing *p)
         = last ? page_path_decisions (last->name) : NULL;
     GL_AUTOFREE char *waste = last ? page_path_waste (last->name) : NULL;
     GL_AUTOFREE char *month = last ? page_path_month (last->name) : NULL;
-    render_link_t near[8];
+    const struct known_month *closed = last_closed (p);
+    struct amounts amounts[]
+        = {amounts_of (has_pages (p, p->closable) ? p->closable : NULL),
+           amounts_of (closed ? closed->name : NULL)};
+    render_link_t near[10];
     page_t page = {.path = "index", .title = "GPU chargeback", .near = near};
     report_t *report;
     gl_error_t error;
@@ -911,6 +941,10 @@ static int write_index (struct publishing *p)
         near[page.near_count++] = (render_link_t){last->name, month};
     if (*p->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
+    for (size_t i = 0; i < GL_ARRAY_SIZE (amounts); i++)
+        if (amounts[i].path)
+            near[page.near_count++]
+                = (render_link_t){amounts[i].title, amounts[i].path};
     if (last) {
         near[page.near_count++] = (render_link_t){"Waste", waste};
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
@@ -923,18 +957,44 @@ static int write_index (struct publishing *p)
     if (rc == CLI_OK && page_write (&p->pages, &page, report, &error) < 0)
         rc = fail (p, &error);
     report_free (report);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (amounts); i++) {
+        free (amounts[i].title);
+        free (amounts[i].path);
+    }
     return rc;
+}
+
+/* Why months were closed that had findings. */
+static void add_reasons (const struct publishing *p, report_t *report)
+{
+    const periods_t *periods = p->periods;
+    report_list_t *list = NULL;
+
+    for (size_t i = periods->closing_count; i-- > 0;) {
+        const closing_t *closing = &periods->closings[i];
+        GL_AUTOFREE char *text
+            = closing->reopened ? NULL : closing_reason_text (closing);
+        if (!text)
+            continue;
+        if (!list) {
+            list = report_list (report, "Closed in spite of findings");
+            list->place = LIST_ANSWER;
+            list->words = LIST_MONTHS;
+        }
+        report_list_item (list, closing->month, text);
+    }
 }
 
 static int write_verify (struct publishing *p)
 {
     const chain_head_t *head = &p->periods->head;
     char hash[MONTH_HASH_SIZE];
+    report_t *report;
 
     hash_text (head->hash, hash);
-    return write_made (
-        p, "verify", "Closed months", NULL,
-        pages_verify (p->pages.pages, head->number ? hash : NULL));
+    report = pages_verify (p->pages.pages, head->number ? hash : NULL);
+    add_reasons (p, report);
+    return write_made (p, "verify", "Closed months", NULL, report);
 }
 
 /* The index last: it leads to all others. */

@@ -64,7 +64,8 @@ for account, amount, team, center, kind in postings:
         cost += amount
 rows = list(csv.DictReader(open(f"{site}/month/{month}-amounts.csv")))
 money = lambda text: Decimal(text or 0)
-teams = {(r["team"], r["cost_center"]): r for r in rows if r["section"] == "team"}
+assert all(r["cost_center"] for r in rows if r["section"] == "team"), rows
+teams = {(r["team"], r["cost_center"].replace("(none)", "")): r for r in rows if r["section"] == "team"}
 site_rows = [r for r in rows if r["section"] == "site"]
 assert len(teams) + len(site_rows) == len(rows) and rows[len(teams):] == site_rows, rows
 assert set(teams) == set(total), (set(teams), set(total))
@@ -73,7 +74,9 @@ for who, r in teams.items():
     assert money(r["net"]) + money(r["taxes"]) == money(r["total"]), r
     parts = sum(money(r[k]) for k in ("charges", "credits", "settlement", "services", "corrections"))
     assert parts == money(r["net"]), (r, parts)
-assert all(r["net"] == r["total"] for r in site_rows), site_rows
+assert all(r["net"] == r["total"] and not r["cost_center"] for r in site_rows), site_rows
+vat = lambda r: (money(r["net"]) * Decimal("0.25")).quantize(Decimal("0.01"))
+assert all((r["tax"], money(r["taxes"])) == ("VAT 25 %" if money(r["net"]) else "VAT", vat(r)) if r["team"] == "spin-off" else not r["tax"] for r in rows), rows
 assert [money(r["net"]) for r in site_rows] == [paid[k] for k in ("unrecovered", "liabilities", "income") if paid[k]], (site_rows, paid)
 # what is left of the net amounts is of no pool of the month: services and credits of other months
 net = sum(money(r["net"]) for r in rows)
@@ -97,6 +100,29 @@ print(*(r["team"] + " " + r["net"] for r in csv.DictReader(open("site/month/2026
     "what is owed to a team is no cost of the site"
 is "$(same site 2026-09 2>&1)" "6 33074.65" "a closed month"
 
+cat >subtotal.py <<'END'
+import html, re, sys
+from decimal import Decimal
+for path in sys.argv[1:]:
+    page = open(path).read()
+    cells = lambda row: [html.unescape(re.sub(r"<[^>]*>", "", c)) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+    table = [cells(r) for t in re.findall(r"<table.*?</table>", page, re.S) if "All teams" in t for r in re.findall(r"<tr.*?</tr>", t)]
+    at = next(i for i, r in enumerate(table) if r[0] == "All teams")
+    number = lambda t: Decimal(re.sub(r"[^\d.-]", "", t.replace("\u2212", "-")) or 0)
+    for i, title in enumerate(table[0]):
+        if title in ("Charges", "Credits", "Net", "Taxes", "Total"):
+            assert number(table[at][i]) == sum(number(r[i]) for r in table[1:at]), (path, title, table)
+            below = sum(number(r[i]) for r in table[at + 1:-1])
+            assert number(table[-1][i]) == number(table[at][i]) + below, (path, title, table)
+    assert at > 3 and number(table[at][-1]) > 0, table
+END
+python3 subtotal.py site/month/2026-10-amounts.html site/month/2026-09-amounts.html site/closing.html 2>err &&
+    grep -q 'less taxes (VAT 25 %)' site/month/2026-10-amounts.html
+result $? "teams have a subtotal, before what the site pays"
+is "$(grep -o 'href="month/[0-9-]*-amounts.html">[^<]*' site/index.html | sed 's/\xe2\x80\xaf\|\xc2\xa0/ /g' | tr '\n' ' ')" \
+    'href="month/2026-10-amounts.html">Amounts to post, October 2026 href="month/2026-09-amounts.html">Amounts to post, September 2026 ' \
+    "the first page leads to the amounts of the month to close and of the one that is closed"
+
 # --- the page of closing
 is "$(python3 -c 'import csv
 a = [{k: v for k, v in r.items() if k not in ("state", "check", "figure", "remedy")} for r in csv.DictReader(open("site/closing.csv")) if r["section"]]
@@ -107,7 +133,7 @@ result $? "which leads to their page and CSV, and so does that of the month"
 
 # --- what its checks say
 without=$(python3 -c 'import csv
-print(*(r["team"] + " " + r["total"] for r in csv.DictReader(open("site/month/2026-10-amounts.csv")) if r["section"] == "team" and not r["cost_center"]), sep=", ")')
+print(*(r["team"] + " " + r["total"] for r in csv.DictReader(open("site/month/2026-10-amounts.csv")) if r["section"] == "team" and r["cost_center"] == "(none)"), sep=", ")')
 is "$(month close --month 2026-10 --check | grep ' centers ')" "warning  centers    1 team is charged without a cost center, USD: $without" \
     "a team that is charged without a cost center is named, and one with cost objects is not"
 sed 's/, cost_center: CC-[0-9]*//' month.yaml >none.yaml
@@ -136,19 +162,34 @@ for r in csv.DictReader(open("focus.csv")):
     if r["ChargeCategory"] == "Usage" and r["x_SlurmJobId"] and "project" not in json.loads(r["Tags"]):
         jobs[r["x_SlurmJobId"].lstrip("j"), r["x_SlurmUser"]] += Decimal(r["BilledCost"])
 want = sorted(((round(v, 2), *k) for k, v in jobs.items()), reverse=True)[:5]
-page = open("site/closing.html").read().split("The largest jobs without a project, to be tagged")[1].split("<h2>")[0]
+page = open("site/closing.html").read().split("The largest jobs without a project, to be tagged")[1].split("<h2")[0]
 text = html.unescape(re.sub(r"<[^>]*>", " ", page))
 got = [(Decimal(a.replace("\u202f", "")), j, u) for j, a, u in re.findall(r"lab/(\d+)\s+([\d.\u202f]+) USD; user (\w+)", text)]
 assert len(got) > 1 and [g[1:] for g in got] == [w[1:] for w in want], (got, want)
 assert all(abs(g[0] - w[0]) <= Decimal("0.01") for g, w in zip(got, want)), (got, want)  # cents are shared
 END
-python3 untagged.py 2>err
+python3 untagged.py 2>err && python3 -c 'import os, re
+page = open("site/closing.html").read().split("jobs without a project, to be tagged")[1].split("<h2")[0]
+links = re.findall(r"<dt><a href=\"([^\"]*)\">lab/4711</a>", page)
+assert len(links) == 1 and os.path.exists("site/" + links[0]), (links, page)'
 result $? "the largest jobs without a project are listed, with user and charge as FOCUS has them"
 ! grep -q 'jobs without a project, to be tagged' lenient/closing.html
 result $? "where they are no finding, they are not listed"
 grep -q 'amount to be paid for the pool, with credits and corrections, before taxes' site/pool/h100.html &&
     ! grep -q 'corrections and taxes' site/pool/h100.html && grep -q 'corrections and taxes' site/index.html
 result $? "the amount due of a pool is said to be before taxes"
+
+# --- who may tag, and what it changes
+month statement vision --month 2026-10 --html >statement.html
+grep -q 'until a month in which it ran is closed, and an administrator at any time. Its charge moves to the project: what the team pays changes by rounding at most' statement.html
+result $? "a statement says who may give jobs a project until when, and that the amount stays"
+sed 's/^settlement:/&\n  - {name: alpha, rule: waiver, projects: [alpha], share: 10%}/' month.yaml >alpha.yaml
+alpha () { "$program" --quiet --config alpha.yaml --store sqlite:month.db "$@"; }
+alpha statement vision --month 2026-10 --html >statement.html && alpha publish alpha
+grep -q 'what the team pays may change, by the rules of settlement for projects' statement.html &&
+    grep -q 'What teams owe may change, by the rules of settlement for projects' alpha/closing.html &&
+    grep -q 'What teams owe changes by rounding at most' site/closing.html
+result $? "but for rules of settlement for projects"
 
 # --- in dispute
 month close --month 2026-10 --accept test >out
@@ -158,6 +199,15 @@ month dispute raise "2026-10/$row" 'not ours' >out
 result $? "a row is in dispute"
 month publish site
 is "$(same site 2026-10 2>&1)" "7 33762.30" "a closed month with a dispute"
+python3 -c 'import html, re
+page = open("site/verify.html").read().split("Closed in spite of findings</h2>")[1].split("</section>")[0]
+said = re.findall(r"<a href=\"month/([\d-]+).html\">.*?</dt><dd>(.*?)</dd>", page, re.S)
+assert [m for m, _ in said] == ["2026-10", "2026-09"], said
+for _, text in said:
+    text = html.unescape(re.sub("<[^>]*>", "", text))
+    assert text.startswith("Reason: test. Findings: ") and "; capacity: " in text, text
+assert "untagged: " in said[0][1] and "untagged: " not in said[1][1], said' 2>err
+result $? "the page of closed months has the reason and the findings of each"
 grep -q '>Disputed<' site/month/2026-10-amounts.html && ! grep -q '>Disputed<' site/month/2026-09-amounts.html
 result $? "what is in dispute is shown where there is some"
 echo "1..$tests"
