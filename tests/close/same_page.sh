@@ -89,7 +89,7 @@ page ()
 rate ()
 {
     gl "$url" explain 2 && grep -E 'rate|devices|team|weight' "$work/out" |
-        sed 's/rate, .*:[0-9]*$/rate/' >"$1/explained"
+        sed '/how to tag it/d; s/rate (.*, line [0-9]*)$/rate/' >"$1/explained"
 }
 
 # What says that a month is closed: its state, hashes, the numbers of rows by which
