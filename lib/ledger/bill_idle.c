@@ -165,6 +165,7 @@ static cube_t *prices_by (const bill_t *bill, const char *keys)
     const posting_t *rows = postings (bill, &count);
     cube_t *prices = cube_new (&bill_fields[BILL_POSTINGS], keys);
 
+    cube_measures (prices, "list,gpu_seconds");
     cube_where_wanted (prices, is_charge, NULL);
     cube_add_list (prices, rows, count);
     return prices;

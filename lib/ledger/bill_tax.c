@@ -78,6 +78,7 @@ static cube_t *due_by_team (const bill_t *bill)
     size_t count;
     const posting_t *rows = postings (bill, &count);
 
+    cube_measures (cube, "charge");
     for (size_t i = 0; i < count; i++)
         if (posting_is_due (&rows[i]))
             cube_add (cube, &rows[i]);

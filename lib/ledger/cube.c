@@ -33,6 +33,10 @@ struct filter {
 struct cube {
     const fields_t *fields;
     struct order by, sort;
+    const field_t **measure; /* that are added up */
+    size_t measure_count;
+    struct group
+        *last; /* that a row was added to: the next row is often of it, too */
     struct group *groups; /* by key */
     struct group **list;  /* in order, where `sorted` */
     bool sorted;
@@ -43,16 +47,16 @@ struct cube {
 
 /* --- the object -------------------------------------------------------- */
 
-static const field_t *field_of (const cube_t *cube, const char *name)
+static const field_t *field_of (const fields_t *fields, const char *name)
 {
-    const field_t *field = field_named (cube->fields, name);
+    const field_t *field = field_named (fields, name);
 
     if (!field)
         abort ();
     return field;
 }
 
-static struct order order_of (const cube_t *cube, const char *names)
+static struct order order_of (const fields_t *fields, const char *names)
 {
     struct order order = {NULL, 0};
     GL_AUTOFREE char *copy = xstrdup (names);
@@ -63,10 +67,18 @@ static struct order order_of (const cube_t *cube, const char *names)
         bool descends = name[0] == '-';
         order.part
             = xreallocarray (order.part, order.count + 1, sizeof (*order.part));
-        order.part[order.count].field = field_of (cube, name + descends);
+        order.part[order.count].field = field_of (fields, name + descends);
         order.part[order.count++].descends = descends;
     }
     return order;
+}
+
+static bool is_key (const cube_t *cube, const field_t *field)
+{
+    for (size_t i = 0; i < cube->by.count; i++)
+        if (cube->by.part[i].field == field)
+            return true;
+    return false;
 }
 
 cube_t *cube_new (const fields_t *fields, const char *by)
@@ -74,13 +86,30 @@ cube_t *cube_new (const fields_t *fields, const char *by)
     cube_t *cube = xcalloc (1, sizeof (*cube));
 
     cube->fields = fields;
-    cube->by = order_of (cube, by);
+    cube->by = order_of (fields, by);
+    cube->measure = xcalloc (fields->count, sizeof (*cube->measure));
+    for (size_t i = 0; i < fields->count; i++)
+        if (field_is_measure (&fields->field[i])
+            && !is_key (cube, &fields->field[i]))
+            cube->measure[cube->measure_count++] = &fields->field[i];
     return cube;
+}
+
+void cube_measures (cube_t *cube, const char *names)
+{
+    struct order order = order_of (cube->fields, names);
+
+    cube->measure_count = order.count;
+    for (size_t i = 0; i < order.count; i++)
+        cube->measure[i] = order.part[i].field;
+    free (order.part);
 }
 
 static void free_group (cube_t *cube, struct group *group)
 {
     HASH_DEL (cube->groups, group);
+    if (cube->last == group)
+        cube->last = NULL;
     fields_clear (cube->fields, group->row);
     free (group->row);
     free (group->member);
@@ -103,6 +132,7 @@ void cube_free (cube_t *cube)
     free (cube->filter);
     free (cube->by.part);
     free (cube->sort.part);
+    free (cube->measure);
     free (cube->list);
     buffer_done (&cube->key);
     free (cube);
@@ -119,7 +149,7 @@ static void add_filter (cube_t *cube, struct filter filter)
 
 void cube_where (cube_t *cube, const char *field, const char *value)
 {
-    add_filter (cube, (struct filter){.field = field_of (cube, field),
+    add_filter (cube, (struct filter){.field = field_of (cube->fields, field),
                                       .value = xstrdup (value)});
 }
 
@@ -182,23 +212,23 @@ static struct group *get_group (cube_t *cube, const void *row)
     return group;
 }
 
-static bool is_key (const cube_t *cube, const field_t *field)
-{
-    for (size_t i = 0; i < cube->by.count; i++)
-        if (cube->by.part[i].field == field)
-            return true;
-    return false;
-}
-
-/* Measures that are no keys. */
 static void add_measures (const cube_t *cube, void *to, const void *from,
                           int sign)
 {
-    for (size_t i = 0; i < cube->fields->count; i++) {
-        const field_t *field = &cube->fields->field[i];
-        if (field_is_measure (field) && !is_key (cube, field))
-            field_add (field, to, from, sign);
+    for (size_t i = 0; i < cube->measure_count; i++)
+        field_add (cube->measure[i], to, from, sign);
+}
+
+static int compare_by (const struct order *order, const void *a, const void *b)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < order->count && result == 0; i++) {
+        result = field_compare (order->part[i].field, a, b);
+        if (order->part[i].descends)
+            result = -result;
     }
+    return result;
 }
 
 static struct group *add_row (cube_t *cube, const void *row)
@@ -208,7 +238,9 @@ static struct group *add_row (cube_t *cube, const void *row)
     for (size_t i = 0; i < cube->filter_count; i++)
         if (!passes (&cube->filter[i], row))
             return NULL;
-    group = get_group (cube, row);
+    group = cube->last;
+    if (!group || compare_by (&cube->by, group->row, row) != 0)
+        group = cube->last = get_group (cube, row);
     add_measures (cube, group->row, row, 1);
     cube->sorted = false;
     return group;
@@ -250,18 +282,6 @@ void cube_add_cube (cube_t *cube, cube_t *from)
 
 /* --- groups out -------------------------------------------------------- */
 
-static int compare_by (const struct order *order, const void *a, const void *b)
-{
-    int result = 0;
-
-    for (size_t i = 0; i < order->count && result == 0; i++) {
-        result = field_compare (order->part[i].field, a, b);
-        if (order->part[i].descends)
-            result = -result;
-    }
-    return result;
-}
-
 static int compare_groups (const void *a, const void *b, void *arg)
 {
     const cube_t *cube = arg;
@@ -275,7 +295,7 @@ static int compare_groups (const void *a, const void *b, void *arg)
 void cube_sort (cube_t *cube, const char *order)
 {
     free (cube->sort.part);
-    cube->sort = order_of (cube, order);
+    cube->sort = order_of (cube->fields, order);
     cube->sorted = false;
 }
 
@@ -308,6 +328,7 @@ const void *cube_row (cube_t *cube, size_t index)
 void cube_hand_over (cube_t *cube, size_t index, void *ret_row)
 {
     fields_move (cube->fields, ret_row, group_at (cube, index)->row);
+    cube->last = NULL; /* its keys are moved */
 }
 
 static const struct group *group_like (const cube_t *cube, const void *row)
@@ -383,12 +404,9 @@ static void take_side (cube_t *to, const cube_t *from, bool later)
 
 static bool is_same (const cube_t *cube, const struct group *group)
 {
-    for (size_t i = 0; i < cube->fields->count; i++) {
-        const field_t *field = &cube->fields->field[i];
-        if (field_is_measure (field) && !is_key (cube, field)
-            && !field_is_absent (field, group->row))
+    for (size_t i = 0; i < cube->measure_count; i++)
+        if (!field_is_absent (cube->measure[i], group->row))
             return false;
-    }
     return true;
 }
 
@@ -401,6 +419,9 @@ cube_t *cube_difference (const cube_t *later, const cube_t *earlier, bool all)
     cube->by.part = xcalloc (cube->by.count + 1, sizeof (*cube->by.part));
     memcpy (cube->by.part, later->by.part,
             cube->by.count * sizeof (*cube->by.part));
+    cube->measure_count = later->measure_count;
+    memcpy (cube->measure, later->measure,
+            cube->measure_count * sizeof (*cube->measure));
     take_side (cube, later, true);
     take_side (cube, earlier, false);
     HASH_ITER (hh, cube->groups, group, next)

@@ -28,6 +28,10 @@ cube_t *cube_new (const fields_t *fields, const char *by);
 /* Accepts NULL. */
 void cube_free (cube_t *cube);
 
+/* Of the measures only these are added up, "list,gpu_seconds"; the others are absent. Before
+ * the first row. */
+void cube_measures (cube_t *cube, const char *names);
+
 /* --- filters: of the rows that are added from now on ---------------------- */
 
 /* The field has this value, as its canonical text (NULL: it is absent). */

@@ -146,6 +146,9 @@ static void begin_rows (struct page *p)
     p->rows = cube_new (fields, kinds);
     p->unpriced = cube_new (fields, who);
     p->disputed = cube_new (fields, who);
+    cube_measures (p->rows, "charge,gpu_seconds,cpu_seconds");
+    cube_measures (p->unpriced, "");
+    cube_measures (p->disputed, "charge");
 }
 
 static void rows_done (struct page *p)

@@ -117,6 +117,34 @@ static const char *const groupings[] = {
 
 /* --- properties -------------------------------------------------------- */
 
+/* What is not asked for is absent; what is asked for is as with all of them. */
+static void some_measures_are_as_of_all (const bill_t *bill)
+{
+    size_t count;
+    const posting_t *rows = postings (bill, &count);
+    cube_t *all = cube_of (bill, "pool,team"),
+           *some = cube_new (POSTINGS, "pool,team");
+    BUFFER_AUTO wanted = BUFFER_INIT;
+    GL_AUTOFREE char *has = NULL;
+
+    cube_measures (some, "charge");
+    cube_add_list (some, rows, count);
+    for (size_t i = 0; i < cube_count (all); i++) {
+        const posting_t *from = cube_row (all, i);
+        posting_t row;
+        posting_init (&row);
+        row.pool = from->pool ? xstrdup (from->pool) : NULL;
+        row.team = from->team ? xstrdup (from->team) : NULL;
+        mpz_set (row.charge_units, from->charge_units);
+        add_text (&row, &wanted);
+        posting_clear (&row);
+    }
+    has = text_of (some);
+    check_texts (has, buffer_text (&wanted));
+    cube_free (all);
+    cube_free (some);
+}
+
 static void order_is_not_of_input (bill_t *a, bill_t *shuffled)
 {
     static const char *const orders[]
@@ -319,6 +347,7 @@ TEST_CASE (test_properties)
         top_and_rest_are_all (a);
         subtotals_are_groups (a);
         members_are_its_rows (a);
+        some_measures_are_as_of_all (a);
         bill_free (a);
         bill_free (b);
         bill_free (shuffled);
