@@ -130,8 +130,15 @@ static void add_number (buffer_t *out, uint64_t value)
 
 static void add_units (buffer_t *out, mpz_srcptr value)
 {
-    char *room = buffer_reserve (out, mpz_sizeinbase (value, 10) + 2);
+    char *room;
 
+    if (mpz_size (value) <= 1) {
+        if (mpz_sgn (value) < 0)
+            buffer_add_char (out, '-');
+        add_number (out, mpz_get_ui (value));
+        return;
+    }
+    room = buffer_reserve (out, mpz_sizeinbase (value, 10) + 2);
     mpz_get_str (room, 10, value);
     out->length += strlen (room);
 }

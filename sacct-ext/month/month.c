@@ -1,5 +1,7 @@
 #include <string.h>
 
+#include <openssl/evp.h>
+
 #include "base/array.h"
 #include "base/calendar.h"
 #include "base/memory.h"
@@ -14,6 +16,13 @@
 #include "month/month.h"
 #include "month/settled.h"
 #include "site/project.h"
+#include "statement/statement.h"
+
+/* The number of a statement. */
+struct named_statement {
+    char *team; /* NULL: of no team */
+    char *id;
+};
 
 struct month_source {
     store_t *store;
@@ -27,7 +36,9 @@ struct month_source {
     accounts_t *accounts;
     report_cluster_t *clusters;
     size_t cluster_count;
-    bool has_carbon; /* the bill has BILL_CARBON */
+    bool has_carbon;                    /* the bill has BILL_CARBON */
+    struct named_statement *statements; /* that were asked for */
+    size_t statement_count;
 };
 
 static const month_how_t as_it_is = {.until = 0};
@@ -230,6 +241,8 @@ void month_free (month_t *m)
     accounts_free (s->accounts);
     closed_clusters_free (s->clusters, s->cluster_count);
     periods_free (s->own);
+    GL_FREE_EACH (s->statements, s->statement_count, it,
+                  (free (it->team), free (it->id)));
     free (s);
     bill_free (m->bill);
     free (m->disputed);
@@ -449,6 +462,43 @@ int month_carbon (month_t *m, gl_error_t *error)
         return -1;
     s->has_carbon = true;
     return 0;
+}
+
+/* --- statements ----------------------------------------------------------- */
+
+#define STATEMENT_DIGEST_SIZE 8
+
+/* Yours to free; NULL: an error. */
+static char *statement_id (const month_t *m, const char *team,
+                           gl_error_t *error)
+{
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    BUFFER_AUTO text = BUFFER_INIT, id = BUFFER_INIT;
+
+    statement_text (m->bill, team, &text);
+    if (EVP_Digest (buffer_text (&text), text.length, digest, NULL,
+                    EVP_sha256 (), NULL)
+        != 1) {
+        gl_error (error, "libcrypto cannot make a SHA-256");
+        return NULL;
+    }
+    buffer_printf (&id, "%s-", m->name);
+    for (size_t i = 0; i < STATEMENT_DIGEST_SIZE; i++)
+        buffer_printf (&id, "%02x", digest[i]);
+    return buffer_take (&id);
+}
+
+const char *month_statement (month_t *m, const char *team, gl_error_t *error)
+{
+    struct month_source *s = m->source;
+    const struct named_statement *known = GL_FIND (
+        s->statements, s->statement_count, it, text_same (it->team, team));
+    char *id = known ? known->id : statement_id (m, team, error);
+
+    if (!known && id)
+        *GL_APPEND (s->statements, s->statement_count)
+            = (struct named_statement){team ? xstrdup (team) : NULL, id};
+    return id;
 }
 
 /* --- line items ----------------------------------------------------------- */

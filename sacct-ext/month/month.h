@@ -156,6 +156,11 @@ typedef struct {
 int month_usage (month_t *month, const report_query_t *query,
                  const month_usage_t *to, gl_error_t *error);
 
+/* The number of a team's statement (NULL: of no team): "2026-10-" and the begin of the hash of its
+ * rows, so that another content has another name. Borrowed of the month; NULL: an error. */
+const char *month_statement (month_t *month, const char *team,
+                             gl_error_t *error);
+
 /* Its energy and CO2e, as BILL_CARBON of its bill, once: of a month that is not closed a
  * pass over its usage. None where the configuration says nothing of energy. */
 int month_carbon (month_t *month, gl_error_t *error);

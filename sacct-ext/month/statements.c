@@ -1,6 +1,4 @@
 /* A statement, from the month: its page, jobs and days. */
-#include <openssl/evp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +17,6 @@
 #include "usage/usage.h"
 
 /* What the pages of a month are made of. */
-#define STATEMENT_ID_SIZE 80
-
 struct statements {
     store_t *store;
     report_query_t query; /* the month; of one team filtered by it */
@@ -568,27 +564,6 @@ static size_t disputed_of (const month_t *month, const char *team)
     return disputed;
 }
 
-/* MONTH- and the begin of the hash of its rows: another content has another
- * name. */
-static int name_statement (const bill_t *bill, const char *month,
-                           const char *team, char ret_id[STATEMENT_ID_SIZE],
-                           gl_error_t *error)
-{
-    unsigned char digest[EVP_MAX_MD_SIZE];
-    BUFFER_AUTO text = BUFFER_INIT;
-    int n = snprintf (ret_id, STATEMENT_ID_SIZE, "%s-", month);
-
-    statement_text (bill, team, &text);
-    if (EVP_Digest (buffer_text (&text), text.length, digest, NULL,
-                    EVP_sha256 (), NULL)
-        != 1)
-        return gl_error (error, "libcrypto cannot make a SHA-256");
-    for (int i = 0; i < 8; i++)
-        n += snprintf (ret_id + n, STATEMENT_ID_SIZE - (size_t)n, "%02x",
-                       digest[i]);
-    return 0;
-}
-
 /* Of all teams once, unless one team alone is asked for. */
 static int read_budgets (statements_t *s, const char *team, gl_error_t *error)
 {
@@ -656,7 +631,6 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     statement_idle_t *idle = idle_of (s, page->team, &page->idle_count);
     cube_t *unpriced;
     waste_t allocated;
-    char id[STATEMENT_ID_SIZE];
     int rc;
 
     fill (s, page);
@@ -674,8 +648,8 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         page->counts[i] = counts_of (s, (statement_by_t)i, page->team);
     page->jobs = jobs_of (s, page->team);
-    page->id = id;
-    rc = name_statement (page->bill, page->month, page->team, id, error);
+    page->id = month_statement (s->now, page->team, error);
+    rc = page->id ? 0 : -1;
     if (rc == 0) {
         *ret_report = statement_make (page, error);
         rc = *ret_report ? 0 : -1;
@@ -756,29 +730,28 @@ static int no_institution (const site_t *site, const char *name,
 }
 
 /* Of each of the teams. */
-static int name_statements (const institution_t *of, const text_list_t *teams,
+static int name_statements (month_t *month, const text_list_t *teams,
                             text_list_t *ret_ids, gl_error_t *error)
 {
-    char id[STATEMENT_ID_SIZE];
-    int rc = 0;
-
-    for (size_t i = 0; i < teams->count && rc == 0; i++) {
+    for (size_t i = 0; i < teams->count; i++) {
         bool none = !strcmp (teams->item[i], key_info (KEY_TEAM)->absent);
-        rc = name_statement (of->bill, of->month, none ? NULL : teams->item[i],
-                             id, error);
+        const char *id
+            = month_statement (month, none ? NULL : teams->item[i], error);
+        if (!id)
+            return -1;
         texts_add (ret_ids, id);
     }
-    return rc;
+    return 0;
 }
 
-static int make_institution (const institution_t *of, report_t **ret_report,
-                             gl_error_t *error)
+static int make_institution (const institution_t *of, month_t *month,
+                             report_t **ret_report, gl_error_t *error)
 {
     text_list_t teams = {.count = 0}, ids = {.count = 0};
     int rc;
 
     institution_teams (of->site, of->name, of->month, of->bill, &teams);
-    rc = name_statements (of, &teams, &ids, error);
+    rc = name_statements (month, &teams, &ids, error);
     if (rc == 0)
         *ret_report = institution_make (of, &teams, &ids);
     texts_clear (&teams);
@@ -806,13 +779,13 @@ int statements_institution (statements_t *s, const char *name,
     query.cluster_count = closed.cluster_count;
     return is_institution (s->site, name)
                    || is_institution (s->query.site, name)
-               ? make_institution (&of, ret_report, error)
+               ? make_institution (&of, s->now, ret_report, error)
                : no_institution (s->site, name, error);
 }
 
 /* --- all teams --------------------------------------------------------------- */
 
-static int make_all (const institution_t *of, const bool *disputed,
+static int make_all (const institution_t *of, month_t *month,
                      report_t **ret_report, gl_error_t *error)
 {
     text_list_t teams = {.count = 0}, ids = {.count = 0};
@@ -824,9 +797,9 @@ static int make_all (const institution_t *of, const bool *disputed,
         if (posting_is_due (&rows[i]))
             texts_add_new (&teams, rows[i].team ? rows[i].team
                                                 : key_info (KEY_TEAM)->absent);
-    rc = name_statements (of, &teams, &ids, error);
+    rc = name_statements (month, &teams, &ids, error);
     if (rc == 0)
-        *ret_report = institution_all (of, disputed, &teams, &ids);
+        *ret_report = institution_all (of, month->disputed, &teams, &ids);
     texts_clear (&teams);
     texts_clear (&ids);
     return rc;
@@ -851,5 +824,5 @@ int month_amounts (month_t *month, const report_query_t *query,
         return -1;
     own.clusters = closed.clusters;
     own.cluster_count = closed.cluster_count;
-    return make_all (&of, month->disputed, ret_report, error);
+    return make_all (&of, month, ret_report, error);
 }
