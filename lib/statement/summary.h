@@ -60,6 +60,9 @@ cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
 /* Adds these amounts, and the time of the usage, to the month; a second call changes nothing. */
 void summary_month_waste (summary_month_t *month, cube_t *waste,
                           const usage_cell_t *usage, size_t count);
+/* Into a month that has none of it; nothing where it is not known. */
+void summary_month_copy_waste (summary_month_t *to,
+                               const summary_month_t *from);
 /* What counts as waste, in smallest units. */
 void summary_wasted (const summary_month_t *month, mpz_t ret_sum);
 /* "USD: 340.07 in jobs, 130.98 of capacity without jobs; ...": the parts of the sum, its change
@@ -107,7 +110,7 @@ typedef struct {
     const usage_cell_t *whole; /* of all of it; NULL: no usage */
     cube_t
         *waste; /* summary_waste_of() the month, whose sums are in the trend, */
-    cube_t *waste_before; /* and the month before, where `before` is
+    cube_t *waste_before; /* by cause, of the month before, where `before` is
                              compared; else NULL */
 } summary_t;
 

@@ -392,9 +392,11 @@ static int read_before (statements_t *s, const periods_t *periods,
     char name[MONTH_SIZE];
 
     periods_month_of (s->query.site, s->query.period.start - 1, name);
-    if (!series->month || strcmp (series->month->name, name) != 0)
+    if (!series->month || strcmp (series->month->name, name) != 0) {
+        cube_free (GL_TAKE (series->waste));
         return month_at (s, s->query.period.start - 1, &billed, &s->before,
                          error);
+    }
     s->before = GL_TAKE (series->month);
     return 0;
 }
@@ -482,6 +484,7 @@ void statements_keep_month (statements_t *s, statements_series_t *series)
 void statements_series_clear (statements_series_t *series)
 {
     month_free (series->month);
+    cube_free (series->waste);
     budget_cache_free (series->budgets);
     *series = (statements_series_t){.month = NULL};
 }

@@ -14,6 +14,7 @@
 #define GL_STATEMENTS_H
 
 #include "base/text.h"
+#include "ledger/cube.h"
 #include "month/budget_cache.h"
 #include "month/month.h"
 #include "report/report.h"
@@ -35,6 +36,7 @@ void statements_close (statements_t *statements);
  * zeros. */
 typedef struct {
     month_t *month; /* whose pages were made last; NULL: none */
+    cube_t *waste;  /* what it wasted, by cause; NULL: not made */
     budget_cache_t *budgets;
 } statements_series_t;
 

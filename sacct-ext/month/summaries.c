@@ -22,7 +22,8 @@ struct making {
     summary_month_t trend[TREND_MONTHS];
     summary_t s;
     usage_query_t usage_query[2];
-    usage_t *usage[2]; /* by keys, and all of it */
+    usage_t *usage[2];  /* by keys, and all of it */
+    cube_t *own_before; /* waste of the month before that was made here */
 };
 
 /* --- months ------------------------------------------------------------------- */
@@ -82,6 +83,7 @@ static void copy_earlier (struct making *m)
         mpz_set (trend->uncovered, how->earlier[i].uncovered);
         mpq_set (trend->used, how->earlier[i].used);
         mpq_set (trend->capacity, how->earlier[i].capacity);
+        summary_month_copy_waste (trend, &how->earlier[i]);
         m->s.trend_count++;
     }
 }
@@ -170,13 +172,23 @@ static void forget_usage (struct making *m)
     }
 }
 
-/* cube_free() it. Its sums are added to `to`, and to `also`, which may be NULL. */
+/* What was wasted, by cause alone: other keys are borrowed of the usage. cube_free() it. */
+static cube_t *by_cause (cube_t *waste)
+{
+    cube_t *causes = cube_new (&waste_rows, "what");
+
+    cube_add_cube (causes, waste);
+    return causes;
+}
+
+/* By cause; cube_free() it. Its sums are added to `to`, and to `also`, which may be NULL. */
 static int read_waste (struct making *m, month_t *month, summary_month_t *to,
                        summary_month_t *also, cube_t **ret_waste,
                        gl_error_t *error)
 {
     report_query_t query = m->query;
     const usage_cell_t *cells;
+    cube_t *waste;
     size_t count;
     int rc;
 
@@ -184,10 +196,12 @@ static int read_waste (struct making *m, month_t *month, summary_month_t *to,
     rc = read_usage (m, month, &query, error);
     if (rc == 0) {
         cells = usage_cells (m->usage[0], &count);
-        *ret_waste = summary_waste_of (month->bill, cells, count);
-        summary_month_waste (to, *ret_waste, cells, count);
+        waste = summary_waste_of (month->bill, cells, count);
+        summary_month_waste (to, waste, cells, count);
         if (also)
-            summary_month_waste (also, *ret_waste, cells, count);
+            summary_month_waste (also, waste, cells, count);
+        *ret_waste = by_cause (waste);
+        cube_free (waste);
     }
     forget_usage (m);
     return rc;
@@ -285,6 +299,21 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
     return *ret_report ? 0 : -1;
 }
 
+static int waste_before (struct making *m, month_t *before, gl_error_t *error)
+{
+    summary_month_t *trend = &m->trend[m->s.trend_count - 2];
+
+    m->s.waste_before = trend->waste_known ? m->how->waste_before : NULL;
+    if (m->s.waste_before)
+        return 0;
+    if (read_waste (m, before, trend, m->how->sums_before, &m->own_before,
+                    error)
+        < 0)
+        return -1;
+    m->s.waste_before = m->own_before;
+    return 0;
+}
+
 /* With the month before, if that is to be compared. */
 static int compare (struct making *m, const month_t *now, month_t *before,
                     gl_error_t *error)
@@ -296,10 +325,8 @@ static int compare (struct making *m, const month_t *now, month_t *before,
     m->s.before = rows > 0 && before->state != MONTH_BEFORE && !m->s.goes_on
                       ? before->bill
                       : NULL;
-    return m->s.before && m->s.trend_count > 1
-               ? read_waste (m, before, &m->trend[m->s.trend_count - 2],
-                             m->how->sums_before, &m->s.waste_before, error)
-               : 0;
+    return m->s.before && m->s.trend_count > 1 ? waste_before (m, before, error)
+                                               : 0;
 }
 
 static int make_of (struct making *m, month_t *now, month_t *before,
@@ -322,9 +349,11 @@ static int make_of (struct making *m, month_t *now, month_t *before,
         rc = month_carbon (now, error);
     if (rc == 0)
         rc = make_page (m, now, before, ret_report, error);
+    if (rc == 0 && m->how->ret_waste)
+        *m->how->ret_waste = by_cause (m->s.waste);
     forget_usage (m); /* of the month's configuration */
     cube_free (m->s.waste);
-    cube_free (m->s.waste_before);
+    cube_free (m->own_before);
     return rc;
 }
 

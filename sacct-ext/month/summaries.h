@@ -20,9 +20,14 @@ typedef struct {
     const summary_month_t
         *earlier; /* sums of the months before it, the earliest first */
     size_t earlier_count;
-    summary_month_t *sums; /* of the month and of the one before it, which get what was
+    summary_month_t
+        *sums; /* of the month and of the one before it, which get what was
                               wasted; NULL: nobody asks */
     summary_month_t *sums_before;
+    cube_t *waste_before; /* what the month before wasted, by cause, if its sums have
+                             that; NULL: it is made */
+    cube_t **ret_waste;   /* gets the same of the month, for cube_free(); NULL: nobody
+                             asks */
     report_t *
         chargeback; /* of the month by team: its chart of recovered cost moves to the
                              page */

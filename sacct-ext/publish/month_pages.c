@@ -416,12 +416,16 @@ static int write_summary (struct writing *w, gl_error_t *error)
            .earlier_count = of->earlier_count,
            .sums = pages_month (of->site->pages, of->month),
            .sums_before = pages_month (of->site->pages, calendar_before->name),
+           .waste_before = of->series->waste,
            .periods = of->periods,
            .linked = true,
            .decisions = w->decisions,
            .decided_month = of->decided_month};
+    cube_t *wasted = NULL;
     report_t *report = NULL;
     int rc = write_chargeback (w, &page, &how.chargeback, error);
+
+    how.ret_waste = &wasted;
 
     if (rc == 0)
         rc = write_amounts (w, amounts, error);
@@ -433,6 +437,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     if (rc == 0)
         rc = summaries_make (of->store, of->query, &how, &report, error);
     report_free (how.chargeback);
+    cube_free (of->series->waste);
+    of->series->waste = wasted;
     if (rc < 0)
         return -1;
     page.near_count = near_months (w, before, after, near);

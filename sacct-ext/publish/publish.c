@@ -243,11 +243,12 @@ static char *disputes_of (const month_t *month)
     return buffer_take (&out);
 }
 
-/* What was wasted in a closed month, whose pages are not always written. Those of others are,
- * which adds it. */
+/* What was wasted in a closed month whose pages may stay as they are. Others are written, which
+ * adds it. */
 static int take_waste (struct publishing *p, month_t *month, gl_error_t *error)
 {
     return month_is_provisional (month) || month_is_uncharged (month)
+                   || p->of->fresh || !tree_had (p->pages.tree, month->name)
                ? 0
                : summaries_waste (p->store, &p->query, month,
                                   pages_month (p->pages.pages, month->name),

@@ -329,6 +329,12 @@ bool tree_part (tree_t *tree, const char *name, const char *key, bool fresh)
     return true;
 }
 
+bool tree_had (const tree_t *tree, const char *part)
+{
+    return GL_ANY (tree->part, tree->part_count, it,
+                   it->had && !strcmp (it->name, part));
+}
+
 void tree_group (tree_t *tree, gid_t group)
 {
     if (tree->group != group)

@@ -30,6 +30,8 @@ int tree_open (const char *dir, tree_t **ret_tree, gl_error_t *error);
  * it was so last time and all its files are there; they are the site's without being written.
  * `fresh`: write them all the same. */
 bool tree_part (tree_t *tree, const char *part, const char *key, bool fresh);
+/* The site had this part last time. */
+bool tree_had (const tree_t *tree, const char *part);
 
 /* Who may read the files that follow: those of a group; (gid_t)-1: everybody, as the umask has
  * it. Their directory is theirs alone, too. */
