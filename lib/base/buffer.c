@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 static void grow (buffer_t *b, size_t need)
 {
@@ -41,11 +42,6 @@ void buffer_add (buffer_t *b, const void *data, size_t length)
     b->data[b->length] = '\0';
 }
 
-void buffer_add_text (buffer_t *b, const char *text)
-{
-    buffer_add (b, text, strlen (text));
-}
-
 void buffer_add_char (buffer_t *b, char c)
 {
     char *p = reserve (b, 1);
@@ -55,12 +51,19 @@ void buffer_add_char (buffer_t *b, char c)
     b->length++;
 }
 
+void buffer_add_number (buffer_t *b, uint64_t value)
+{
+    b->length += number_write (reserve (b, NUMBER_MAX), value, 1);
+    b->data[b->length] = '\0';
+}
+
 void buffer_add_escaped (buffer_t *b, const char *text, size_t length)
 {
     const char *end = text + length;
 
     for (const char *at = text; at < end; at++) {
-        if (*at != '\\' && *at != '\t' && *at != '\n')
+        /* \t and \n are neighbours */
+        if (*at != '\\' && (*at > '\n' || *at < '\t'))
             continue;
         buffer_add (b, text, (size_t)(at - text));
         buffer_add_char (b, '\\');

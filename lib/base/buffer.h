@@ -9,6 +9,8 @@
 #define GL_BASE_BUFFER_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 typedef struct {
     char *data;
@@ -19,8 +21,13 @@ typedef struct {
 #define BUFFER_INIT {NULL, 0, 0}
 
 void buffer_add (buffer_t *b, const void *data, size_t length);
-void buffer_add_text (buffer_t *b, const char *text);
+/* Inline: the length of a literal is a constant. */
+static inline void buffer_add_text (buffer_t *b, const char *text)
+{
+    buffer_add (b, text, strlen (text));
+}
 void buffer_add_char (buffer_t *b, char c);
+void buffer_add_number (buffer_t *b, uint64_t value);
 /* With \ \t \n written as a backslash and a letter. */
 void buffer_add_escaped (buffer_t *b, const char *text, size_t length);
 void buffer_printf (buffer_t *b, const char *fmt, ...)

@@ -90,7 +90,8 @@ void exact_set_i64 (mpq_t value, int64_t numerator, int64_t denominator)
 {
     set_i64 (mpq_numref (value), numerator);
     set_i64 (mpq_denref (value), denominator);
-    mpq_canonicalize (value);
+    if (denominator != 1)
+        mpq_canonicalize (value);
 }
 
 void exact_set_u128 (mpz_t value, unsigned __int128 number)
@@ -112,17 +113,40 @@ void exact_add_scaled (mpq_t value, const mpq_t a, int64_t numerator,
     mpq_init (factor);
     exact_set_i64 (factor, numerator, denominator);
     mpq_mul (factor, factor, a);
-    mpq_add (value, value, factor);
+    exact_add (value, factor);
     mpq_clear (factor);
+}
+
+/* Adds an integer: a fraction in lowest terms stays one. */
+static void add_integer (mpq_t to, mpz_srcptr value, bool subtract)
+{
+    if (exact_is_integer (to))
+        (subtract ? mpz_sub : mpz_add) (mpq_numref (to), mpq_numref (to),
+                                        value);
+    else
+        (subtract ? mpz_submul : mpz_addmul) (mpq_numref (to), value,
+                                              mpq_denref (to));
 }
 
 void exact_add (mpq_t to, const mpq_t value)
 {
-    if (mpz_cmp_ui (mpq_denref (to), 1) == 0
-        && mpz_cmp_ui (mpq_denref (value), 1) == 0)
+    if (exact_is_integer (value))
+        add_integer (to, mpq_numref (value), false);
+    else if (mpq_sgn (to) == 0)
+        mpq_set (to, value);
+    else if (mpz_cmp (mpq_denref (to), mpq_denref (value)) == 0) {
         mpz_add (mpq_numref (to), mpq_numref (to), mpq_numref (value));
-    else
+        mpq_canonicalize (to);
+    } else
         mpq_add (to, to, value);
+}
+
+void exact_subtract (mpq_t from, const mpq_t value)
+{
+    if (exact_is_integer (value))
+        add_integer (from, mpq_numref (value), true);
+    else
+        mpq_sub (from, from, value);
 }
 
 void exact_gather (mpq_t sum, const mpq_t value)
@@ -130,6 +154,10 @@ void exact_gather (mpq_t sum, const mpq_t value)
     mpz_ptr number = mpq_numref (sum), in = mpq_denref (sum);
     mpz_t common, times;
 
+    if (mpq_sgn (sum) == 0) {
+        mpq_set (sum, value);
+        return;
+    }
     if (mpz_cmp (in, mpq_denref (value)) == 0) {
         mpz_add (number, number, mpq_numref (value));
         return;
@@ -146,14 +174,29 @@ void exact_gather (mpq_t sum, const mpq_t value)
     mpz_clears (common, times, NULL);
 }
 
+/* value x 10^digits */
+static void scale (mpz_t ret, mpz_srcptr value, int digits)
+{
+    unsigned long power = 1;
+
+    mpz_set (ret, value);
+    for (; digits > 0; digits--) {
+        if (power > ULONG_MAX / 10) {
+            mpz_mul_ui (ret, ret, power);
+            power = 1;
+        }
+        power *= 10;
+    }
+    mpz_mul_ui (ret, ret, power);
+}
+
 void exact_round (mpz_t ret_units, const mpq_t value, int digits)
 {
     mpz_t numerator, remainder;
     int order;
 
     mpz_inits (numerator, remainder, NULL);
-    mpz_ui_pow_ui (numerator, 10, digits);
-    mpz_mul (numerator, numerator, mpq_numref (value));
+    scale (numerator, mpq_numref (value), digits);
     mpz_fdiv_qr (ret_units, remainder, numerator, mpq_denref (value));
     mpz_mul_2exp (remainder, remainder, 1);
     order = mpz_cmp (remainder, mpq_denref (value));
@@ -167,8 +210,7 @@ void exact_round_half_up (mpz_t ret_units, const mpq_t value, int digits)
     mpz_t divisor;
 
     mpz_init (divisor);
-    mpz_ui_pow_ui (ret_units, 10, digits);
-    mpz_mul (ret_units, ret_units, mpq_numref (value));
+    scale (ret_units, mpq_numref (value), digits);
     mpz_mul_2exp (ret_units, ret_units, 1);
     mpz_add (ret_units, ret_units, mpq_denref (value));
     mpz_mul_2exp (divisor, mpq_denref (value), 1);
@@ -241,7 +283,10 @@ struct remainder {
 static int by_remainder (const void *a, const void *b)
 {
     const struct remainder *x = a, *y = b;
-    int order = mpq_cmp (y->value, x->value);
+    /* mostly parts of one sum */
+    int order = mpz_cmp (mpq_denref (y->value), mpq_denref (x->value)) == 0
+                    ? mpz_cmp (mpq_numref (y->value), mpq_numref (x->value))
+                    : mpq_cmp (y->value, x->value);
 
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
@@ -358,14 +403,20 @@ int fraction_compare (fraction_t a, fraction_t b)
 
 void exact_set_fraction (mpq_t value, fraction_t f)
 {
-    exact_set_i64 (value, f.num, f.den);
+    set_i64 (mpq_numref (value), f.num);
+    set_i64 (mpq_denref (value), f.den);
 }
 
 void exact_weighted (mpq_t ret, fraction_t weight, uint64_t value,
                      unsigned long scale)
 {
+    if (value == 0) {
+        mpq_set_ui (ret, 0, 1);
+        return;
+    }
     exact_set_fraction (ret, weight);
     mpz_mul_ui (mpq_numref (ret), mpq_numref (ret), value);
     mpz_mul_ui (mpq_denref (ret), mpq_denref (ret), scale);
-    mpq_canonicalize (ret);
+    if (!exact_is_integer (ret))
+        mpq_canonicalize (ret);
 }

@@ -32,8 +32,16 @@ void exact_set_u128 (mpz_t value, unsigned __int128 number);
 void exact_add_scaled (mpq_t value, const mpq_t a, int64_t numerator,
                        int64_t denominator);
 
-/* to += value, as mpq_add(): most values are integers. */
+static inline bool exact_is_integer (mpq_srcptr value)
+{
+    return mpz_size (mpq_denref (value)) == 1
+           && mpz_get_ui (mpq_denref (value)) == 1;
+}
+
+/* to += value and from -= value, as mpq_add() and mpq_sub() do, which take many times
+ * as long for integers: most values are. */
 void exact_add (mpq_t to, const mpq_t value);
+void exact_subtract (mpq_t from, const mpq_t value);
 /* The same for long sums, which need no common divisors of each: mpq_canonicalize()
  * of the sum behind the last. */
 void exact_gather (mpq_t sum, const mpq_t value);

@@ -122,3 +122,16 @@ int number_decimal (const char *text, size_t length, uint64_t *ret_whole,
     *ret_exact = exact;
     return 0;
 }
+
+size_t number_write (char *to, uint64_t value, size_t digits)
+{
+    size_t length = 1;
+
+    for (uint64_t rest = value; rest >= 10; rest /= 10)
+        length++;
+    if (length < digits)
+        length = digits;
+    for (size_t at = length; at > 0; value /= 10)
+        to[--at] = (char)('0' + value % 10);
+    return length;
+}

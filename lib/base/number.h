@@ -24,4 +24,9 @@ int number_i64_text (const char *text, int64_t *ret_value);
 int number_decimal (const char *text, size_t length, uint64_t *ret_whole,
                     bool *ret_exact);
 
+/* Writes the number with at least `digits` digits, zeros in front; returns the length,
+ * at most NUMBER_MAX or `digits`. No NUL. For loops in which printf takes its time. */
+#define NUMBER_MAX 20
+size_t number_write (char *to, uint64_t value, size_t digits);
+
 #endif /* !GL_BASE_NUMBER_H */

@@ -240,14 +240,13 @@ void nodelist_rewind (nodelist_t *list)
 
 /* The index-th number of a bracket. */
 static size_t print_number (const nodelist_t *list, const bracket_t *bracket,
-                            uint64_t index, char *to, size_t size)
+                            uint64_t index, char *to)
 {
     for (size_t r = bracket->first; r < bracket->first + bracket->count; r++) {
         const range_t *range = &list->ranges[r];
         uint64_t values = range->high - range->low + 1;
         if (index < values)
-            return snprintf (to, size, "%0*llu", range->width,
-                             (unsigned long long)(range->low + index));
+            return number_write (to, range->low + index, (size_t)range->width);
         index -= values;
     }
     return 0;
@@ -269,8 +268,7 @@ static void print_name (nodelist_t *list, const pattern_t *p, uint64_t step)
         length += p->text_length[i];
         if (i < p->brackets)
             length += print_number (list, &p->bracket[i], index[i],
-                                    list->name + length,
-                                    sizeof (list->name) - length);
+                                    list->name + length);
     }
     list->name[length] = '\0';
 }

@@ -1,8 +1,11 @@
 #include "support/test.h"
 
+#include <stdio.h>
+
 #include "base/exact.h"
 #include "base/limbs.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 static void check_text (const char *input, int digits, const char *expected)
 {
@@ -201,6 +204,49 @@ TEST_CASE (exact_gather__a_long_sum__is_that_of_mpq_add)
     mpq_canonicalize (gathered);
     assert_true (mpq_equal (plain, gathered));
     mpq_clears (value, plain, added, gathered, NULL);
+}
+
+/* Equal denominators, whose sums have common divisors; integers to fractions, and
+ * fractions to integers. */
+TEST_CASE (exact_add__then_subtracted__is_as_mpq_add_and_mpq_sub)
+{
+    static const long start[][2] = {{0, 1}, {5, 1}, {1, 6}, {-7, 12}};
+    mpq_t value, plain, sum;
+
+    mpq_inits (value, plain, sum, NULL);
+    for (size_t s = 0; s < GL_ARRAY_SIZE (start); s++)
+        for (long i = -40; i <= 40; i++)
+            for (unsigned long parts = 1; parts <= 12; parts++) {
+                mpq_set_si (value, i, parts);
+                mpq_canonicalize (value);
+                mpq_set_si (sum, start[s][0], (unsigned long)start[s][1]);
+                mpq_add (plain, sum, value);
+                exact_add (sum, value);
+                assert_true (mpq_equal (plain, sum));
+                mpq_set_si (sum, start[s][0], (unsigned long)start[s][1]);
+                mpq_sub (plain, sum, value);
+                exact_subtract (sum, value);
+                assert_true (mpq_equal (plain, sum));
+                exact_subtract (sum, sum);
+                assert_true (mpq_sgn (sum) == 0
+                             && mpz_cmp_ui (mpq_denref (sum), 1) == 0);
+            }
+    mpq_clears (value, plain, sum, NULL);
+}
+
+TEST_CASE (number_write__any_number_and_width__is_as_printf_writes_it)
+{
+    static const uint64_t numbers[] = {0, 9, 10, 99, 100, 12345, UINT64_MAX};
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (numbers); i++)
+        for (int digits = 0; digits <= 24; digits++) {
+            char wanted[32], text[32] = "";
+            snprintf (wanted, sizeof (wanted), "%0*llu", digits,
+                      (unsigned long long)numbers[i]);
+            assert_int_equal (number_write (text, numbers[i], (size_t)digits),
+                              strlen (wanted));
+            assert_string_equal (text, wanted);
+        }
 }
 
 TEST_CASE (exact_fraction_text__a_negative__keeps_its_terms)
