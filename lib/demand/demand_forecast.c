@@ -34,7 +34,7 @@ void demand_pool_capacity (demand_pool_t *pool, period_t day, bool recent,
         if (day.start > pool->last_day)
             mpq_set_ui (pool->capacity, 0, 1);
         pool->last_day = day.start;
-        mpq_add (pool->capacity, pool->capacity, sum->capacity);
+        exact_add (pool->capacity, sum->capacity);
         mpq_init (q);
         exact_set_i64 (q, period_seconds (day), 1);
         mpq_div (pool->gpus, pool->capacity, q);
@@ -42,9 +42,9 @@ void demand_pool_capacity (demand_pool_t *pool, period_t day, bool recent,
     }
     if (!recent)
         return;
-    mpq_add (pool->all, pool->all, sum->capacity);
-    mpq_add (pool->down, pool->down, sum->down);
-    mpq_add (pool->down, pool->down, sum->planned_down);
+    exact_add (pool->all, sum->capacity);
+    exact_add (pool->down, sum->down);
+    exact_add (pool->down, sum->planned_down);
 }
 
 void demand_pool_test (demand_pool_t *pool)

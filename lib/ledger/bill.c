@@ -609,7 +609,7 @@ static void sum_lines (const struct book *lines, mpq_t ret_sum)
 {
     mpq_set_ui (ret_sum, 0, 1);
     for (size_t i = 0; i < lines->count; i++)
-        mpq_add (ret_sum, ret_sum, lines->line[i].amount);
+        exact_add (ret_sum, lines->line[i].amount);
 }
 
 static void take_cost_line (const struct book *lines, size_t index,

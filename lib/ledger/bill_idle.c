@@ -138,13 +138,14 @@ bool posting_margin (const bill_t *bill, const posting_t *row, mpq_t ret_units)
         return true;
     if (!posting_has_cost (bill, row)) /* its idle time is charged to nobody */
         return row->kind == BILL_IDLE;
+    mpz_sub (mpq_numref (ret_units), row->charge_units, row->cost_units);
     mpq_inits (cost, covered, NULL);
-    mpq_set_z (cost, row->cost_units);
     covered_share (row, covered);
-    mpq_mul (covered, covered, cost);
-    mpq_sub (cost, cost, covered);
-    mpq_set_z (ret_units, row->charge_units);
-    mpq_sub (ret_units, ret_units, cost);
+    if (mpq_sgn (covered) != 0) {
+        mpq_set_z (cost, row->cost_units);
+        mpq_mul (covered, covered, cost);
+        exact_add (ret_units, covered);
+    }
     mpq_clears (cost, covered, NULL);
     return true;
 }
@@ -215,7 +216,7 @@ static bool value_on_average (cube_t *prices, const char *pool,
         if (!text_same (row->pool, pool))
             continue;
         mpz_add (all.list_units, all.list_units, row->list_units);
-        mpq_add (all.gpu_seconds, all.gpu_seconds, row->gpu_seconds);
+        exact_add (all.gpu_seconds, row->gpu_seconds);
     }
     is_priced = value_at (&all, gpu_seconds, ret_units);
     posting_clear (&all);

@@ -105,7 +105,7 @@ static void take_used (billing_days_t *d, const billing_line_t *from)
     mpq_inits (exact, before, NULL);
     mpz_add (line->units, line->units, from->line->charge_units);
     begin_line (d, from->line, exact, before);
-    mpq_add (line->before, line->before, before);
+    exact_add (line->before, before);
     mpq_clears (exact, before, NULL);
 }
 
@@ -139,7 +139,7 @@ static void share_evenly (billing_days_t *d, const billing_line_t *from)
     mpz_inits (part.charge_units, given, next, NULL);
     begin_line (d, from->line, exact, before);
     mpq_set_ui (until, 1, 2);
-    mpq_add (before, before, until);
+    exact_add (before, until);
     for (int64_t at = month.start; at < month.end; at = day.end) {
         day = period_clip (zone_unit (b->query->site->zone, CALENDAR_DAY, at),
                            month);
@@ -258,7 +258,7 @@ static void change_price (const billing_days_t *d, const pool_month_t *pm,
                           const rate_card_price_t *price, struct day_line *line)
 {
     mpq_mul (line->second, line->second, line->seen);
-    mpq_add (line->before, line->before, line->second);
+    exact_add (line->before, line->second);
     mpq_set_ui (line->seen, 0, 1);
     line->price = *price;
     charge_per_second (pm->charge, price, path[CHARGE_TEAM], path[0],
@@ -285,8 +285,8 @@ static int take_part (const billing_days_t *d, const pool_month_t *pm,
                               &part, error);
     if (mpq_sgn (line->seen) == 0 || !same_price (&line->price, &part.price))
         change_price (d, pm, path, &part.price, line);
-    mpq_add (line->seen, line->seen, part.price_seconds);
-    mpq_add (gpu_seconds, gpu_seconds, part.gpu_seconds);
+    exact_add (line->seen, part.price_seconds);
+    exact_add (gpu_seconds, part.gpu_seconds);
     charge_part_clear (&part);
     return rc;
 }

@@ -116,8 +116,8 @@ void billing_inputs_capacity (billing_inputs_t *b, const char *name,
     if (!pool || instant < b->facts.start || instant >= b->facts.end)
         return;
     use = find_use (b, pool, instant);
-    mpq_add (use->allocated, use->allocated, sum->allocated);
-    mpq_add (use->capacity, use->capacity, sum->capacity);
+    exact_add (use->allocated, sum->allocated);
+    exact_add (use->capacity, sum->capacity);
 }
 
 void billing_inputs_add_rollup (billing_inputs_t *b, const rollup_t *rollup)

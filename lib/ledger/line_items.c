@@ -429,9 +429,9 @@ static int hand_out (line_items_t *d, const struct line_items_segment *of,
     row->devices = p->devices;
     mpq_set (row->gpu_seconds, p->gpu_seconds);
     mpq_set (row->price_seconds, p->price_seconds);
-    mpq_add (line->gres_seen, line->gres_seen, p->gres_seconds);
-    mpq_add (line->gpu_seen, line->gpu_seen, p->gpu_seconds);
-    mpq_add (line->price_seen, line->price_seen, p->price_seconds);
+    exact_add (line->gres_seen, p->gres_seconds);
+    exact_add (line->gpu_seen, p->gpu_seconds);
+    exact_add (line->price_seen, p->price_seconds);
     row->rate_card = rate_card (d, p->rate);
     row->preemptible = p->preemptible;
     put_shares (d, line);
@@ -501,13 +501,13 @@ static void collect (line_items_t *d, struct line_items_line *line,
     exact_set_u128 (mpq_numref (gres),
                     slice->part.gres_seconds
                         - charge_free_seconds (d->query->site, &slice->part));
-    mpq_add (p->gres_seconds, p->gres_seconds, gres);
+    exact_add (p->gres_seconds, gres);
     mpq_clear (gres);
     p->devices += slice->devices;
     p->rate = part->price.rate;
     p->preemptible = is_preemptible (&part->price);
-    mpq_add (p->gpu_seconds, p->gpu_seconds, part->gpu_seconds);
-    mpq_add (p->price_seconds, p->price_seconds, part->price_seconds);
+    exact_add (p->gpu_seconds, part->gpu_seconds);
+    exact_add (p->price_seconds, part->price_seconds);
     measured_sum (&p->measured, &slice->part.measured);
     line_items_capacity_held (d, line->pool, slice->period.start, part);
     line_items_split_held (d, line->pool, slice->key[AT_ACCOUNT],

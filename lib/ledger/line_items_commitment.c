@@ -62,7 +62,7 @@ static void sum_portion (struct line_items_portion *p, const mpq_srcptr in[2],
     mpq_init (rest);
     mpz_init (part);
     for (int i = 0; i < 3; i++)
-        mpq_add (p->whole, p->whole, had[i]);
+        exact_add (p->whole, had[i]);
     mpq_add (rest, in[0], in[1]);
     mpq_sub (rest, rest, out);
     round (p->total, p->whole);
@@ -115,7 +115,7 @@ static struct line_items_value *value_of (line_items_t *d,
 static void hand (struct line_items_portion *p, mpq_srcptr amount,
                   mpz_t ret_units)
 {
-    mpq_add (p->seen, p->seen, amount);
+    exact_add (p->seen, amount);
     line_items_share (ret_units, p->total, p->seen, p->whole, p->given);
 }
 

@@ -167,8 +167,8 @@ void line_items_capacity_held (line_items_t *d, size_t pool, int64_t instant,
 {
     struct line_items_day *day = day_of (d, pool, instant);
 
-    mpq_add (day->allocated, day->allocated, part->gpu_seconds);
-    mpq_add (day->suspended, day->suspended, part->suspended);
+    exact_add (day->allocated, part->gpu_seconds);
+    exact_add (day->suspended, part->suspended);
 }
 
 /* The one account that holds it; several, or none: nobody's. */
@@ -199,7 +199,7 @@ static void add_reserved (struct line_items_day *day, const char *cluster,
                                           .id = from->id};
         mpq_init (r->gpu_seconds);
     }
-    mpq_add (r->gpu_seconds, r->gpu_seconds, from->gpu_seconds);
+    exact_add (r->gpu_seconds, from->gpu_seconds);
 }
 
 void line_items_add_capacity (line_items_t *d, const char *cluster,
@@ -235,9 +235,9 @@ static void add_cost (struct running *run, remainder_id_t class,
     mpq_init (cost);
     mpq_set (cost, charge_owned_rate (run->pm->charge));
     if (class == REMAINDER_SUSPENDED || class == REMAINDER_UNBILLED)
-        mpq_add (cost, cost, charge_use_rate (run->pm->charge));
+        exact_add (cost, charge_use_rate (run->pm->charge));
     mpq_mul (cost, cost, seconds);
-    mpq_add (run->cost, run->cost, cost);
+    exact_add (run->cost, cost);
     mpq_clear (cost);
 }
 
@@ -248,7 +248,7 @@ static void put_capacity (line_items_t *d, struct running *run,
 
     mpq_set (row->gpu_seconds, seconds);
     mpq_set (row->price_seconds, seconds);
-    mpq_add (run->seconds, run->seconds, seconds);
+    exact_add (run->seconds, seconds);
     line_items_hours (row->gpu_hours, run->seconds, run->given_hours);
     mpz_set (row->device_hours, row->gpu_hours);
     mpz_set (row->price_hours, row->gpu_hours);

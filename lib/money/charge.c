@@ -309,22 +309,9 @@ void charge_carry (charge_t *charge, const charge_payer_t *last)
     mpq_add (payer->value_in, payer->value_in, last->value_out);
 }
 
-/* seconds x weight */
-static void set_weighted (mpq_t value, uint64_t seconds, fraction_t weight)
-{
-    mpq_t factor;
-
-    mpq_init (factor);
-    exact_set_fraction (factor, weight);
-    exact_set_u128 (mpq_numref (value), seconds);
-    mpz_set_ui (mpq_denref (value), 1);
-    mpq_mul (value, value, factor);
-    mpq_clear (factor);
-}
-
 void charge_add_suspended (charge_t *charge, mpq_srcptr gpu_seconds)
 {
-    mpq_add (charge->suspended, charge->suspended, gpu_seconds);
+    exact_add (charge->suspended, gpu_seconds);
 }
 
 uint64_t charge_free_seconds (const site_t *site, const usage_part_t *part)
@@ -365,13 +352,13 @@ int charge_part_measure (const site_t *site, rate_subject_t of,
                                     kind->pool->name);
     }
     part->price = price;
-    set_weighted (part->suspended, free_seconds, quantity);
-    set_weighted (part->gpu_seconds, from->gres_seconds - free_seconds,
-                  quantity);
-    set_weighted (part->price_seconds, from->gres_seconds - free_seconds,
-                  priced);
+    exact_weighted (part->suspended, quantity, free_seconds, 1);
+    exact_weighted (part->gpu_seconds, quantity,
+                    from->gres_seconds - free_seconds, 1);
+    exact_weighted (part->price_seconds, priced,
+                    from->gres_seconds - free_seconds, 1);
     if (from->more)
-        mpq_add (part->price_seconds, part->price_seconds, *from->more);
+        exact_add (part->price_seconds, *from->more);
     return 0;
 }
 
@@ -514,7 +501,7 @@ static void merge_into (charge_line_t *to, const charge_line_t *from)
     exact_add (to->drawn, from->drawn);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         if (mpq_sgn (from->adjustment[i]) != 0)
-            mpq_add (to->adjustment[i], to->adjustment[i], from->adjustment[i]);
+            exact_add (to->adjustment[i], from->adjustment[i]);
 }
 
 /* One entry for each line, or for each price in it. */
@@ -565,7 +552,7 @@ static void find_rates (charge_t *charge)
             exact_add (used, charge->entries[i].line.price_seconds);
     mpq_set (billed, used);
     for (size_t i = 0; i < charge->reserved.count; i++)
-        mpq_add (billed, billed, charge->reserved.share[i].amount);
+        exact_add (billed, charge->reserved.share[i].amount);
     if (mpq_sgn (capacity->allocated) > 0) {
         mpq_set (charge->by_use, charge->cost.by_use);
         mpq_div (charge->used, charge->by_use, capacity->allocated);

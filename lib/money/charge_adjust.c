@@ -176,7 +176,7 @@ static void add_rounded (charge_t *charge, const struct entry *entry)
             .rate = rate, .team = xstrdup (team), .account = xstrdup (account)};
         mpq_init (r->seconds);
     }
-    mpq_add (r->seconds, r->seconds, entry->line.price_seconds);
+    exact_add (r->seconds, entry->line.price_seconds);
 }
 
 void charge_free_rounded (charge_t *charge)
@@ -258,7 +258,7 @@ void charge_find_payers (charge_t *charge)
             add_rounded (charge, entry);
         mpq_set (billed, entry->line.price_seconds);
         charge_apply_rule (billed, entry->price.rule);
-        mpq_add (payer->billed, payer->billed, billed);
+        exact_add (payer->billed, billed);
     }
     mpq_clear (billed);
     charge_draw_entitled (charge);
@@ -537,7 +537,7 @@ static void set_charge (charge_line_t *line, const mpq_t factor[ADJUSTMENT_COUNT
         if (mpq_sgn (factor[i]) == 0)
             continue; /* most have none, and adding costs a common divisor */
         mpq_mul (line->adjustment[i], line->list, factor[i]);
-        mpq_add (line->charge, line->charge, line->adjustment[i]);
+        exact_add (line->charge, line->adjustment[i]);
     }
 }
 

@@ -61,7 +61,7 @@ void charge_share_add (struct share_list *shares, const char *account,
         mpq_init (share->amount);
     }
     share = &shares->share[at];
-    mpq_add (share->amount, share->amount, amount);
+    exact_add (share->amount, amount);
 }
 
 void charge_shares_free (struct share_list *shares)
@@ -79,7 +79,7 @@ void charge_shares_free (struct share_list *shares)
 static void sum_shares (const struct share_list *shares, mpq_t ret_sum)
 {
     for (size_t i = 0; i < shares->count; i++)
-        mpq_add (ret_sum, ret_sum, shares->share[i].amount);
+        exact_add (ret_sum, shares->share[i].amount);
 }
 
 /* --- entries ------------------------------------------------------------ */
@@ -206,9 +206,9 @@ static void full_cost_part (const charge_t *charge, mpq_t ret_part)
         const struct entry *entry = &charge->entries[i];
         if (entry->line.kind != CHARGE_USED)
             continue;
-        mpq_add (whole, whole, entry->line.gpu_seconds);
+        exact_add (whole, entry->line.gpu_seconds);
         if (!entry->price.rate)
-            mpq_add (ret_part, ret_part, entry->line.gpu_seconds);
+            exact_add (ret_part, entry->line.gpu_seconds);
     }
     if (mpq_sgn (whole) > 0)
         mpq_div (ret_part, ret_part, whole);

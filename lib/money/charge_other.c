@@ -49,10 +49,8 @@ void charge_keep_held (charge_t *charge)
             one->price = entry->price;
             mpq_inits (one->gpu_seconds, one->price_seconds, NULL);
         }
-        mpq_add (one->gpu_seconds, one->gpu_seconds,
-                 entry->line.gpu_seconds);
-        mpq_add (one->price_seconds, one->price_seconds,
-                 entry->line.price_seconds);
+        exact_add (one->gpu_seconds, entry->line.gpu_seconds);
+        exact_add (one->price_seconds, entry->line.price_seconds);
     }
 }
 

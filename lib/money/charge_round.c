@@ -47,7 +47,8 @@ void charge_scale (mpq_ptr value, mpq_srcptr amount, int digits)
     mpz_ui_pow_ui (power, 10, digits);
     mpz_mul (mpq_numref (value), mpq_numref (amount), power);
     mpz_set (mpq_denref (value), mpq_denref (amount));
-    mpq_canonicalize (value);
+    if (!exact_is_integer (value))
+        mpq_canonicalize (value);
     mpz_clear (power);
 }
 
@@ -312,12 +313,12 @@ static void without_published (const charge_t *charge,
         mpq_ptr list = entry->bought ? amounts[REMAINDER_PREPAID] : ret_apart;
         if (!entry->published)
             continue;
-        mpq_add (list, list, entry->line.list);
+        exact_add (list, entry->line.list);
         for (int k = 0; k < ADJUSTMENT_COUNT; k++) {
             mpq_ptr rest
                 = amounts[adjustment_info ((adjustment_id_t)k)->remainder];
             if (mpq_sgn (entry->line.adjustment[k]) != 0)
-                mpq_add (rest, rest, entry->line.adjustment[k]);
+                exact_add (rest, entry->line.adjustment[k]);
         }
     }
 }
@@ -419,7 +420,7 @@ static int round_published_line (charge_t *charge, struct group line,
         for (size_t i = line.start; i < line.end; i++) {
             charge_line_t *of = &charge->entries[i].line;
             mpz_neg (of->adjustment_units[k], of->charge_units);
-            mpq_add (of->list, of->list, of->adjustment[k]); /* taken back below */
+            exact_add (of->list, of->adjustment[k]); /* taken back below */
         }
         rc = round_line (charge, line, &which, error);
         for (size_t i = line.start; i < line.end; i++) {
@@ -431,7 +432,7 @@ static int round_published_line (charge_t *charge, struct group line,
     for (size_t i = line.start; i < line.end; i++) {
         charge_line_t *of = &charge->entries[i].line;
         for (int k = 0; k < ADJUSTMENT_COUNT; k++)
-            mpq_sub (of->list, of->list, of->adjustment[k]);
+            exact_subtract (of->list, of->adjustment[k]);
     }
     return rc;
 }

@@ -236,14 +236,14 @@ static void take_cell (plan_pool_t *pool, const usage_cell_t *cell, size_t hour)
                               it->kind->profile || it->kind->part);
     pool->weights_known
         = usage_cell_gpu_seconds (cell, q) && pool->weights_known;
-    mpq_add (pool->allocated, pool->allocated, q);
-    mpq_add (pool->month[cell->cut], pool->month[cell->cut], q);
+    exact_add (pool->allocated, q);
+    exact_add (pool->month[cell->cut], q);
     if (hour < pool->hours)
         exact_add_scaled (pool->demand[hour], q, 1, HOUR);
     if (usage_cell_active_seconds (cell, q)) {
-        mpq_add (pool->active, pool->active, q);
+        exact_add (pool->active, q);
         usage_cell_known_seconds (cell, q);
-        mpq_add (pool->known, pool->known, q);
+        exact_add (pool->known, q);
     }
     mpq_clear (q);
 }

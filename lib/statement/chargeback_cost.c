@@ -77,8 +77,8 @@ static void add_remainder (struct pool_sum *sum, const posting_t *row)
         add_class (sum->remainder, row->what, row->charge_units);
     if (strcmp (row->what, remainder_info (REMAINDER_EXCESS)->word) != 0)
         return;
-    mpq_add (sum->excess[0], sum->excess[0], row->gpu_seconds);
-    mpq_add (sum->excess[1], sum->excess[1], row->cpu_seconds);
+    exact_add (sum->excess[0], row->gpu_seconds);
+    exact_add (sum->excess[1], row->cpu_seconds);
 }
 
 void chargeback_pool_row (struct chargeback *c, const posting_t *row)
@@ -117,7 +117,7 @@ static void pool_sum_add (struct pool_sum *to, const struct pool_sum *from)
     mpz_add (to->purchased, to->purchased, from->purchased);
     mpz_add (to->settled, to->settled, from->settled);
     for (size_t i = 0; i < GL_ARRAY_SIZE (to->excess); i++)
-        mpq_add (to->excess[i], to->excess[i], from->excess[i]);
+        exact_add (to->excess[i], from->excess[i]);
     cube_add_cube (to->credits, from->credits);
     for (size_t i = 0; i < REMAINDER_COUNT; i++) {
         mpz_add (to->remainder[i], to->remainder[i], from->remainder[i]);

@@ -177,7 +177,7 @@ static void put_sum (page_t *page, const struct parts *parts, size_t first,
     mpq_init (seconds);
     mpz_init (units);
     for (size_t i = first; i < parts->count; i++) {
-        mpq_add (seconds, seconds, parts->part[i].job->gpu_seconds);
+        exact_add (seconds, parts->part[i].job->gpu_seconds);
         mpz_add (units, units, parts->part[i].units);
     }
     put_amount (page, priced, parts->part[0].job, seconds, units);

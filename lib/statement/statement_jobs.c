@@ -270,7 +270,7 @@ void statement_jobs_add (statement_jobs_t *s, const line_item_t *row)
     job = find_job (s, row);
     day = zone_civil (s->zone, row->start).day;
     job->job.days |= UINT32_C (1) << day;
-    mpq_add (job->job.gpu_seconds, job->job.gpu_seconds, row->gpu_seconds);
+    exact_add (job->job.gpu_seconds, row->gpu_seconds);
     mpz_add (job->job.billed, job->job.billed, row->billed);
     if (row->devices > job->job.devices)
         job->job.devices = (uint32_t)row->devices;
@@ -299,7 +299,7 @@ static void weights_of (const statement_job_t *const *jobs, size_t count,
                 mpq_set (weight[i], jobs[i]->gpu_seconds);
             else
                 mpq_set_ui (weight[i], 1, 1);
-            mpq_add (sum, sum, weight[i]);
+            exact_add (sum, weight[i]);
         }
 }
 

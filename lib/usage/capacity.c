@@ -62,8 +62,8 @@ void capacity_sum_add (capacity_sum_t *sum, const capacity_sum_t *more)
 
     for (size_t i = 0; (m = capacity_sum_member (sum, i)); i++) {
         n = capacity_sum_member ((capacity_sum_t *)more, i);
-        if (mpq_sgn (*n) != 0) /* few are; mpq_add() is dear */
-            mpq_add (*m, *m, *n);
+        if (mpq_sgn (*n) != 0) /* few are */
+            exact_add (*m, *n);
     }
 }
 

@@ -291,21 +291,16 @@ static void tally_add (struct tally *t, const site_pool_t *pool,
 static void set_units (mpq_t value, __int128 units, __int128 denominator)
 {
     bool negative = units < 0;
-    mpz_t den;
 
-    if (units == 0) {
-        mpq_set_ui (value, 0, 1);
-        return;
-    }
-    mpz_init (den);
+    if (units == 0 && mpq_sgn (value) == 0)
+        return; /* most are, again and again */
     exact_set_u128 (mpq_numref (value), negative ? -(unsigned __int128)units
                                                  : (unsigned __int128)units);
     if (negative)
         mpz_neg (mpq_numref (value), mpq_numref (value));
-    exact_set_u128 (den, (unsigned __int128)denominator);
-    mpq_set_den (value, den);
-    mpq_canonicalize (value);
-    mpz_clear (den);
+    exact_set_u128 (mpq_denref (value), (unsigned __int128)denominator);
+    if (!exact_is_integer (value))
+        mpq_canonicalize (value);
 }
 
 static void tally_sum (const struct tally *t, int64_t denominator,

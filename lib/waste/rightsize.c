@@ -124,7 +124,7 @@ static void add (mpq_t to, const device_kind_t *kind, uint64_t value,
 
     mpq_init (part);
     exact_weighted (part, kind->weight, value, scale);
-    mpq_add (to, to, part);
+    exact_add (to, part);
     mpq_clear (part);
 }
 
@@ -150,9 +150,9 @@ static void take_value (rightsize_t *r, struct family *f,
 
     mpq_inits (seconds, value, NULL);
     add (seconds, part->kind, part->gres_seconds, 1);
-    mpq_add (f->seconds, f->seconds, seconds);
+    exact_add (f->seconds, seconds);
     if (f->pool && bill_pool_time_exact (r->prices, f->pool, seconds, value))
-        mpq_add (f->value, f->value, value);
+        exact_add (f->value, value);
     mpq_clears (seconds, value, NULL);
 }
 
@@ -173,7 +173,7 @@ static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
         f->busy_most = r->busy;
     mpq_init (elapsed);
     exact_set_i64 (elapsed, period_seconds (slice->period), 1);
-    mpq_add (f->elapsed, f->elapsed, elapsed);
+    exact_add (f->elapsed, elapsed);
     mpq_clear (elapsed);
     take_value (r, f, &slice->part);
     take_measured (f, &slice->part);

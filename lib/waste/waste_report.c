@@ -249,7 +249,7 @@ static void offer_all (waste_report_t *w)
             continue;
         }
         job_init (w, &one, cause);
-        mpq_add (all.seconds, all.seconds, one.seconds);
+        exact_add (all.seconds, one.seconds);
         mpz_add (all.units, all.units, one.units);
         if (mpq_cmp (one.seconds, largest) > 0) {
             mpq_set (largest, one.seconds);
@@ -370,10 +370,10 @@ static void take_cause (const waste_t *row, void *arg)
         mpq_set_ui (to->row.seconds, 0, 1);
         mpq_set_ui (to->value, 0, 1);
     }
-    mpq_add (to->row.seconds, to->row.seconds, row->seconds);
+    exact_add (to->row.seconds, row->seconds);
     mpq_init (value);
     if (of.pool && bill_time_exact (w->prices, &of, row->seconds, value))
-        mpq_add (to->value, to->value, value);
+        exact_add (to->value, value);
     mpq_clear (value);
 }
 
