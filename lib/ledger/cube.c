@@ -172,17 +172,18 @@ static bool passes (const struct filter *filter, const void *row)
 
 /* --- rows in ----------------------------------------------------------- */
 
-/* A byte that escaped texts never contain ends a value; alone it means: none. */
+/* A NUL, which texts do not contain, ends a value. */
 static void make_key (const cube_t *cube, const void *row, buffer_t *key)
 {
     buffer_clear (key);
     for (size_t i = 0; i < cube->by.count; i++) {
         const field_t *field = cube->by.part[i].field;
-        if (field_is_absent (field, row))
-            buffer_add_char (key, '\n');
-        else
-            field_text (field, row, key);
-        buffer_add_char (key, '\t');
+        bool absent = field_is_absent (field, row);
+        buffer_add_char (key, absent ? '-' : '+');
+        if (absent)
+            continue;
+        field_value (field, row, key);
+        buffer_add_char (key, '\0');
     }
 }
 
@@ -207,7 +208,8 @@ static struct group *get_group (cube_t *cube, const void *row)
     fields_init (cube->fields, group->row);
     for (size_t i = 0; i < cube->by.count; i++)
         field_copy (cube->by.part[i].field, group->row, row);
-    group->key = xstrdup (buffer_text (&cube->key));
+    group->key = memcpy (xmalloc (cube->key.length), buffer_text (&cube->key),
+                         cube->key.length);
     HASH_ADD_KEYPTR (hh, cube->groups, group->key, cube->key.length, group);
     return group;
 }
@@ -412,7 +414,7 @@ static bool is_same (const cube_t *cube, const struct group *group)
 
 cube_t *cube_difference (const cube_t *later, const cube_t *earlier, bool all)
 {
-    cube_t *cube = cube_new (later->fields, "");
+    cube_t *cube = new_with (later->fields);
     struct group *group, *next;
 
     cube->by.count = later->by.count;

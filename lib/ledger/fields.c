@@ -116,18 +116,6 @@ bool field_is_absent (const field_t *f, const void *row)
 
 /* --- writing ----------------------------------------------------------- */
 
-/* There are a dozen in a row, and printf takes its time. */
-static void add_number (buffer_t *out, uint64_t value)
-{
-    char digits[20];
-    size_t at = sizeof (digits);
-
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while ((value /= 10) > 0);
-    buffer_add (out, digits + at, sizeof (digits) - at);
-}
-
 static void add_units (buffer_t *out, mpz_srcptr value)
 {
     char *room;
@@ -167,7 +155,7 @@ void field_value (const field_t *f, const void *row, buffer_t *out)
         add_units (out, units_of (row, f));
         break;
     case FIELD_COUNT:
-        add_number (out, *count_of (row, f));
+        buffer_add_number (out, *count_of (row, f));
         break;
     }
 }
@@ -423,19 +411,29 @@ void fields_move (const fields_t *fields, void *to, void *from)
 /* A 0 is most often added: it costs nothing. */
 void field_add (const field_t *f, void *to, const void *from, int sign)
 {
-    if (!field_is_measure (f) || field_is_absent (f, from))
-        return;
-    if (f->type == FIELD_EXACT && sign > 0)
-        exact_add (exact_of (to, f), exact_of (from, f));
-    else if (f->type == FIELD_EXACT)
-        mpq_sub (exact_of (to, f), exact_of (to, f), exact_of (from, f));
-    else if (f->type == FIELD_UNITS)
-        (sign < 0 ? mpz_sub : mpz_add) (units_of (to, f), units_of (to, f),
-                                        units_of (from, f));
-    else if (sign < 0)
-        *count_of (to, f) -= *count_of (from, f);
-    else
-        *count_of (to, f) += *count_of (from, f);
+    switch (f->type) {
+    case FIELD_WORD:
+    case FIELD_FLAG:
+    case FIELD_NAME:
+    case FIELD_TEXT:
+        break;
+    case FIELD_EXACT:
+        if (mpq_sgn (exact_of (from, f)) != 0)
+            (sign < 0 ? exact_subtract : exact_add) (exact_of (to, f),
+                                                     exact_of (from, f));
+        break;
+    case FIELD_UNITS:
+        if (mpz_sgn (units_of (from, f)) != 0)
+            (sign < 0 ? mpz_sub : mpz_add) (units_of (to, f), units_of (to, f),
+                                            units_of (from, f));
+        break;
+    case FIELD_COUNT:
+        if (sign < 0)
+            *count_of (to, f) -= *count_of (from, f);
+        else
+            *count_of (to, f) += *count_of (from, f);
+        break;
+    }
 }
 
 void fields_add (const fields_t *fields, void *to, const void *from, int sign)

@@ -90,11 +90,12 @@ void variance_clear (variance_t *variance)
 
 /* --- cells: pool, QOS and profile of charges, and other kinds ------------ */
 
+/* Texts are those of the bills. */
 struct cell {
     bill_kind_t kind;
-    char *pool;
-    char *qos;
-    char *profile;
+    const char *pool;
+    const char *qos;
+    const char *profile;
     bool cpus;       /* of a pool of CPUs: hours of its own */
     mpq_t allocated; /* q */
     mpq_t charged;   /* a, smallest units */
@@ -112,9 +113,9 @@ static const char *kind_word (unsigned kind)
 
 static const field_t cell_fields[] = {
     FIELD_WORDS ("kind", struct cell, kind, kind_word),
-    FIELD ("pool", TEXT, struct cell, pool),
-    FIELD ("qos", TEXT, struct cell, qos),
-    FIELD ("profile", TEXT, struct cell, profile),
+    FIELD ("pool", NAME, struct cell, pool),
+    FIELD ("qos", NAME, struct cell, qos),
+    FIELD ("profile", NAME, struct cell, profile),
     FIELD ("cpus", FLAG, struct cell, cpus),
     FIELD ("allocated", EXACT, struct cell, allocated),
     FIELD ("charged", EXACT, struct cell, charged),
@@ -187,9 +188,9 @@ static void add_row (cube_t *cells, const bill_t *bill, const posting_t *row,
     mpz_set (cell.due, row->charge_units);
     idle_of (bill, row, digits, cell.idle);
     if (row->kind == BILL_CHARGE) {
-        cell.pool = xstrdup (row->pool);
-        cell.qos = xstrdup (posting_key (row, KEY_QOS));
-        cell.profile = xstrdup (row->profile);
+        cell.pool = row->pool;
+        cell.qos = posting_key (row, KEY_QOS);
+        cell.profile = row->profile;
         cell.cpus = mpq_sgn (row->cpu_seconds) != 0;
         mpq_set (cell.allocated, posting_seconds (row));
         mpz_set (cell.entitled, row->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
