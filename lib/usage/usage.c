@@ -39,17 +39,19 @@ size_t usage_cut (const usage_t *u, int64_t instant)
 struct cell *usage_cell_get (usage_t *u, const usage_subject_t *s)
 {
     struct cell_key key = {.cut = (uint32_t)usage_cut (u, s->instant)};
+    /* most queries have few keys, and hashing takes its time */
+    const size_t length = offsetof (struct cell_key, text[u->query->by.count]);
     struct cell *cell;
 
     usage_key_ids (u, s, key.text);
-    HASH_FIND (hh, u->cells, &key, sizeof (key), cell);
+    HASH_FIND (hh, u->cells, &key, length, cell);
     if (!cell) {
         cell = xcalloc (1, sizeof (*cell));
         cell->key = key;
         cell->cell.cut = key.cut;
         cell->cell.first = s->instant;
         cell->cell.suspended_known = true;
-        HASH_ADD (hh, u->cells, key, sizeof (cell->key), cell);
+        HASH_ADD (hh, u->cells, key, length, cell);
     }
     if (s->instant < cell->cell.first)
         cell->cell.first = s->instant;
@@ -277,10 +279,10 @@ void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
         mpz_set_ui (mpq_denref (value), 1000);
         mpq_canonicalize (value);
         mpq_mul (value, value, weight);
-        mpq_add (ret_covered, ret_covered, value);
+        exact_add (ret_covered, value);
         mpq_set_ui (value, p->gres_seconds, 1);
         mpq_mul (value, value, weight);
-        mpq_add (ret_allocated, ret_allocated, value);
+        exact_add (ret_allocated, value);
     }
     mpq_clears (weight, value, NULL);
 }
@@ -308,7 +310,7 @@ static bool add_weighted (const usage_cell_t *cell, size_t value, size_t known,
                     *(const uint64_t *)(measured + value));
         mpz_mul_ui (mpq_denref (part), mpq_denref (part), scale);
         mpq_canonicalize (part);
-        mpq_add (ret, ret, part);
+        exact_add (ret, part);
     }
     mpq_clear (part);
     return any && all;
@@ -363,6 +365,18 @@ static void note_key (usage_t *u, key_id_t key)
         u->cuts.units[CALENDAR_MONTH] = true;
 }
 
+/* A unit that holds the whole period cuts nothing: mostly the month. */
+static void forget_whole_units (usage_t *u)
+{
+    const period_t period = u->query->period;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (u->cuts.units); i++)
+        if (u->cuts.units[i]
+            && zone_unit (u->cuts.zone, (calendar_unit_t)i, period.start).end
+                   >= period.end)
+            u->cuts.units[i] = false;
+}
+
 usage_t *usage_new (const usage_query_t *query)
 {
     usage_t *u = xcalloc (1, sizeof (*u));
@@ -381,6 +395,7 @@ usage_t *usage_new (const usage_query_t *query)
         note_key (u, query->by.id[i]);
     for (size_t i = 0; i < query->filter_count; i++)
         note_key (u, query->filters[i].key);
+    forget_whole_units (u);
     return u;
 }
 
@@ -412,7 +427,7 @@ void usage_free (usage_t *u)
 
 static int by_text (const char *a, const char *b)
 {
-    return strcmp (a ? a : "", b ? b : "");
+    return a == b ? 0 : strcmp (a ? a : "", b ? b : "");
 }
 
 static int by_key (const void *a, const void *b)
@@ -512,7 +527,7 @@ bool usage_cell_gpu_seconds (const usage_cell_t *cell, mpq_t ret_value)
         exact_set_fraction (part, p->kind->weight);
         mpz_mul_ui (mpq_numref (part), mpq_numref (part), p->gres_seconds);
         mpq_canonicalize (part);
-        mpq_add (ret_value, ret_value, part);
+        exact_add (ret_value, part);
     }
     mpq_clear (part);
     return known;

@@ -108,6 +108,9 @@ static uint32_t team_id (usage_t *u, key_id_t of, const usage_subject_t *s)
     while (key.change < u->cuts.change_count
            && u->cuts.changes[key.change] <= s->instant)
         key.change++;
+    entry = u->last_team; /* most cells of an account follow one another */
+    if (entry && memcmp (&entry->key, &key, sizeof (key)) == 0)
+        return entry->id;
     HASH_FIND (hh, u->teams, &key, sizeof (key), entry);
     if (!entry) {
         entry = xcalloc (1, sizeof (*entry));
@@ -115,6 +118,7 @@ static uint32_t team_id (usage_t *u, key_id_t of, const usage_subject_t *s)
         entry->id = usage_intern (u, team_text (u, of, s));
         HASH_ADD (hh, u->teams, key, sizeof (entry->key), entry);
     }
+    u->last_team = entry;
     return entry->id;
 }
 

@@ -50,8 +50,8 @@ struct team_entry {
 };
 
 struct cell_key {
-    uint32_t text[KEYS_MAX];
     uint32_t cut;
+    uint32_t text[KEYS_MAX]; /* behind the query's keys: 0 */
 };
 
 /* JobIds of a cell that came with rollups, still packed (usage/jobids.h). */
@@ -88,7 +88,7 @@ struct usage {
     struct recent_text *recent; /* while a rollup is added; NULL */
     uint32_t text_count, text_size;
     struct named_unit named[CALENDAR_MONTH + 1][NAMED_UNITS];
-    struct team_entry *teams;
+    struct team_entry *teams, *last_team; /* NULL: none was asked for */
     struct cell *cells;
     usage_cell_t *sorted;
     measured_t unplaced;
