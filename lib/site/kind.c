@@ -110,10 +110,11 @@ static bool may_be_slice (struct split *sp, const char *node, const char *type,
 }
 
 /* The nodes of the segment that have such devices; if none has, all of
- * them. */
+ * them. `ret_some`: they are some of its nodes. */
 static uint64_t eligible_nodes (struct split *sp, const char *type,
-                                bool *ret_pooled)
+                                bool *ret_some)
 {
+    const uint64_t all = nodelist_count (sp->nodes);
     uint64_t pooled = 0;
     const char *node;
 
@@ -122,8 +123,8 @@ static uint64_t eligible_nodes (struct split *sp, const char *type,
         if (node_has (sp, node, type))
             pooled++;
     }
-    *ret_pooled = pooled > 0;
-    return pooled ? pooled : nodelist_count (sp->nodes);
+    *ret_some = pooled > 0 && pooled < all;
+    return pooled ? pooled : all;
 }
 
 /* "2/8": a shard's node, where its pool does not tell. NULL: nobody does. */
@@ -164,7 +165,7 @@ static void split_devices (struct split *sp, const char *type, uint64_t count)
 {
     uint64_t nodes, index = 0;
     const char *node;
-    bool pooled;
+    bool some;
 
     if (!sp->nodes || nodelist_count (sp->nodes) == 0) {
         const site_pool_t *pool
@@ -174,10 +175,10 @@ static void split_devices (struct split *sp, const char *type, uint64_t count)
                    count);
         return;
     }
-    nodes = eligible_nodes (sp, type, &pooled);
+    nodes = eligible_nodes (sp, type, &some);
     nodelist_rewind (sp->nodes);
     while ((node = nodelist_next (sp->nodes))) {
-        if (pooled && !node_has (sp, node, type))
+        if (some && !node_has (sp, node, type))
             continue;
         split_share (sp, node, type, count / nodes + (index < count % nodes));
         index++;

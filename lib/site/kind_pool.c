@@ -136,10 +136,11 @@ const site_pool_t *pool_of_device (const kinds_t *k, const segment_t *s,
     type = gpu;
     for (size_t i = 0; i < k->site->pool_count; i++) {
         const site_pool_t *pool = &k->site->pools[i];
-        if (!pool_covers (k, i, s, node, instant))
+        bool takes = site_pool_lists (pool, type ? type : "gpu")
+                     || (type && pool->gres.count == 0);
+        if ((type && !takes) || !pool_covers (k, i, s, node, instant))
             continue;
-        if (site_pool_lists (pool, type ? type : "gpu")
-            || (type && pool->gres.count == 0))
+        if (takes)
             return pool;
         only = pool;
         covering++;

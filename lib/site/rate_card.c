@@ -25,8 +25,9 @@ const site_team_t *rate_card_team (const site_t *site, const char *team,
                                    int64_t instant)
 {
     for (size_t i = 0; i < site->team_count; i++)
-        if (same (site->teams[i].name, team) && has_terms (&site->teams[i])
-            && period_has (site->teams[i].valid, instant))
+        if (has_terms (&site->teams[i])
+            && period_has (site->teams[i].valid, instant)
+            && same (site->teams[i].name, team))
             return &site->teams[i];
     return NULL;
 }
