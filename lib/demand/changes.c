@@ -29,6 +29,7 @@ struct changes {
     bool reading;
     int64_t window; /* its first second, from the start */
     size_t place;   /* the next of its seconds */
+    bool has[WINDOW]; /* changes that were not read */
     int64_t by[WINDOW][CHANGES_KINDS];
 };
 
@@ -121,27 +122,38 @@ static bool fill (changes_t *c)
         return false;
     c->window = first / WINDOW * (int64_t)WINDOW;
     c->place = 0;
-    memset (c->by, 0, sizeof (c->by));
     for (struct list *list = c->lists; list; list = list->hh.next)
         for (; list->next < list->count
                && list->at[list->next] < c->window + WINDOW;
-             list->next++)
-            c->by[list->at[list->next] - c->window][list->key.kind]
-                += list->key.by;
+             list->next++) {
+            size_t place = (size_t)(list->at[list->next] - c->window);
+            c->has[place] = true;
+            c->by[place][list->key.kind] += list->key.by;
+        }
     return true;
+}
+
+static void read_place (changes_t *c, int64_t ret_by[CHANGES_KINDS])
+{
+    memcpy (ret_by, c->by[c->place], sizeof (c->by[0]));
+    memset (c->by[c->place], 0, sizeof (c->by[0]));
+    c->has[c->place] = false;
 }
 
 bool changes_next (changes_t *c, int64_t *ret_at, int64_t ret_by[CHANGES_KINDS])
 {
     if (!c->reading)
         begin (c);
-    for (;; c->place++) {
-        if (c->place == WINDOW && !fill (c))
+    for (;;) {
+        const bool *next = memchr (c->has + c->place, true, WINDOW - c->place);
+        if (!next && !fill (c))
             return false;
-        if (c->by[c->place][0] != 0 || c->by[c->place][1] != 0)
-            break;
+        if (!next)
+            continue;
+        c->place = (size_t)(next - c->has);
+        read_place (c, ret_by);
+        *ret_at = c->start + c->window + (int64_t)c->place++;
+        if (ret_by[0] != 0 || ret_by[1] != 0)
+            return true;
     }
-    *ret_at = c->start + c->window + (int64_t)c->place;
-    memcpy (ret_by, c->by[c->place++], sizeof (c->by[0]));
-    return true;
 }
