@@ -3,12 +3,19 @@
 
 #define DEPTH_OF_LINES 2
 
+static void begin_line (json_t *json)
+{
+    buffer_add_char (json->out, '\n');
+    for (int i = 0; i < json->depth; i++)
+        buffer_add (json->out, "  ", 2);
+}
+
 static void separate (json_t *json)
 {
     if (!json->first)
         buffer_add_char (json->out, ',');
     if (json->depth > 0 && json->depth <= DEPTH_OF_LINES)
-        buffer_printf (json->out, "\n%*s", 2 * json->depth, "");
+        begin_line (json);
     else if (!json->first)
         buffer_add_char (json->out, ' ');
     json->first = false;
@@ -48,7 +55,7 @@ static void close_value (json_t *json, char bracket)
 {
     json->depth--;
     if (json->depth < DEPTH_OF_LINES && !json->first)
-        buffer_printf (json->out, "\n%*s", 2 * json->depth, "");
+        begin_line (json);
     buffer_add_char (json->out, bracket);
     json->first = false;
     if (json->depth == 0)
@@ -93,7 +100,7 @@ void json_number (json_t *json, const char *key, const char *value)
 void json_u64 (json_t *json, const char *key, uint64_t value)
 {
     begin_value (json, key);
-    buffer_printf (json->out, "%llu", (unsigned long long)value);
+    buffer_add_number (json->out, value);
 }
 
 void json_bool (json_t *json, const char *key, bool value)

@@ -1,7 +1,6 @@
 /* Dates and quantities as people read them. CSV and JSON have the texts that
  * this file reads: 2026-10, 2026-10-31, 2026-10-31T23:30:00-04:00 or without
  * seconds, hours with six decimals. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,11 +95,15 @@ static void add_time (buffer_t *out, const date_t *date, const char *blank)
 static void add_date (buffer_t *out, const char *text, const date_t *date,
                       bool brief, const char *blank)
 {
-    if (date->day > 0)
-        buffer_printf (out, "%d%s", date->day, blank);
-    buffer_printf (out, "%.*s%s%.4s",
-                   brief || date->day > 0 ? 3 : (int)sizeof ("September"),
-                   months[date->month - 1], blank, text);
+    const char *month = months[date->month - 1];
+
+    if (date->day > 0) {
+        buffer_add_number (out, (uint64_t)date->day);
+        buffer_add_text (out, blank);
+    }
+    buffer_add (out, month, brief || date->day > 0 ? 3 : strlen (month));
+    buffer_add_text (out, blank);
+    buffer_add (out, text, 4);
     if (date->hour >= 0)
         add_time (out, date, blank);
 }
@@ -140,11 +143,15 @@ static void add_quantity (buffer_t *out, uint64_t value, bool negative)
 {
     uint64_t tenths = to_tenths (value);
 
-    if (value > 0 && tenths == 0)
+    if (value > 0 && tenths == 0) {
         buffer_add_text (out, negative ? ">-0.1" : "<0.1");
-    else
-        buffer_printf (out, "%s%" PRIu64 ".%" PRIu64, negative ? "-" : "",
-                       tenths / 10, tenths % 10);
+        return;
+    }
+    if (negative)
+        buffer_add_char (out, '-');
+    buffer_add_number (out, tenths / 10);
+    buffer_add_char (out, '.');
+    buffer_add_number (out, tenths % 10);
 }
 
 /* --- texts ---------------------------------------------------------------- */

@@ -37,9 +37,13 @@ static void add_text (buffer_t *out, const char *text)
 
 static void add_element (buffer_t *out, const char *tag, const char *text)
 {
-    buffer_printf (out, "<%s>", tag);
+    buffer_add_char (out, '<');
+    buffer_add_text (out, tag);
+    buffer_add_char (out, '>');
     add_text (out, text);
-    buffer_printf (out, "</%.*s>", (int)strcspn (tag, " "), tag);
+    buffer_add_text (out, "</");
+    buffer_add (out, tag, strcspn (tag, " "));
+    buffer_add_char (out, '>');
 }
 
 static void add_value (buffer_t *out, const char *text)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "render/escape.h"
 #include "render/render_private.h"
 
@@ -24,10 +25,17 @@
 /* `name="12.345%"` of a part of CHART_WHOLE. */
 static void add_percent (buffer_t *out, const char *name, int part)
 {
-    buffer_printf (out, " %s=\"%s%d", name, part < 0 ? "-" : "",
-                   abs (part) / (CHART_WHOLE / 100));
-    if (abs (part) % (CHART_WHOLE / 100))
-        buffer_printf (out, ".%03d", abs (part) % (CHART_WHOLE / 100));
+    const uint64_t one = CHART_WHOLE / 100, size = (uint64_t)abs (part);
+    char decimals[NUMBER_MAX];
+
+    buffer_add_char (out, ' ');
+    buffer_add_text (out, name);
+    buffer_add_text (out, part < 0 ? "=\"-" : "=\"");
+    buffer_add_number (out, size / one);
+    if (size % one) {
+        buffer_add_char (out, '.');
+        buffer_add (out, decimals, number_write (decimals, size % one, 3));
+    }
     buffer_add_text (out, "%\"");
 }
 

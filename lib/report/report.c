@@ -8,6 +8,7 @@
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/number.h"
 #include "report/report.h"
 
 /* Append a zeroed element and return where it is. */
@@ -571,9 +572,9 @@ void report_put_text (report_t *report, size_t column, const char *text)
 
 void report_put_count (report_t *report, size_t column, uint64_t count)
 {
-    char text[24];
+    char text[NUMBER_MAX + 1];
 
-    snprintf (text, sizeof (text), "%llu", (unsigned long long)count);
+    text[number_write (text, count, 1)] = '\0';
     put (report, column, text);
 }
 
