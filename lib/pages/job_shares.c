@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "ledger/correction.h"
 #include "ledger/cube.h"
@@ -16,6 +18,7 @@
 struct job_shares {
     job_share_t *share;
     const job_share_t **largest; /* first */
+    const statement_job_group_t **group; /* of the largest ones' jobs */
     const job_share_t **order;
     size_t count;
 };
@@ -173,10 +176,8 @@ static int share_all (job_shares_t *s, const bill_t *bill,
     return rc;
 }
 
-static int by_amount (const void *a, const void *b)
+static int by_amount (const job_share_t *x, const job_share_t *y)
 {
-    const job_share_t *x = *(const job_share_t *const *)a;
-    const job_share_t *y = *(const job_share_t *const *)b;
     int order = mpz_cmp (y->units, x->units);
 
     if (order == 0)
@@ -189,14 +190,43 @@ static int by_amount (const void *a, const void *b)
     return order ? order : by_group (x->job->group, y->job->group);
 }
 
+/* To sort a million jobs: most amounts differ, and they are next to the pointers. */
+struct ranked {
+    int64_t units; /* what does not fit: the nearest */
+    job_share_t *share;
+};
+
+static int by_rank (const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    int order = (x->units < y->units) - (x->units > y->units);
+
+    return order ? order : by_amount (x->share, y->share);
+}
+
+static int64_t nearest_units (const mpz_t units)
+{
+    return mpz_fits_slong_p (units) ? mpz_get_si (units)
+           : mpz_sgn (units) < 0    ? LONG_MIN
+                                    : LONG_MAX;
+}
+
 static void rank_all (job_shares_t *s)
 {
+    struct ranked *ranked = xcalloc (s->count + 1, sizeof (*ranked));
+
     for (size_t i = 0; i < s->count; i++)
-        s->largest[i] = &s->share[i];
+        ranked[i]
+            = (struct ranked){nearest_units (s->share[i].units), &s->share[i]};
     if (s->count > 1)
-        qsort (s->largest, s->count, sizeof (*s->largest), by_amount);
-    for (size_t i = 0; i < s->count; i++)
-        ((job_share_t *)s->largest[i])->rank = i;
+        qsort (ranked, s->count, sizeof (*ranked), by_rank);
+    for (size_t i = 0; i < s->count; i++) {
+        ranked[i].share->rank = i;
+        s->largest[i] = ranked[i].share;
+    }
+    for (size_t i = 0; i < s->count; i++) /* in the order in which they lie */
+        s->group[s->share[i].rank] = s->share[i].job->group;
+    free (ranked);
 }
 
 job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
@@ -209,6 +239,7 @@ job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
     s->share = xcalloc (s->count + 1, sizeof (*s->share));
     s->order = xcalloc (s->count + 1, sizeof (*s->order));
     s->largest = xcalloc (s->count + 1, sizeof (*s->largest));
+    s->group = xcalloc (s->count + 1, sizeof (*s->group));
     for (size_t i = 0; i < s->count; i++) {
         s->share[i].job = list[i];
         mpz_init (s->share[i].units);
@@ -230,6 +261,7 @@ void job_shares_free (job_shares_t *s)
         mpz_clear (s->share[i].units);
     free (s->share);
     free (s->largest);
+    free (s->group);
     free (s->order);
     free (s);
 }
@@ -256,7 +288,7 @@ job_shares_by (job_shares_t *s, statement_job_text_t by, size_t *ret_count)
 
     groups_new (&groups, s->count);
     for (size_t i = 0; i < s->count; i++) {
-        const char *const *text = s->largest[i]->job->group->text;
+        const char *const *text = s->group[i]->text;
         add_member (&groups, text[JOB_TEAM], text[by], i);
     }
     HASH_SORT (groups.list, by_place);
@@ -437,9 +469,13 @@ static void put_name (const struct making *m, const char *name)
 
 static void put_day (const struct making *m, size_t at, int day)
 {
-    char text[ZONE_STAMP_SIZE + 4];
+    char text[ZONE_STAMP_SIZE + NUMBER_MAX];
+    size_t length = strlen (m->month);
 
-    snprintf (text, sizeof (text), "%s-%02d", m->month, day);
+    memcpy (text, m->month, length);
+    text[length++] = '-';
+    length += number_write (text + length, (uint64_t)day, 2);
+    text[length] = '\0';
     report_put_text (m->report, at, text);
 }
 
@@ -604,10 +640,8 @@ static void put_other_users (const struct making *m, struct of_user *list,
     sum_init (&all.sum);
     for (size_t i = 0; i < count; i++) {
         all.jobs += list[i].jobs;
-        mpq_add (all.sum.gpu_seconds, all.sum.gpu_seconds,
-                 list[i].sum.gpu_seconds);
-        mpq_add (all.sum.cpu_seconds, all.sum.cpu_seconds,
-                 list[i].sum.cpu_seconds);
+        exact_add (all.sum.gpu_seconds, list[i].sum.gpu_seconds);
+        exact_add (all.sum.cpu_seconds, list[i].sum.cpu_seconds);
         mpz_add (all.sum.units, all.sum.units, list[i].sum.units);
         sum_clear (&list[i].sum);
     }
