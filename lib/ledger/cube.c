@@ -414,7 +414,7 @@ static bool is_same (const cube_t *cube, const struct group *group)
 
 cube_t *cube_difference (const cube_t *later, const cube_t *earlier, bool all)
 {
-    cube_t *cube = new_with (later->fields);
+    cube_t *cube = cube_new (later->fields, "");
     struct group *group, *next;
 
     cube->by.count = later->by.count;

@@ -123,7 +123,7 @@ static void add_units (buffer_t *out, mpz_srcptr value)
     if (mpz_size (value) <= 1) {
         if (mpz_sgn (value) < 0)
             buffer_add_char (out, '-');
-        add_number (out, mpz_get_ui (value));
+        buffer_add_number (out, mpz_get_ui (value));
         return;
     }
     room = buffer_reserve (out, mpz_sizeinbase (value, 10) + 2);
