@@ -24,9 +24,11 @@ typedef struct {
     const char *spares;   /* in addition to what is needed; else a tenth */
     const char *target;   /* utilization, above 0; else policy.utilization */
     const char *interruptible; /* of the work; else that of the pool */
-    const char *vary; /* each input of the sensitivity, above 0 and below 1; else
+    const char
+        *vary; /* each input of the sensitivity, above 0 and below 1; else
                          a fifth */
-    const char *egress; /* GB (10^9 bytes) a day that leave a rented cloud; NULL: not
+    const char
+        *egress; /* GB (10^9 bytes) a day that leave a rented cloud; NULL: not
                            shown */
     const char *growth; /* of the demand a year; NULL: not shown */
 } plan_query_t;
@@ -35,8 +37,9 @@ typedef struct {
 int plan_check (const plan_query_t *asked, gl_error_t *error);
 
 /* What to plan with: `down` as measured unless it is chosen; above 0 is the target. */
-void plan_shares (const plan_query_t *asked, const site_t *site, mpq_srcptr down,
-                  mpq_t ret_down, mpq_t ret_spares, mpq_t ret_target);
+void plan_shares (const plan_query_t *asked, const site_t *site,
+                  mpq_srcptr down, mpq_t ret_down, mpq_t ret_spares,
+                  mpq_t ret_target);
 /* As parameters of the report. */
 void plan_put_choices (report_t *report, const site_t *site,
                        const plan_query_t *asked);
@@ -56,7 +59,14 @@ void plan_add (plan_t *plan, const segment_t *segment,
 /* For node events and reservations. */
 capacity_t *plan_capacity (plan_t *plan);
 
-/* After the last fact. -1 as breakeven_report_make(). */
+/* After the last fact. -1 as breakeven_report_make(). Each figure is the decision on a pool. */
 int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error);
+
+/* "Sure", "Fairly sure" or "Not sure" (docs/glossary.md), by the months that say so, by how much of
+ * the capacity is unknown, and by whether renting was compared with. */
+const char *plan_sure_word (const report_decision_t *decision);
+/* The word, then why: what other months say ("": nothing is compared), and what the decision rests
+ * on. Yours to free. */
+char *plan_sure_text (const report_decision_t *decision, const char *others);
 
 #endif /* !GL_REPORT_PLAN_H */

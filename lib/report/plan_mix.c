@@ -587,10 +587,8 @@ static char *action_words (const choice_t *c, const side_t *side,
 
     if (keeps_all (c, now))
         return xstrdup ("Buy nothing.");
-    if (now->owned == 0) {
-        GL_AUTOFREE char *action = xasprintf ("Give the pool up: %s.", words);
-        return plan_unless_short (c->v, action);
-    }
+    if (now->owned == 0)
+        return xasprintf ("Give the pool up: %s.", words);
     return xasprintf (
         "Keep %llu of %llu GPUs%s.", (unsigned long long)now->owned,
         (unsigned long long)c->v->pool->cost.gpus, others ? others : "");

@@ -189,15 +189,15 @@ static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
 {
     unsigned long long gpus = to ? to->cost.gpus : 0,
                        planned = to ? plan_planned (to, pool) : 0;
-    GL_AUTOFREE char *unused
-        = left > 0 ? xasprintf ("at least %llu of its GPUs stay unused",
-                                (unsigned long long)left)
-                   : xstrdup ("all of its GPUs are in use in its busiest hour");
 
     if (!to)
         return xstrdup (
             "A job that needs more GPUs than one of them has unused "
             "cannot be divided.");
+    GL_AUTOFREE char *unused
+        = left > 0 ? xasprintf ("at least %llu GPUs of %s stay unused",
+                                (unsigned long long)left, name_of (to))
+                   : xasprintf ("%s is full in its busiest hour", name_of (to));
     return planned > gpus ? xasprintf (
                "Then %s, and the reserve is smaller than planned: "
                "%llu GPUs would be planned for the work of both, and "
@@ -206,31 +206,45 @@ static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
                           : xasprintf ("Then %s.", unused);
 }
 
+/* The saving has all power of the pool, also what jobs draw wherever they are: a sentence that
+ * follows another one; "": the cost has no power. */
+static char *moved_power (const plan_pool_t *pool, const char *names)
+{
+    return GL_ANY (pool->cost.part, pool->cost.part_count, it,
+                   it->kind == COST_POWER && mpq_sgn (it->per_gpu_year) > 0)
+               ? xasprintf (" Less power than this is saved, as the moved "
+                            "jobs draw power in %s instead.",
+                            names)
+               : xstrdup ("");
+}
+
+/* `to` NULL: several take the work. */
 static char *room_words (const moves_t *m, size_t from, const char *names,
-                         const plan_pool_t *to, uint64_t left)
+                         const plan_pool_t *to)
 {
     const plan_pool_t *pool = &m->pools[from];
     size_t hour;
     unsigned long long gpus
         = move_busiest (m->at[from].used, pool->hours, &hour);
-    GL_AUTOFREE char *full = full_words (pool, to, left);
 
     return xasprintf (
         "In every hour %s %s room for this work, which needs %llu "
-        "GPU%s at its busiest hour%s. %s",
+        "GPU%s at its busiest hour%s.",
         names, to ? "has" : "together have", gpus, gpus == 1 ? "" : "s",
-        pool->slices ? " and GPUs that are cut into the same slices" : "",
-        full);
+        pool->slices ? " and GPUs that are cut into the same slices" : "");
 }
 
 /* ---- verdicts ---- */
 
-static void say (plan_verdict_t *verdict, char *action, char *why)
+/* Takes the texts. */
+static void say (plan_verdict_t *verdict, char *action, char *why, char *reason)
 {
     free (verdict->action);
     free (verdict->why);
+    free (verdict->reason);
     verdict->action = action;
     verdict->why = why;
+    verdict->reason = reason;
 }
 
 /* False: they have no room. */
@@ -252,24 +266,27 @@ static bool move_to (moves_t *m, size_t from)
         move_put (work, pool->hours, &m->to[one], 1);
     else
         move_put (work, pool->hours, m->to, m->to_count);
+    const plan_pool_t *to = one < m->to_count ? &m->pools[m->which[one]] : NULL;
     GL_AUTOFREE char *names = takers (m);
-    GL_AUTOFREE char *room = room_words (
-        m, from, names, one < m->to_count ? &m->pools[m->which[one]] : NULL,
-        left);
-    GL_AUTOFREE char *action
-        = xasprintf ("Move the work to %s and give the pool up.", names);
-    say (&pool->verdict, plan_unless_short (m->v, action),
-         xasprintf ("%s Jobs used %s. %s", pool->verdict.saving,
-                    pool->verdict.load, room));
+    GL_AUTOFREE char *full = full_words (pool, to, left);
+    GL_AUTOFREE char *room = room_words (m, from, names, to);
+    GL_AUTOFREE char *power = moved_power (pool, names);
+    GL_AUTOFREE char *others = plan_paid_by_others (m->v);
+    say (&pool->verdict,
+         xasprintf ("Move the work to %s and give the pool up.", names),
+         xasprintf ("%s %s%s%s Jobs used %s. %s", pool->verdict.saving, full,
+                    power, others, pool->verdict.load, room),
+         NULL);
     pool->verdict.kept = m->at[from].gpus = 0;
     for (size_t i = 0; i < m->count; i++)
         if (m->at[i].takes && m->open[i]) { /* it stays */
             m->open[i] = false;
             GL_AUTOFREE char *takes
                 = xasprintf ("It would take the work of %s.", name_of (pool));
-            say (&m->pools[i].verdict, xstrdup ("Keep the pool."),
-                 xasprintf ("Jobs used %s. %s", m->pools[i].verdict.load,
-                            takes));
+            say (
+                &m->pools[i].verdict, xstrdup ("Keep the pool."),
+                xasprintf ("Jobs used %s. %s", m->pools[i].verdict.load, takes),
+                xstrdup (takes));
         }
     if (pool->asked)
         report_note_pool (
@@ -294,7 +311,8 @@ static void stay (moves_t *m, size_t from)
          xasprintf (
              "Jobs used %s. %s With room elsewhere, giving it up would save "
              "up to %s a year.",
-             pool->verdict.load, why, pool->verdict.saved));
+             pool->verdict.load, why, pool->verdict.saved),
+         xstrdup (why));
 }
 
 static void look (moves_t *m, size_t from)
@@ -364,14 +382,7 @@ void plan_say_verdicts (const plan_view_t *v, plan_pool_t *pools, size_t count)
     }
     for (size_t i = 0; i < count; i++) {
         const plan_verdict_t *verdict = &pools[i].verdict;
-        report_figure_t *figure;
-        if (!pools[i].asked || !verdict->action)
-            continue;
-        report_figure (v->report, name_of (&pools[i]), verdict->action,
-                       verdict->why, COLUMN_WORDS);
-        figure = &v->report->figure[v->report->figure_count - 1];
-        figure->sure = plan_certainty (v, &pools[i]);
-        figure->changes = verdict->kept < pools[i].cost.gpus;
-        figure->kept = verdict->kept;
+        if (pools[i].asked && verdict->action)
+            plan_verdict_figure (v, &pools[i]);
     }
 }

@@ -12,6 +12,7 @@
 typedef struct {
     char *action; /* NULL: nothing is said of it */
     char *why;
+    char *reason;  /* why all stays, a sentence; NULL: `why` alone says it */
     uint64_t kept; /* GPUs that the pool then has */
     bool alone;    /* there is no price to rent GPUs to compare with */
     /* The pool is given up if others have room for its work (plan_move.c). */
@@ -137,6 +138,9 @@ bool plan_outlives (mpq_srcptr months, mpq_srcptr life);
 /* The words that follow "the purchase": "is paid back in ..."; yours to free. */
 char *plan_payback_words (mpq_srcptr months, mpq_srcptr life);
 
+/* plan_report.c: for how long the demand to come is known, a sentence that follows another one;
+ * yours to free. */
+char *plan_ahead_text (const plan_pool_t *pool);
 /* plan_report.c: jobs had less than half of the capacity. */
 bool plan_little_used (const plan_view_t *view);
 /* There is a price with a term, which is not old. */
@@ -164,12 +168,11 @@ void plan_verdict_unused (const plan_view_t *view);
  * is no price to compare with. */
 void plan_verdict_alone (const plan_view_t *view, bool done,
                          uint64_t peak_gpus);
-/* How sure the verdict is: for how long the pool was measured, and what is not known; yours to
- * free. */
-char *plan_certainty (const plan_view_t *view, const plan_pool_t *pool);
-/* The action, which gives something up; after fewer months than three "if other months agree".
- * Yours to free. */
-char *plan_unless_short (const plan_view_t *view, const char *action);
+/* The verdict on the pool as the figure of a report. */
+void plan_verdict_figure (const plan_view_t *view, const plan_pool_t *pool);
+/* Who paid for hardware of the pool whose price charges may not recover, a sentence that follows
+ * another one; "": nobody did. Yours to free. */
+char *plan_paid_by_others (const plan_view_t *view);
 /* Part of a GPU counts as one. */
 uint64_t plan_whole_gpus (mpq_srcptr gpus);
 /* Whole GPUs of the busiest hour. */

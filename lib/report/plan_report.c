@@ -187,7 +187,9 @@ static void note_unknown (const plan_view_t *v)
                       "be more.",
                       percent);
     report_note_pool (v->report, NOTE_COMMAND, v->pool->pool->name,
-                      "--downtime sets the downtime where no source knows it.");
+                      "'gpuledger sync' reads from slurmdbd when nodes were "
+                      "down; --downtime sets the downtime where no source "
+                      "knows it.");
 }
 
 static void add_share_of (const plan_view_t *v, const char *item,
@@ -478,6 +480,20 @@ static void add_need (plan_view_t *v, const char *item, mpq_srcptr per_day,
     if (now)
         note_need (v, &need);
     values_clear (&need);
+}
+
+char *plan_ahead_text (const plan_pool_t *pool)
+{
+    return pool->months < TREND_MONTHS
+               ? xasprintf (" What will be needed in %u or %u months is not "
+                            "known: a trend "
+                            "takes %d full months.",
+                            (unsigned)lead_months[0], (unsigned)lead_months[1],
+                            TREND_MONTHS)
+               : xasprintf (
+                   " What will be needed in %u or %u months by their trend is "
+                   "under Capacity.",
+                   (unsigned)lead_months[0], (unsigned)lead_months[1]);
 }
 
 static void add_trend (plan_view_t *v)

@@ -6,10 +6,46 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "money/cost.h"
+#include "money/depreciation.h"
 #include "report/plan_private.h"
 
-/* Months that have to agree before anything is given up. */
-#define MONTHS_ENOUGH 3
+/* How sure a decision is: the first of these whose conditions hold (docs/glossary.md). */
+static const struct {
+    const char *word;
+    size_t months;            /* that say the same, at least */
+    unsigned unknown_percent; /* of the capacity, at most */
+    bool priced;              /* renting has to be compared with */
+} sure_rules[] = {
+    {"Sure", 3, 10, true},
+    {"Fairly sure", 2, 50, false},
+    {"Not sure", 0, 100, false},
+};
+/* Months that have to agree before anything is given up for good. */
+#define MONTHS_ENOUGH sure_rules[0].months
+
+const char *plan_sure_word (const report_decision_t *d)
+{
+    size_t i = 0;
+
+    while (i + 1 < GL_ARRAY_SIZE (sure_rules)
+           && (d->months < sure_rules[i].months
+               || d->unknown_percent > sure_rules[i].unknown_percent
+               || (sure_rules[i].priced && !d->priced)))
+        i++;
+    return sure_rules[i].word;
+}
+
+char *plan_sure_text (const report_decision_t *d, const char *others)
+{
+    return xasprintf ("%s. %s%s%s%s", plan_sure_word (d), others,
+                      *others ? " " : "",
+                      d->months < MONTHS_ENOUGH
+                          ? "Three months that say the same would make it "
+                            "surer. "
+                          : "",
+                      d->grounds);
+}
 
 /* "one month only (2026-10)", "12 months", "13 days only" */
 static char *measured_words (const plan_view_t *v, const plan_pool_t *pool)
@@ -30,45 +66,44 @@ static char *measured_words (const plan_view_t *v, const plan_pool_t *pool)
     return xasprintf ("%zu day%s only", days, days == 1 ? "" : "s");
 }
 
-/* From this part of the capacity on, time of an unknown state is worth a word. */
+/* Above this part of the capacity, time of an unknown state is worth a word. */
 #define UNKNOWN_PERCENT 1
 
-static bool much_unknown (const capacity_sum_t *c)
+static unsigned unknown_percent (const capacity_sum_t *c)
 {
     mpq_t percent;
-    bool is;
+    unsigned rounded;
 
     if (mpq_sgn (c->capacity) == 0)
-        return false;
+        return 0;
     mpq_init (percent);
     mpq_div (percent, c->unknown, c->capacity);
     mpz_mul_ui (mpq_numref (percent), mpq_numref (percent), 100);
-    is = mpq_cmp_ui (percent, UNKNOWN_PERCENT, 1) >= 0;
+    rounded = (unsigned)plan_whole_gpus (percent);
     mpq_clear (percent);
-    return is;
+    return rounded;
 }
 
-char *plan_certainty (const plan_view_t *v, const plan_pool_t *pool)
+static char *grounds_text (const plan_view_t *v, const plan_pool_t *pool)
 {
     GL_AUTOFREE char *measured = measured_words (v, pool);
+    GL_AUTOFREE char *ahead = plan_ahead_text (pool);
     const capacity_sum_t *c = &pool->capacity;
     buffer_t out = BUFFER_INIT;
 
     buffer_printf (&out,
-                   "The figures rest on the hours that jobs had in %s, and on "
-                   "the cost of a year by the configuration.",
-                   measured);
-    if (pool->months < MONTHS_ENOUGH)
-        buffer_add_text (
-            &out, " Three months that agree would make this more certain.");
-    if (much_unknown (c)) {
+                   "It rests on the hours that jobs had in %s, and on the "
+                   "cost of a year by the configuration.%s",
+                   measured, ahead);
+    if (unknown_percent (c) > UNKNOWN_PERCENT) {
         GL_AUTOFREE char *percent
             = report_percent_text (c->unknown, c->capacity);
         buffer_printf (
             &out,
-            " For %s %% of the capacity, no source says whether it "
-            "was up. Where it was down, jobs had fewer GPUs than are "
-            "counted here.",
+            " No source says whether %s %% of the capacity was up: where it "
+            "was down, jobs had fewer GPUs than are counted here. An "
+            "administrator ends this by reading from slurmdbd when nodes were "
+            "down.",
             percent);
     }
     if (pool->verdict.alone)
@@ -77,11 +112,32 @@ char *plan_certainty (const plan_view_t *v, const plan_pool_t *pool)
     return buffer_take (&out);
 }
 
-char *plan_unless_short (const plan_view_t *v, const char *action)
+void plan_verdict_figure (const plan_view_t *v, const plan_pool_t *pool)
 {
-    return v->pool->months < MONTHS_ENOUGH ? xasprintf (
-               "%.*s, if other months agree.", (int)strlen (action) - 1, action)
-                                           : xstrdup (action);
+    const plan_verdict_t *verdict = &pool->verdict;
+    bool changes = verdict->kept < pool->cost.gpus;
+    report_decision_t *decision = xcalloc (1, sizeof (*decision));
+    report_figure_t *figure;
+    GL_AUTOFREE char *careful
+        = changes && pool->months < MONTHS_ENOUGH
+              ? xasprintf ("%.*s, if other months agree.",
+                           (int)strlen (verdict->action) - 1, verdict->action)
+              : xstrdup (verdict->action);
+
+    *decision = (report_decision_t){
+        .action = xstrdup (verdict->action),
+        .reason = verdict->reason ? xstrdup (verdict->reason) : NULL,
+        .grounds = grounds_text (v, pool),
+        .kept = verdict->kept,
+        .months = pool->months,
+        .unknown_percent = unknown_percent (&pool->capacity),
+        .priced = !verdict->alone};
+    report_figure (v->report, pool->pool->name, careful, verdict->why,
+                   COLUMN_WORDS);
+    figure = &v->report->figure[v->report->figure_count - 1];
+    figure->sure = plan_sure_text (decision, "");
+    figure->changes = changes;
+    figure->decision = decision;
 }
 
 /* So many GPUs in a year, in the currency: all of their cost, or what ends with them. */
@@ -166,7 +222,7 @@ static char *saving_words (const plan_view_t *v, uint64_t gpus)
     else
         text
             = xasprintf ("This saves up to %s a year of the %s that %s: %s, as "
-                         "far as these end. The rest is hardware, which is "
+                         "far as these end; the rest is hardware, which is "
                          "bought.",
                          saved, all, cost, parts);
     mpq_clear (sunk);
@@ -194,6 +250,7 @@ void plan_verdict_clear (plan_verdict_t *verdict)
 {
     free (verdict->action);
     free (verdict->why);
+    free (verdict->reason);
     free (verdict->load);
     free (verdict->saving);
     free (verdict->saved);
@@ -205,26 +262,95 @@ static bool is_short (const plan_view_t *v)
     return v->pool->months == 0;
 }
 
-static void say_give_up (const plan_view_t *v, const char *action,
-                         const char *why, uint64_t kept)
-{
-    GL_AUTOFREE char *careful = plan_unless_short (v, action);
+/* ---- who paid for the hardware ---- */
 
-    plan_verdict_say (v, careful, why, kept);
+/* Of its price: all, the part that charges may not recover, and by whom that is paid. */
+struct paid {
+    mpq_t all, by_others;
+    text_list_t names;
+};
+
+static void take_paid (const plan_view_t *v, const site_asset_t *asset,
+                       const char *fund, mpq_srcptr share, struct paid *paid)
+{
+    mpq_t amount, part;
+
+    mpq_inits (amount, part, NULL);
+    mpq_mul (amount, asset->units, asset->price);
+    mpq_mul (amount, amount, share);
+    mpq_add (paid->all, paid->all, amount);
+    cost_recoverable (v->site, asset->recoverable, fund, part);
+    mpq_mul (part, part, amount);
+    mpq_sub (part, amount, part);
+    mpq_add (paid->by_others, paid->by_others, part);
+    if (mpq_sgn (part) > 0 && fund)
+        texts_add_new (&paid->names, fund);
+    mpq_clears (amount, part, NULL);
 }
+
+/* On the last day of the period. */
+static bool is_owned (const plan_view_t *v, const site_asset_t *asset)
+{
+    civil_t last = zone_civil (v->site->zone, v->period.end - 1);
+    int64_t day = calendar_day_number (last.year, last.month, last.day);
+    asset_stay_t stay;
+
+    for (size_t i = 0; asset_stay (asset, i, &stay); i++)
+        if (stay.first <= day && day < stay.end)
+            return !strcmp (stay.pool, v->pool->pool->name);
+    return false;
+}
+
+char *plan_paid_by_others (const plan_view_t *v)
+{
+    struct paid paid = {.names = {.item = NULL}};
+    BUFFER_AUTO names = BUFFER_INIT;
+    char *text = NULL;
+    mpq_t one;
+
+    mpq_inits (one, paid.all, paid.by_others, NULL);
+    mpq_set_ui (one, 1, 1);
+    for (size_t i = 0; i < v->site->asset_count; i++) {
+        const site_asset_t *asset = &v->site->assets[i];
+        if (!is_owned (v, asset))
+            continue;
+        if (asset->funding.count == 0)
+            take_paid (v, asset, NULL, one, &paid);
+        for (size_t k = 0; k < asset->funding.count; k++)
+            take_paid (v, asset, asset->funding.item[k].name,
+                       asset->funding.item[k].share, &paid);
+    }
+    if (mpq_sgn (paid.by_others) > 0) {
+        GL_AUTOFREE char *percent
+            = report_percent_text (paid.by_others, paid.all);
+        plan_listed (&names, (const char *const *)paid.names.item,
+                     paid.names.count);
+        text = xasprintf (
+            " Charges may not recover %s %% of the price of its hardware, "
+            "because others paid for it%s%s%s: ask them before you give it up.",
+            percent, names.length ? " (" : "", buffer_text (&names),
+            names.length ? ")" : "");
+    }
+    texts_clear (&paid.names);
+    mpq_clears (one, paid.all, paid.by_others, NULL);
+    return text ? text : xstrdup ("");
+}
+
+/* ---- what to do ---- */
 
 void plan_verdict_unused (const plan_view_t *v)
 {
     GL_AUTOFREE char *saving = saving_words (v, v->pool->cost.gpus);
+    GL_AUTOFREE char *others = plan_paid_by_others (v);
     GL_AUTOFREE char *why
-        = xasprintf ("No job used its %llu GPUs. %s",
-                     (unsigned long long)v->pool->cost.gpus, saving);
+        = xasprintf ("No job used its %llu GPUs. %s%s",
+                     (unsigned long long)v->pool->cost.gpus, saving, others);
 
     if (is_short (v))
         plan_verdict_say (v, "Look again after a full month.",
                           "No job used its GPUs.", v->pool->cost.gpus);
     else
-        say_give_up (v, "Give the pool up.", why, 0);
+        plan_verdict_say (v, "Give the pool up.", why, 0);
 }
 
 /* ---- the work was done ---- */
@@ -309,12 +435,13 @@ static void say_spare (const load_t *l)
     GL_AUTOFREE char *action = xasprintf ("Give %llu of %llu nodes up.",
                                           (unsigned long long)l->spare_nodes,
                                           (unsigned long long)l->nodes);
+    GL_AUTOFREE char *others = plan_paid_by_others (v);
     GL_AUTOFREE char *why = xasprintf (
-        "%s Jobs used %s; the other nodes had room for the busiest "
+        "%s%s Jobs used %s; the other nodes had room for the busiest "
         "hour, too.",
-        saving, l->load);
+        saving, others, l->load);
 
-    say_give_up (v, action, why, v->pool->cost.gpus - gpus);
+    plan_verdict_say (v, action, why, v->pool->cost.gpus - gpus);
 }
 
 /* What to do depends on the other pools. Until they have room for the work it stays. */
@@ -366,6 +493,7 @@ static void say_well_used (const load_t *l)
 
     plan_verdict_say (v, l->over ? "Buy nothing." : "Nothing to do.", why,
                       v->pool->cost.gpus);
+    v->pool->verdict.reason = xasprintf ("Jobs used %s.", l->load);
 }
 
 void plan_verdict_alone (const plan_view_t *v, bool done, uint64_t peak_gpus)

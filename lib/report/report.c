@@ -94,6 +94,17 @@ static void free_columns (report_t *report)
     free (report->order);
 }
 
+/* Accepts NULL. */
+static void free_decision (report_decision_t *decision)
+{
+    if (!decision)
+        return;
+    free (decision->action);
+    free (decision->reason);
+    free (decision->grounds);
+    free (decision);
+}
+
 static void free_notes_and_totals (report_t *report)
 {
     GL_FREE_EACH (report->note, report->note_count, it, free (it->text));
@@ -108,6 +119,7 @@ static void free_notes_and_totals (report_t *report)
         free (report->figure[i].value);
         free (report->figure[i].hint);
         free (report->figure[i].sure);
+        free_decision (report->figure[i].decision);
     }
     free (report->figure);
 }
@@ -202,7 +214,7 @@ void report_figure (report_t *report, const char *title, const char *value,
     figure->sure = NULL;
     figure->type = type;
     figure->changes = false;
-    figure->kept = 0;
+    figure->decision = NULL;
 }
 
 /* An amount without its currency is none. */

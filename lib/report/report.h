@@ -98,6 +98,19 @@ typedef struct {
     column_type_t type;
 } report_total_t;
 
+/* What the report plan decides of a pool (report/plan.h). Owns its texts. */
+typedef struct {
+    char *action;  /* "Give the pool up.", without any condition */
+    char *reason;  /* why all stays, a sentence; NULL: the hint of the figure
+                      alone says it */
+    char *grounds; /* what it rests on, and what is not known, in sentences */
+    uint64_t kept; /* GPUs that stay */
+    size_t months; /* that say so */
+    unsigned unknown_percent; /* of the capacity, rounded up: no source says
+                                 whether it was up */
+    bool priced;              /* renting is compared with */
+} report_decision_t;
+
 /* A figure that a reader looks for first. */
 typedef struct {
     char *title;
@@ -105,8 +118,8 @@ typedef struct {
     char *hint;  /* what it is measured against; may be "" */
     char *sure;  /* of a decision: how sure it is; NULL: nothing is said */
     column_type_t type;
-    bool changes;  /* a decision to give something up; else all stays */
-    uint64_t kept; /* GPUs that stay */
+    bool changes; /* a decision to give something up; else all stays */
+    report_decision_t *decision; /* owned; NULL: the figure is none */
 } report_figure_t;
 
 /* Some of the rows, under a title of their own: people see a table for each section,

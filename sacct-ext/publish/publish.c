@@ -443,24 +443,44 @@ static const struct known_month *month_before (const struct publishing *p,
     return !strcmp (month[-1].name, name) ? month - 1 : NULL;
 }
 
-/* What the month before says by itself; nothing where none is known of it. */
-static int know_before (struct publishing *p, const struct known_month *before,
-                        gl_error_t *error)
+/* Takes what the month says by itself, next to `before`. */
+static int take_verdicts (const struct publishing *p,
+                          const struct known_month *month,
+                          const verdicts_t *before, verdicts_t *ret,
+                          gl_error_t *error)
 {
     struct planning planning = {.plan = NULL};
     report_t *report = NULL;
+    int rc = plan_begin (p, month->name, &planning, error) < 0
+                     || plan_end (p, &planning, false, &report, error) < 0
+                 ? -1
+                 : 0;
+
+    if (rc == 0)
+        verdicts_take (ret, before, month->name, report);
+    report_free (report);
+    plan_done (&planning);
+    return rc;
+}
+
+/* What the month before says, next to the one before that; nothing where none is known of it. */
+static int know_before (struct publishing *p, const struct known_month *before,
+                        gl_error_t *error)
+{
+    const struct known_month *earlier;
+    verdicts_t first = {.item = NULL};
     int rc = 0;
 
     if (!before || strcmp (p->verdicts.month, before->name) == 0)
         return 0;
-    rc = plan_begin (p, before->name, &planning, error) < 0
-                 || plan_end (p, &planning, false, &report, error) < 0
-             ? -1
-             : 0;
+    earlier = month_before (p, before);
+    if (earlier) {
+        const verdicts_t none = {.item = NULL};
+        rc = take_verdicts (p, earlier, &none, &first, error);
+    }
     if (rc == 0)
-        verdicts_take (&p->verdicts, before->name, report);
-    report_free (report);
-    plan_done (&planning);
+        rc = take_verdicts (p, before, &first, &p->verdicts, error);
+    verdicts_clear (&first);
     return rc;
 }
 
@@ -470,14 +490,18 @@ static int decide (struct publishing *p, const struct known_month *month,
                    report_t **ret_report, gl_error_t *error)
 {
     const struct known_month *before = month_before (p, month);
-    const verdicts_t none = {.item = NULL};
+    const verdicts_t none = {.item = NULL}, *then = &none;
     verdicts_t own = {.item = NULL};
+    char after[MONTH_SIZE];
 
     if (know_before (p, before, error) < 0
         || plan_end (p, planning, planned, ret_report, error) < 0)
         return -1;
-    verdicts_take (&own, month->name, *ret_report);
-    verdicts_compare (before ? &p->verdicts : &none, month->name, *ret_report);
+    if (before)
+        then = &p->verdicts;
+    periods_month_of (p->site, planning->query.period.end, after);
+    verdicts_take (&own, then, month->name, *ret_report);
+    verdicts_compare (then, month->name, after, *ret_report);
     verdicts_clear (&p->verdicts);
     p->verdicts = own;
     return 0;
@@ -853,8 +877,8 @@ static int write_file (struct publishing *p, const char *path, const char *text)
                : CLI_OK;
 }
 
-/* Sentences of a verdict on the first page: what to do, and the first two that say why. */
-#define SENTENCES 3
+/* Sentences of a verdict on the first page: what to do, what that saves, and what follows. */
+#define SENTENCES 4
 
 /* The length of the first sentences of a text. */
 static size_t brief_length (const char *text)

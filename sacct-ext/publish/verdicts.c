@@ -4,29 +4,62 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "publish/verdicts.h"
+#include "report/plan.h"
 
+/* What a pool's decision was. */
 struct verdict {
     char *pool;
     char *action;
+    char *reason;
     bool gives_up;
+    bool before;   /* the month before said so, too */
     uint64_t kept; /* GPUs */
 };
 
+static void verdict_clear (struct verdict *verdict)
+{
+    free (verdict->pool);
+    free (verdict->action);
+    free (verdict->reason);
+}
+
 void verdicts_clear (verdicts_t *v)
 {
-    GL_FREE_EACH (v->item, v->count, it, (free (it->pool), free (it->action)));
+    GL_FREE_EACH (v->item, v->count, it, verdict_clear (it));
     *v = (verdicts_t){.item = NULL};
 }
 
-void verdicts_take (verdicts_t *v, const char *month, const report_t *decisions)
+static const struct verdict *verdict_on (const verdicts_t *v, const char *pool)
+{
+    return GL_FIND (v->item, v->count, it, !strcmp (it->pool, pool));
+}
+
+/* What gives something up is said, too, by what gives up more. */
+static bool says_so (const struct verdict *then, const report_figure_t *now)
+{
+    const report_decision_t *decision = now->decision;
+
+    return then
+           && (now->changes ? then->gives_up && then->kept <= decision->kept
+                            : !strcmp (then->action, decision->action));
+}
+
+void verdicts_take (verdicts_t *v, const verdicts_t *before, const char *month,
+                    const report_t *decisions)
 {
     verdicts_clear (v);
     memcpy (v->month, month, strlen (month) + 1);
     for (size_t i = 0; i < decisions->figure_count; i++) {
         const report_figure_t *figure = &decisions->figure[i];
-        *GL_APPEND (v->item, v->count)
-            = (struct verdict){xstrdup (figure->title), xstrdup (figure->value),
-                               figure->changes, figure->kept};
+        const report_decision_t *d = figure->decision;
+        if (d)
+            *GL_APPEND (v->item, v->count) = (struct verdict){
+                .pool = xstrdup (figure->title),
+                .action = xstrdup (d->action),
+                .reason = d->reason ? xstrdup (d->reason) : NULL,
+                .gives_up = figure->changes,
+                .before = says_so (verdict_on (before, figure->title), figure),
+                .kept = d->kept};
     }
 }
 
@@ -37,50 +70,46 @@ static void replace (char **text, char *with)
     *text = with;
 }
 
-/* Says what the month before said, or why it says nothing. */
-static char *sure_text (const verdicts_t *before, const struct verdict *then,
-                        const report_figure_t *now, bool agree)
+/* What the month before says, or why it says nothing. */
+static char *others_text (const verdicts_t *before, const struct verdict *then,
+                          bool agree)
 {
-    const char *sure = now->sure ? now->sure : "";
-
     if (!then)
-        return xasprintf ("%s %s",
-                          *before->month
-                              ? "The month before had no such pool."
-                              : "There is no month before to compare with.",
-                          sure);
-    return agree && !strcmp (now->value, then->action)
-               ? xasprintf ("%s says the same. %s", before->month, sure)
-               : xasprintf ("%s%s says: %s %s",
-                            agree ? ""
-                                  : "Not sure, as the months do not agree: ",
-                            before->month, then->action, sure);
+        return xstrdup (*before->month
+                            ? "The month before had no such pool."
+                            : "There is no month before to compare with.");
+    if (agree)
+        return xasprintf ("%s says the same.", before->month);
+    return xasprintf ("%s says: %s%s%s", before->month, then->action,
+                      then->reason ? " Its reason: " : "",
+                      then->reason ? then->reason : "");
 }
 
-/* They agree where the month before gives up as much. */
-static void compare (const verdicts_t *before, const struct verdict *then,
-                     const char *month, report_figure_t *now)
+static void compare (const verdicts_t *before, const char *month,
+                     const char *after, report_figure_t *now)
 {
-    bool agree
-        = !now->changes || (then && then->gives_up && then->kept <= now->kept);
+    report_decision_t *decision = now->decision;
+    const struct verdict *then = verdict_on (before, now->title);
+    bool agree = says_so (then, now);
+    GL_AUTOFREE char *others = others_text (before, then, agree);
 
-    replace (&now->sure, sure_text (before, then, now, agree));
     if (agree)
+        decision->months += then->before ? 2 : 1;
+    replace (&now->sure, plan_sure_text (decision, others));
+    if (agree || !now->changes) {
+        replace (&now->value, xstrdup (decision->action));
         return;
-    replace (&now->hint,
-             xasprintf ("Only %s says: %s %s", month, now->value, now->hint));
-    replace (&now->value, xstrdup ("Give nothing up yet."));
+    }
+    replace (&now->hint, xasprintf ("If %s says the same as %s: %s %s", after,
+                                    month, decision->action, now->hint));
+    replace (&now->value, xstrdup ("Keep all GPUs for now."));
     now->changes = false;
 }
 
 void verdicts_compare (const verdicts_t *before, const char *month,
-                       report_t *decisions)
+                       const char *after, report_t *decisions)
 {
-    for (size_t i = 0; i < decisions->figure_count; i++) {
-        report_figure_t *now = &decisions->figure[i];
-        const struct verdict *then = GL_FIND (before->item, before->count, it,
-                                              !strcmp (it->pool, now->title));
-        if (now->value)
-            compare (before, then, month, now);
-    }
+    for (size_t i = 0; i < decisions->figure_count; i++)
+        if (decisions->figure[i].decision)
+            compare (before, month, after, &decisions->figure[i]);
 }

@@ -17,13 +17,15 @@ typedef struct {
     size_t count;
 } verdicts_t;
 
-/* What the figures of the report say, in place of what was there. */
-void verdicts_take (verdicts_t *verdicts, const char *month,
-                    const report_t *decisions);
-/* Says in the figures of `month` whether the month before (none: what begins as zeros) agrees.
- * What gives something up waits until it gives up as much. */
+/* What the figures of the report say, in place of what was there, and whether the month before
+ * (none: what begins as zeros) says so, too. */
+void verdicts_take (verdicts_t *verdicts, const verdicts_t *before,
+                    const char *month, const report_t *decisions);
+/* Says in the figures of `month` whether the month before agrees, and so how sure they are. What
+ * gives something up waits until a month and the one before it give up as much: `after` is the next
+ * one that may. */
 void verdicts_compare (const verdicts_t *before, const char *month,
-                       report_t *decisions);
+                       const char *after, report_t *decisions);
 void verdicts_clear (verdicts_t *verdicts);
 
 #endif /* !GL_PUBLISH_VERDICTS_H */
