@@ -772,17 +772,15 @@ static void figure_waste (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
     const summary_month_t *month = &pages->month[index];
-    mpz_t sum;
 
     if (!month->waste_known || page->whose.is_team || page->whose.is_pool)
         return;
-    mpz_init (sum);
-    summary_wasted (month, sum);
-    put_figure (page, "Wasted", index, sum,
-                summary_waste_text (month, index > 0 ? month - 1 : NULL,
-                                    pages->query->site->currency,
-                                    pages->digits));
-    mpz_clear (sum);
+    GL_AUTOFREE char *title = xasprintf ("Wasted in %s", month->name);
+    GL_AUTOFREE char *text = summary_waste_value (month, pages->digits);
+    GL_AUTOFREE char *hint
+        = summary_waste_text (month, index > 0 ? month - 1 : NULL,
+                              pages->query->site->currency, pages->digits);
+    report_figure (page->report, title, text, hint, COLUMN_WORDS);
 }
 
 static void add_why (page_t *page, const char *title, const char *month,
@@ -814,9 +812,9 @@ static void add_changes (page_t *page, const summary_month_t *month,
         GL_AUTOFREE char *days
             = summary_days_text (site->zone, month->name, before->name);
         GL_AUTOFREE char *text
-            = xasprintf ("%s%s%s%s%s%s %s", why,
+            = xasprintf ("%s%s%s%s%s%s%s %s", why, *kinds && *days ? " " : "",
+                         *kinds ? days : "", *kinds && *days ? "." : "",
                          *kinds ? " The change of the cost is: " : "", kinds,
-                         *kinds && *days ? "; " : "", *kinds ? days : "",
                          *kinds ? "." : "", use);
         add_why (page, "Why the cost, and who pays it, changed", month->name,
                  text);

@@ -573,8 +573,10 @@ static void cost_chart (struct chargeback *c, const struct pool_sum *all)
         chart = report_chart (
             c->report, CHART_STACK, "How the cost was recovered",
             "The cost, divided into the part that charges recover and the "
-            "part that they do not. Amounts above the cost follow after the "
-            "mark.");
+            "part that they do not: unallocated cost is that of capacity that "
+            "no team is charged for, a shortfall lowers charges. What they "
+            "recover above cost follows after the mark: it pays for the other "
+            "parts.");
         chart_charges (c, chart, all, charged, outside);
         chart_remainders (c, chart, all, 1);
         chart_remainders (c, chart, all, -1);

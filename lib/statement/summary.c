@@ -168,14 +168,9 @@ static void figure_waste (page_t *page)
     const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
     GL_AUTOFREE char *hint = summary_waste_text (month, wasted_before (page),
                                                  page->currency, page->digits);
-    GL_AUTOFREE char *text = NULL;
-    mpz_t sum;
+    GL_AUTOFREE char *text = summary_waste_value (month, page->digits);
 
-    mpz_init (sum);
-    summary_wasted (month, sum);
-    text = summary_money (page, sum);
-    report_figure (page->report, "Wasted", text, hint, COLUMN_MONEY);
-    mpz_clear (sum);
+    report_figure (page->report, "Wasted", text, hint, COLUMN_WORDS);
 }
 
 static void note_waste (page_t *page)

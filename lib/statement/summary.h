@@ -65,9 +65,11 @@ void summary_month_copy_waste (summary_month_t *to,
                                const summary_month_t *from);
 /* What counts as waste, in smallest units. */
 void summary_wasted (const summary_month_t *month, mpz_t ret_sum);
-/* "USD: 340.07 in jobs, 130.98 of capacity without jobs; ...": the parts of the sum, its change
- * since the month before (NULL, or its waste not known: no change is given), and what is not
- * counted. There is no change where it would mislead: the months are not waste_comparable(), or
+/* "471.05 to 15049.37": that, and with all that is not counted; "471.05": nothing is. Yours to
+ * free. */
+char *summary_waste_value (const summary_month_t *month, int digits);
+/* "USD: 471.05 known to be wasted, 340.07 in jobs and ...": the parts of the sum, its change since
+ * the month before (NULL, or its waste not known: no change is given), and what is not counted. There is no change where it would mislead: the months are not waste_comparable(), or
  * what is not counted changed as much or more in the other direction. Yours to free. */
 char *summary_waste_text (const summary_month_t *month,
                           const summary_month_t *before, const char *currency,

@@ -494,9 +494,9 @@ static void note_costs (page_t *page, const struct costs *later,
     if (change)
         report_note (page->report, NOTE_INFORMATION,
                      "The cost of the pools changed by %s %s (%s %%) since %s: "
-                     "%s; %s.",
+                     "%s; by kind of cost: %s.",
                      change, page->currency, percent, page->s->before_month,
-                     parts, capacity);
+                     capacity, parts);
     else
         report_note (page->report, NOTE_INFORMATION,
                      "The cost of the pools is that of %s.",
@@ -671,9 +671,12 @@ static void list_uncovered (page_t *page, const struct costs *later,
     mpz_init (zero);
     if (mpz_sgn (later->sum.uncovered))
         report_section (page->report, title,
-                        "Cost that charges do not cover; below 0: what they "
-                        "recover above the cost of the hours charged, which "
-                        "pays for other parts.");
+                        "Unallocated cost is the cost of capacity that no "
+                        "team is charged for. A shortfall lowers charges: "
+                        "subsidies, credits, rates below cost. Recovered above "
+                        "cost, below 0, is what rates and surcharges bring "
+                        "above the cost of the hours charged: it pays for the "
+                        "other parts.");
     for (size_t i = 0;
          i < cube_count (classes) && mpz_sgn (later->sum.uncovered); i++) {
         const posting_t *now = cube_later (classes, i),

@@ -160,6 +160,32 @@ static const struct {
     {WASTE_UNKNOWN, "of capacity without jobs that may have been idle or down"},
 };
 
+/* Their sum. */
+static void not_counted_units (const summary_month_t *month, mpz_t ret)
+{
+    mpz_set_ui (ret, 0);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (not_counted); i++)
+        mpz_add (ret, ret, month->waste[not_counted[i].group]);
+}
+
+char *summary_waste_value (const summary_month_t *month, int digits)
+{
+    GL_AUTOFREE char *least = NULL, *most = NULL;
+    char *text;
+    mpz_t sum, more;
+
+    mpz_inits (sum, more, NULL);
+    summary_wasted (month, sum);
+    not_counted_units (month, more);
+    least = exact_units_text (sum, digits);
+    mpz_add (sum, sum, more);
+    most = exact_units_text (sum, digits);
+    text = mpz_sgn (more) > 0 ? xasprintf ("%s to %s", least, most)
+                              : xstrdup (least);
+    mpz_clears (sum, more, NULL);
+    return text;
+}
+
 char *summary_waste_text (const summary_month_t *month,
                           const summary_month_t *before, const char *currency,
                           int digits)
@@ -170,19 +196,30 @@ char *summary_waste_text (const summary_month_t *month,
         = exact_units_text (month->waste[WASTE_OF_CAPACITY], digits);
     GL_AUTOFREE char *since = since_text (month, before, digits);
     buffer_t out = BUFFER_INIT;
-    bool any = false;
+    const char *join = ": ";
+    mpz_t sum;
 
-    buffer_printf (&out, "%s: %s in jobs, %s of capacity without jobs%s",
-                   currency, jobs, capacity, since);
+    mpz_init (sum);
+    summary_wasted (month, sum);
+    GL_AUTOFREE char *known = exact_units_text (sum, digits);
+    buffer_printf (&out,
+                   "%s: %s known to be wasted, %s in jobs and %s of capacity "
+                   "without jobs%s",
+                   currency, known, jobs, capacity, since);
+    not_counted_units (month, sum);
+    if (mpz_sgn (sum) > 0) {
+        GL_AUTOFREE char *more = exact_units_text (sum, digits);
+        buffer_printf (&out, "; up to %s more may be waste", more);
+    }
     for (size_t i = 0; i < GL_ARRAY_SIZE (not_counted); i++) {
         mpz_srcptr units = month->waste[not_counted[i].group];
         GL_AUTOFREE char *amount = exact_units_text (units, digits);
         if (mpz_sgn (units) == 0)
             continue;
-        buffer_printf (&out, "%s%s %s", any ? ", " : "; not counted: ", amount,
-                       not_counted[i].of);
-        any = true;
+        buffer_printf (&out, "%s%s %s", join, amount, not_counted[i].of);
+        join = ", ";
     }
+    mpz_clear (sum);
     return buffer_take (&out);
 }
 
@@ -266,16 +303,20 @@ char *summary_waste_compared (const summary_month_t *month,
 static void put_amounts (page_t *page, const waste_t *row, const waste_t *old)
 {
     mpz_t then, change;
+    bool is_known = waste_is_priced (row), was_known = waste_is_priced (old);
 
-    summary_put_money (page, AT_AMOUNT, row->units);
+    if (is_known)
+        summary_put_money (page, AT_AMOUNT, row->units);
     if (!page->s->waste_before)
         return;
     mpz_inits (then, change, NULL);
     if (old)
         mpz_set (then, old->units);
     mpz_sub (change, row->units, then);
-    summary_put_money (page, AT_BEFORE, then);
-    summary_put_money (page, AT_CHANGE, change);
+    if (was_known)
+        summary_put_money (page, AT_BEFORE, then);
+    if (is_known && was_known)
+        summary_put_money (page, AT_CHANGE, change);
     mpz_clears (then, change, NULL);
 }
 

@@ -317,3 +317,8 @@ void waste_take_capacity (cube_t *waste, const bill_t *bill)
     }
     fields_clear (&waste_rows, &row);
 }
+
+bool waste_is_priced (const waste_t *row)
+{
+    return !row || mpz_sgn (row->units) != 0 || mpq_sgn (row->seconds) == 0;
+}

@@ -99,4 +99,7 @@ void waste_add_priced (cube_t *waste, cube_t *seconds, cube_t *prices);
 /* Adds the capacity of the bill that no job had. */
 void waste_take_capacity (cube_t *waste, const bill_t *bill);
 
+/* The amount of the row is known: its time has a price, or it has no time. Of NULL it is 0. */
+bool waste_is_priced (const waste_t *row);
+
 #endif /* !GL_WASTE_WASTE_H */

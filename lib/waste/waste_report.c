@@ -537,32 +537,36 @@ static const waste_t *sums_before (const struct page *page, const char *what)
     return page->before ? cube_find (page->before, &key) : NULL;
 }
 
-/* Next to those of the month before, where the two are compared. `old` NULL: 0. */
-static void put_compared (struct page *page, const mpz_t units,
+/* Next to those of the month before, where the two are compared. `old` NULL: 0. An amount that is
+ * not known has no change. */
+static void put_compared (struct page *page, const waste_t *row,
                           const waste_t *old)
 {
-    mpz_t then, change;
+    bool now = waste_is_priced (row), then = waste_is_priced (old);
+    mpz_t before, change;
 
     if (!page->before) {
-        put_amount (page, units);
+        put_amount (page, row->units);
         return;
     }
-    mpz_inits (then, change, NULL);
+    mpz_inits (before, change, NULL);
     if (old)
-        mpz_set (then, old->units);
-    mpz_sub (change, units, then);
-    if (mpz_sgn (units) != 0
-        || mpz_sgn (then) != 0) { /* else it has no price */
-        report_put_money (page->report, at (page, AT_BEFORE), then,
-                          page->digits);
-        report_put_money (page->report, at (page, AT_AMOUNT), units,
-                          page->digits);
-        report_put_money (page->report, at (page, AT_CHANGE), change,
-                          page->digits);
+        mpz_set (before, old->units);
+    mpz_sub (change, row->units, before);
+    if (mpz_sgn (row->units) != 0 || mpz_sgn (before) != 0) {
+        if (then)
+            report_put_money (page->report, at (page, AT_BEFORE), before,
+                              page->digits);
+        if (now)
+            report_put_money (page->report, at (page, AT_AMOUNT), row->units,
+                              page->digits);
+        if (now && then)
+            report_put_money (page->report, at (page, AT_CHANGE), change,
+                              page->digits);
         report_put_text (page->report, at (page, AT_CURRENCY),
                          page->w->query->site->currency);
     }
-    mpz_clears (then, change, NULL);
+    mpz_clears (before, change, NULL);
 }
 
 /* Into the last row, or totals. `of`: the time that jobs had; NULL: none. */
@@ -620,7 +624,7 @@ static void put_causes (struct page *page, cube_t *causes, waste_group_t group,
                 page->report,
                 at (page, is_counted (group) ? AT_SHARE : AT_NOT_COUNTED_SHARE),
                 report_percent_text (row->seconds, page->allocated.seconds));
-        put_compared (page, row->units, sums_before (page, row->what));
+        put_compared (page, row, sums_before (page, row->what));
         report_put_text (page->report, at (page, AT_REMEDY), info->remedy);
     }
 }
@@ -645,7 +649,7 @@ static void put_total (struct page *page, cube_t *causes, waste_group_t group)
     if (count > 0) {
         report_section_totals (page->report);
         put_sums (page, &sum, NULL);
-        put_compared (page, sum.units, &then);
+        put_compared (page, &sum, &then);
         if (group == WASTE_OF_JOBS)
             report_put_made (
                 page->report, at (page, AT_SHARE),
@@ -848,45 +852,59 @@ static void add_group (cube_t *causes, waste_group_t group, waste_t *sum)
             fields_add (&waste_rows, sum, cube_row (causes, i), 1);
 }
 
-/* And both sums together: what the summary of the month calls wasted. */
-static void put_capacity_figure (struct page *page, cube_t *causes,
-                                 const waste_t *jobs)
+static void put_money_figure (struct page *page, const char *title,
+                              const mpz_t units, const char *hint)
 {
-    GL_AUTOFREE char *amount = NULL, *together = NULL, *hint = NULL;
-    waste_t sum;
+    GL_AUTOFREE char *amount = exact_units_text (units, page->digits);
 
-    fields_init (&waste_rows, &sum);
-    add_group (causes, WASTE_OF_CAPACITY, &sum);
-    amount = exact_units_text (sum.units, page->digits);
-    fields_add (&waste_rows, &sum, jobs, 1);
-    together = exact_units_text (sum.units, page->digits);
-    hint = xasprintf ("%s of capacity without jobs; %s together",
-                      page->w->query->site->currency, together);
-    if (page->w->query->filter_count == 0)
-        report_figure (page->report, "Wasted capacity", amount, hint,
-                       COLUMN_MONEY);
-    fields_clear (&waste_rows, &sum);
+    report_figure (page->report, title, amount, hint, COLUMN_MONEY);
+}
+
+/* What the summary of the month calls wasted, then its parts. Capacity has no keys to filter by. */
+static void put_wasted_figures (struct page *page, const waste_t *jobs,
+                                const waste_t *capacity)
+{
+    const char *currency = page->w->query->site->currency;
+    bool all = page->w->query->filter_count == 0;
+    GL_AUTOFREE char *share
+        = report_percent_text (jobs->seconds, page->allocated.seconds);
+    GL_AUTOFREE char *of_jobs
+        = xasprintf ("%s, %s %% of the GPU hours that jobs had", currency,
+                     share ? share : "0.00");
+    GL_AUTOFREE char *of_capacity
+        = xasprintf ("%s of capacity without jobs", currency);
+    GL_AUTOFREE char *of_both = xasprintf (
+        "%s in jobs and of capacity without jobs, as far as it is known",
+        currency);
+    mpz_t both;
+
+    mpz_init (both);
+    mpz_add (both, jobs->units, capacity->units);
+    if (all)
+        put_money_figure (page, "Wasted", both, of_both);
+    put_money_figure (page, "Wasted in jobs", jobs->units, of_jobs);
+    if (all)
+        put_money_figure (page, "Wasted capacity", capacity->units,
+                          of_capacity);
+    mpz_clear (both);
 }
 
 static void add_figures (struct page *page, cube_t *causes)
 {
-    GL_AUTOFREE char *amount = NULL, *share = NULL, *known = NULL, *hint = NULL;
-    waste_t sum;
-
-    fields_init (&waste_rows, &sum);
-    add_group (causes, WASTE_OF_JOBS, &sum);
-    amount = exact_units_text (sum.units, page->digits);
-    share = report_percent_text (sum.seconds, page->allocated.seconds);
-    known
+    GL_AUTOFREE char *known
         = report_coverage_text (page->allocated.known, page->allocated.seconds);
-    hint = xasprintf ("%s, %s %% of the GPU hours that jobs had",
-                      page->w->query->site->currency, share ? share : "0.00");
-    report_figure (page->report, "Wasted in jobs", amount, hint, COLUMN_MONEY);
-    put_capacity_figure (page, causes, &sum);
+    waste_t jobs, capacity;
+
+    fields_init (&waste_rows, &jobs);
+    fields_init (&waste_rows, &capacity);
+    add_group (causes, WASTE_OF_JOBS, &jobs);
+    add_group (causes, WASTE_OF_CAPACITY, &capacity);
+    put_wasted_figures (page, &jobs, &capacity);
     put_hours_figure (page, known);
     report_coverage (page->report, "idle_known_pct", known ? known : "0.00");
     note_measured (page, known);
-    fields_clear (&waste_rows, &sum);
+    fields_clear (&waste_rows, &capacity);
+    fields_clear (&waste_rows, &jobs);
 }
 
 static void fill (struct page *page, cube_t *causes)

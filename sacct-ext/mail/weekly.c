@@ -31,7 +31,8 @@ struct spent {
     mpq_t allocated; /* GPU-seconds, with those that have no price */
     mpq_t known;     /* of them, measured */
     mpq_t idle;      /* of these, idle */
-    mpq_t lost;      /* the list price of the idle ones, in smallest units */
+    mpq_t priced;    /* of the idle ones, with a list price; */
+    mpq_t lost;      /* which is this, in smallest units */
 };
 static const field_t spent_fields[] = {
     FIELD ("period", NAME, struct spent, period),
@@ -42,6 +43,7 @@ static const field_t spent_fields[] = {
     FIELD ("allocated", EXACT, struct spent, allocated),
     FIELD ("known", EXACT, struct spent, known),
     FIELD ("idle", EXACT, struct spent, idle),
+    FIELD ("priced", EXACT, struct spent, priced),
     FIELD ("lost", EXACT, struct spent, lost),
 };
 static const fields_t spent_rows = FIELDS ("week", struct spent, spent_fields);
@@ -208,8 +210,9 @@ static void value_idle (const weekly_t *w, const usage_cell_t *cell,
                             cell->key[KEY_AT_PROFILE]};
 
     for (size_t i = 0; i < w->price_count && of.pool; i++)
-        if (text_same (w->prices[i].month, cell->key[KEY_AT_MONTH]))
-            bill_time_exact (w->prices[i].list, &of, row->idle, row->lost);
+        if (text_same (w->prices[i].month, cell->key[KEY_AT_MONTH])
+            && bill_time_exact (w->prices[i].list, &of, row->idle, row->lost))
+            mpq_set (row->priced, row->idle);
 }
 
 static void take_cell (weekly_t *w, const char *period,
@@ -353,7 +356,7 @@ static const column_info_t columns[AT_COUNT] = {
        "Empty: not measured."},
     [AT_IDLE] = {"idle", "Idle at list price", COLUMN_MONEY, false, false,
                  "The idle GPU hours at their list price in the month, before "
-                 "subsidies and discounts."},
+                 "subsidies and discounts. Empty: they have no price."},
     [AT_IDLE_PCT] = {"idle_pct", "Idle time %", COLUMN_PERCENT, false, false,
                      "Idle time as a percentage of the measured GPU time."},
     [AT_BUDGET] = {"budget", "Budget", COLUMN_MONEY, false, false,
@@ -376,18 +379,30 @@ static const struct spent *spent_of (const weekly_t *w, size_t period,
                                                 .team = (char *)team});
 }
 
+/* NULL: none of the idle time has a price. Yours to free. */
+static char *idle_text (const site_t *site, const struct spent *row)
+{
+    mpz_t units;
+    char *text;
+
+    if (mpq_sgn (row->idle) > 0 && mpq_sgn (row->priced) == 0)
+        return NULL;
+    mpz_init (units);
+    exact_round (units, row->lost, 0);
+    text = exact_units_text (units, site->currency_digits);
+    mpz_clear (units);
+    return text;
+}
+
 static void put_idle (report_t *report, const site_t *site,
                       const struct spent *row)
 {
     GL_AUTOFREE char *percent = report_percent_text (row->idle, row->known);
-    mpz_t units;
+    GL_AUTOFREE char *idle = idle_text (site, row);
 
-    mpz_init (units);
-    exact_round (units, row->lost, 0);
     report_put_hours (report, AT_IDLE_HOURS, row->idle);
-    report_put_money (report, AT_IDLE, units, site->currency_digits);
+    report_put_text (report, AT_IDLE, idle);
     report_put_text (report, AT_IDLE_PCT, percent);
-    mpz_clear (units);
 }
 
 static void put_period (weekly_t *w, report_t *report, size_t period,
@@ -502,20 +517,17 @@ static void put_figures (const weekly_t *w, report_t *report, const char *team)
     GL_AUTOFREE char *month = money_of (w, spent_of (w, MONTH, team));
     GL_AUTOFREE char *hint
         = xasprintf ("%s, %s in the week before", site->currency, before);
-    GL_AUTOFREE char *idle = NULL;
-    mpz_t units;
+    bool measured = week && mpq_sgn (week->known) > 0;
+    GL_AUTOFREE char *idle = measured ? idle_text (site, week) : NULL;
 
-    mpz_init (units);
-    if (week && mpq_sgn (week->known) > 0) {
-        exact_round (units, week->lost, 0);
-        idle = exact_units_text (units, site->currency_digits);
-    }
-    mpz_clear (units);
     report_figure (report, "This week", now, hint, COLUMN_MONEY);
     report_figure (report, "Month to date", month, site->currency,
                    COLUMN_MONEY);
     report_figure (report, "Idle GPUs this week", idle,
-                   idle ? site->currency : "not measured", COLUMN_MONEY);
+                   idle       ? site->currency
+                   : measured ? "they have no price"
+                              : "not measured",
+                   COLUMN_MONEY);
 }
 
 /* GPU time of the team in pools that have neither a cost nor a rate. */

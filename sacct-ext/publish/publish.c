@@ -530,6 +530,15 @@ static bool has_demand (const struct publishing *p)
     return p->last.end > p->query.period.start;
 }
 
+/* That page, with its month: pages of other months lead to it, too. Yours to free. */
+static char *demand_title (const struct publishing *p)
+{
+    char month[MONTH_SIZE];
+
+    periods_month_of (p->site, p->last.start, month);
+    return xasprintf ("Demand in %s", month);
+}
+
 /* The demand of the month, and prices as they were known at its closing, or now. */
 static int write_decisions (struct publishing *p, const month_pages_t *of,
                             report_t *report)
@@ -544,6 +553,7 @@ static int write_decisions (struct publishing *p, const month_pages_t *of,
     GL_AUTOFREE char *after
         = is_decided (p, next) ? page_path_decisions (of->after) : NULL;
     const render_link_t up = {of->month, month};
+    GL_AUTOFREE char *demand = demand_title (p);
     render_link_t near[3];
     page_t page = {.path = path,
                    .title = "Decisions",
@@ -558,7 +568,7 @@ static int write_decisions (struct publishing *p, const month_pages_t *of,
     if (after)
         near[page.near_count++] = (render_link_t){of->after, after};
     if (has_demand (p))
-        near[page.near_count++] = (render_link_t){"Demand", "demand"};
+        near[page.near_count++] = (render_link_t){demand, "demand"};
     return own_files (p, NULL, &error) < 0
                    || page_write (&p->pages, &page, report, &error) < 0
                ? fail (p, &error)

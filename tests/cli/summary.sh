@@ -42,9 +42,9 @@ unallocated=$(lab report chargeback --month 2026-10 --by team --html | sed -n 's
 unknown=$(column amount unknown | awk '{ print $NF }')
 is "$({ capacity; column amount unknown; } | awk '{ sum += $NF } END { printf "%.2f", sum }')" "${unallocated:-none}" \
     "capacity that is wasted and what is unknown are the chargeback's unallocated cost"
-is "$(sed -n 's@.*<dt>Wasted</dt><dd class="value">\([^<]*\)<.*@\1@p' page.html | tr -cd '0-9.')" \
+is "$(sed -n 's@.*<dt>Wasted</dt><dd class="value">\([^<]*\)<.*@\1@p' page.html | sed 's/ to .*//' | tr -cd '0-9.')" \
     "$(column amount waste | awk '{ sum += $NF } END { printf "%.2f", sum }')" "what is unknown is not wasted"
-grep -q "not counted: .*, ${unknown:-none} of capacity without jobs that may have been idle or down" page.html &&
+grep -q "more may be waste: .*, ${unknown:-none} of capacity without jobs that may have been idle or down" page.html &&
     grep -q 'Data quality: .* no source says whether [0-9.]* GPU hours of free capacity were up' page.html
 result $? "it is named apart, in money and in hours"
 grep action summary.csv | grep -q 'sync\|udget'
@@ -58,13 +58,13 @@ python3 - "$(cost 2026-09)" "$(cost 2026-10)" <<'END'
 import re, sys
 from decimal import Decimal
 page = open("page.html").read()
-said = re.search(r"The cost of the pools changed by ([+-][0-9.]+) USD \(([+-][0-9.]+) %\) since September.2026: (.*?); (.*?) GPU hours (more|less) capacity", page)
+said = re.search(r"The cost of the pools changed by ([+-][0-9.]+) USD \(([+-][0-9.]+) %\) since September.2026: (.*?) GPU hours (more|less) capacity.*?; by kind of cost: (.*?)[.]</", page)
 before, after = map(Decimal, sys.argv[1:])
-parts = dict(part.rsplit(" ", 1) for part in said[3].split(", "))
+parts = dict(part.rsplit(" ", 1) for part in said[5].split(", "))
 assert Decimal(said[1]) == after - before != 0, said[0]
 assert sum(map(Decimal, parts.values())) == after - before, parts
 assert set(parts) >= {"hardware", "power"} and "staff" not in parts, parts # of staff a month costs what another does
-assert said[5] == "more", said[0]  # October has a day more
+assert said[4] == "more", said[0]  # October has a day more
 END
 result $? "the change of the cost is that of its parts"
 # The kinds of cost add up to it, and so do those who pay it: the cost books, and the amounts due

@@ -71,6 +71,15 @@ for team in language vision; do
     got=$(of "$file" "The week before" idle | awk '{ printf "%.1f\n", $1 }')
     is "${got:-0.0}" "$wanted" "$team: idle in money is idle hours at their list price"
 done
+# without costs and rates nothing has a price, and no idle time an amount of 0
+{ sed '/^assets:/,$d; /^policy:/d' money.yaml; echo 'mail: {from: billing@hpc.example.org}'; } >bare.yaml
+"$fill" sqlite:bare.db || exit 1
+"$program" --config bare.yaml --store sqlite:bare.db mail weekly --week 2026-10-12 --mbox bare >out 2>err
+mkdir bare_parts && python3 "$abs_top_srcdir/tests/mail/parse.py" bare bare_parts >out
+for title in "The week before" "Month to date"; do
+    is "$(of bare_parts/2.csv "$title" idle_gpu_hours) $(of bare_parts/2.csv "$title" idle)" "$(of parts/2.csv "$title" idle_gpu_hours) " \
+        "$title: idle hours without a price have no amount"
+done
 is "$(of parts/1.csv language-month spent)" "$(lab budget language-month --as-of 2026-10-19 -n -P -o spent 2>/dev/null)" \
     "a budget is as of the end of the week"
 lab mail weekly --week 2026-10-14 --mbox weeks >out 2>err

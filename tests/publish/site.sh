@@ -134,13 +134,15 @@ import html, json, re
 from decimal import Decimal
 now, before, index = (json.load(open(f"site/{name}.json")) for name in ("month/2026-10", "month/2026-09", "index"))
 rows = lambda report: {r["name"]: r for r in report["rows"] if r["section"] in ("waste", "unknown", "not_counted")}
-figure = lambda report, title: next((Decimal(f["value"]), f["hint"]) for f in report["figures"] if f["title"] == title)
+figure = lambda report, title: next((Decimal(f["value"].split(" to ")[0]), f["hint"]) for f in report["figures"] if f["title"] == title)
 then = {name: Decimal(r["amount"]) for name, r in rows(before).items()}
 print({name: Decimal(r["before"]) for name, r in rows(now).items() if Decimal(r["before"])} == then,
       all(Decimal(r["amount"]) == Decimal(r["before"]) + Decimal(r["change"]) for r in rows(now).values()),
       figure(index, "Wasted in 2026-10") == figure(now, "Wasted"),
       [(Decimal(r["wasted"]), Decimal(r["not_counted"])) for r in index["rows"] if r["month"] in ("2026-10", "2026-09") and r["section"] == "waste"] ==
-          [(figure(page, "Wasted")[0], sum(Decimal(r["amount"]) for r in rows(page).values() if r["section"] != "waste")) for page in (now, before)])
+          [(figure(page, "Wasted")[0], sum(Decimal(r["amount"]) for r in rows(page).values() if r["section"] != "waste")) for page in (now, before)],
+      all(next(f["value"] for f in page["figures"] if f["title"] == "Wasted") ==
+          f"{figure(page, 'Wasted')[0]} to {sum(Decimal(r['amount']) for r in rows(page).values())}" for page in (now, before)))
 # By cause on the pages of waste; and what is not counted, with its amount in both months, in words.
 pages = [{r["cause"]: r for r in json.load(open(f"site/month/2026-{m}-waste.json"))["rows"] if r["section"] in ("jobs", "capacity", "unknown", "not_counted")}
          for m in ("09", "10")]
@@ -158,7 +160,7 @@ bare = lambda text: "".join(re.sub("<[^>]*>", "", html.unescape(text)).replace("
 first = "".join(open("site/index.html", encoding="utf-8").read().split("Was more or less wasted?")[1:]).split("</section>")[0]
 print(change < 0 < other and -change <= other, want in [n["text"] for n in now["notes"]], bare(want) in bare(first.replace("September\u00a02026", "2026-09")))
 END
-is "$(python3 wasted_before.py | paste -s -d /)" "True True True True/True True True/True True True" \
+is "$(python3 wasted_before.py | paste -s -d /)" "True True True True True/True True True/True True True" \
     "waste is next to that of the month before, on the first page, too; what is not counted is named, and the change is not said where it misleads"
 cat >capacity.py <<'END'
 import csv
@@ -291,7 +293,7 @@ print(sum(decimal.Decimal(r["charge"]) for r in csv.DictReader(sys.stdin)))')" \
             "$team: with credits, the sum of each $by is that of the statement"
     done
 done
-is "$(grep -l -F 'href="../demand.html">Demand<' site/pool/*.html site/month/*-decisions.html | wc -l)" \
+is "$(grep -l -e 'href="../demand.html">Demand<' -e 'href="../demand.html">Demand in October.2026<' site/pool/*.html site/month/*-decisions.html | wc -l)" \
     "$(ls site/pool/*.html site/month/*-decisions.html | wc -l)" "every page of a pool and of decisions leads to the demand"
 grep -c 'gpuledger tag JOBID NAME' site/team/vision/2026-10.html site/team/vision/2026-10-projects.html \
     site/team/vision/2026-10-job-lab=2F4711.html site/team/language/2026-10.html site/team/language/2026-10-projects.html |
