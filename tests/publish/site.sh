@@ -293,7 +293,7 @@ print(sum(decimal.Decimal(r["charge"]) for r in csv.DictReader(sys.stdin)))')" \
             "$team: with credits, the sum of each $by is that of the statement"
     done
 done
-is "$(grep -l -e 'href="../demand.html">Demand<' -e 'href="../demand.html">Demand in October.2026<' site/pool/*.html site/month/*-decisions.html | wc -l)" \
+is "$(grep -l -e 'href="../demand.html">Demand<' -e 'href="../demand.html">Demand in October[^<]*2026<' site/pool/*.html site/month/*-decisions.html | wc -l)" \
     "$(ls site/pool/*.html site/month/*-decisions.html | wc -l)" "every page of a pool and of decisions leads to the demand"
 grep -c 'gpuledger tag JOBID NAME' site/team/vision/2026-10.html site/team/vision/2026-10-projects.html \
     site/team/vision/2026-10-job-lab=2F4711.html site/team/language/2026-10.html site/team/language/2026-10-projects.html |
