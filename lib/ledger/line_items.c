@@ -99,6 +99,39 @@ static void add_account (line_items_t *d, const char *cluster,
     HASH_ADD_KEYPTR (hh, d->accounts, a->key, d->key.length, a);
 }
 
+static struct line_items_figures *figures_of (line_items_t *d,
+                                              const billing_line_t *from)
+{
+    const charge_line_t *charge = from->line;
+    struct line_items_figures *f = xcalloc (1, sizeof (*f));
+
+    mpz_inits (f->cost, f->list_rate, f->rate, f->drawn, f->committed,
+               f->prepaid, f->committed_rate, f->given_drawn,
+               f->given_committed, f->given_prepaid, f->given_cost,
+               f->given_device_hours, f->given_gpu_hours, f->given_price_hours,
+               NULL);
+    mpq_init (f->gres_seen);
+    exact_round (f->cost, charge->cost, LINE_ITEM_DIGITS);
+    line_items_hourly (f->list_rate, charge->list, charge->price_seconds);
+    line_items_hourly (f->rate, charge->charge, charge->price_seconds);
+    line_items_figures_draw (d, f, from, from->keys[AT_TEAM]);
+    return f;
+}
+
+static void free_figures (struct line_items_figures *f)
+{
+    if (!f)
+        return;
+    mpz_clears (f->cost, f->list_rate, f->rate, f->drawn, f->committed,
+                f->prepaid, f->committed_rate, f->given_drawn,
+                f->given_committed, f->given_prepaid, f->given_cost,
+                f->given_device_hours, f->given_gpu_hours, f->given_price_hours,
+                NULL);
+    mpq_clear (f->gres_seen);
+    free (f->commitment);
+    free (f);
+}
+
 static void add_line (line_items_t *d, const billing_line_t *from)
 {
     const charge_line_t *charge = from->line;
@@ -108,15 +141,11 @@ static void add_line (line_items_t *d, const billing_line_t *from)
     mpq_set (line->gpu_seconds, charge->gpu_seconds);
     mpq_set (line->price_seconds, charge->price_seconds);
     line->pool = (size_t)(from->pool_month - d->pool_months);
-    mpz_inits (line->billed, line->cost, line->list_rate, line->rate,
-               line->given_billed, line->given_cost, line->given_device_hours,
-               line->given_gpu_hours, line->given_price_hours, NULL);
-    mpq_inits (line->gres_seen, line->gpu_seen, line->price_seen, NULL);
+    mpz_inits (line->billed, line->given_billed, NULL);
+    mpq_inits (line->gpu_seen, line->price_seen, NULL);
     exact_round (line->billed, charge->charge, LINE_ITEM_DIGITS);
-    exact_round (line->cost, charge->cost, LINE_ITEM_DIGITS);
-    line_items_hourly (line->list_rate, charge->list, charge->price_seconds);
-    line_items_hourly (line->rate, charge->charge, charge->price_seconds);
-    line_items_line_init (d, line, from, from->keys[AT_TEAM]);
+    if (!line_items_wants_jobs (d))
+        line->figures = figures_of (d, from);
     line_key (&d->key, from->keys, d->key_count);
     line->key = xstrdup (buffer_text (&d->key));
     HASH_ADD_KEYPTR (hh, d->lines, line->key, d->key.length, line);
@@ -148,12 +177,10 @@ static void take_line (const billing_line_t *line, void *arg)
 
 static void free_line (struct line_items_line *line)
 {
-    mpz_clears (line->billed, line->cost, line->list_rate, line->rate,
-                line->given_billed, line->given_cost, line->given_device_hours,
-                line->given_gpu_hours, line->given_price_hours, NULL);
-    mpq_clears (line->gpu_seconds, line->price_seconds, line->gres_seen,
-                line->gpu_seen, line->price_seen, NULL);
-    line_items_line_done (line);
+    mpz_clears (line->billed, line->given_billed, NULL);
+    mpq_clears (line->gpu_seconds, line->price_seconds, line->gpu_seen,
+                line->price_seen, NULL);
+    free_figures (line->figures);
     free (line->key);
     free (line);
 }
@@ -329,21 +356,20 @@ static void put_keys (line_items_t *d, const char *const *key, int64_t instant)
     row->gres_type = key[AT_GRES_TYPE];
 }
 
-static void put_shares (line_items_t *d, struct line_items_line *line)
+static void put_figures (line_items_t *d, const struct line_items_pending *p)
 {
+    struct line_items_line *line = p->line;
+    struct line_items_figures *f = line->figures;
     line_item_t *row = &d->row;
 
-    line_items_share (row->billed, line->billed, line->price_seen,
-                      line->price_seconds, line->given_billed);
-    line_items_share (row->full_cost, line->cost, line->gpu_seen,
-                      line->gpu_seconds, line->given_cost);
-    line_items_hours (row->device_hours, line->gres_seen,
-                      line->given_device_hours);
-    line_items_hours (row->gpu_hours, line->gpu_seen, line->given_gpu_hours);
-    line_items_hours (row->price_hours, line->price_seen,
-                      line->given_price_hours);
-    mpz_set (row->list_rate, line->list_rate);
-    mpz_set (row->rate, line->rate);
+    exact_add (f->gres_seen, p->gres_seconds);
+    line_items_share (row->full_cost, f->cost, line->gpu_seen,
+                      line->gpu_seconds, f->given_cost);
+    line_items_hours (row->device_hours, f->gres_seen, f->given_device_hours);
+    line_items_hours (row->gpu_hours, line->gpu_seen, f->given_gpu_hours);
+    line_items_hours (row->price_hours, line->price_seen, f->given_price_hours);
+    mpz_set (row->list_rate, f->list_rate);
+    mpz_set (row->rate, f->rate);
     line_items_put_drawn (d, line);
 }
 
@@ -429,13 +455,16 @@ static int hand_out (line_items_t *d, const struct line_items_segment *of,
     row->devices = p->devices;
     mpq_set (row->gpu_seconds, p->gpu_seconds);
     mpq_set (row->price_seconds, p->price_seconds);
-    exact_add (line->gres_seen, p->gres_seconds);
     exact_add (line->gpu_seen, p->gpu_seconds);
     exact_add (line->price_seen, p->price_seconds);
     row->rate_card = rate_card (d, p->rate);
     row->preemptible = p->preemptible;
-    put_shares (d, line);
-    put_cloud (d);
+    line_items_share (row->billed, line->billed, line->price_seen,
+                      line->price_seconds, line->given_billed);
+    if (line->figures) {
+        put_figures (d, p);
+        put_cloud (d);
+    }
     put_measured (d, &p->measured);
     return line_items_emit (d, callback, arg, error);
 }
@@ -509,6 +538,8 @@ static void collect (line_items_t *d, struct line_items_line *line,
     exact_add (p->gpu_seconds, part->gpu_seconds);
     exact_add (p->price_seconds, part->price_seconds);
     measured_sum (&p->measured, &slice->part.measured);
+    if (line_items_wants_jobs (d))
+        return;
     line_items_capacity_held (d, line->pool, slice->period.start, part);
     line_items_split_held (d, line->pool, slice->key[AT_ACCOUNT],
                            slice->key[AT_CLUSTER], part);

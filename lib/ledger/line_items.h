@@ -169,8 +169,9 @@ typedef struct {
     const size_t *fields; /* what is read as well; NULL: all, and that there is
                              nothing else */
     bool
-        jobs; /* LINE_ITEM_JOB alone, and `wants` looks at nothing but keys of a
-                  line of the bill: no other row need be made */
+        jobs; /* LINE_ITEM_JOB alone, `wants` looks at nothing but keys of a
+                  line of the bill, and `fields` has no amounts and hours but billed,
+                  gpu_seconds and price_seconds: nothing else need be made */
 } line_item_want_t;
 
 typedef struct line_items_reader line_item_reader_t;
@@ -205,7 +206,7 @@ void line_items_free (line_items_t *detail);
 
 /* First, while it is computed: the lines of each pool-month. */
 void line_items_add_pool (line_items_t *detail, const pool_month_t *pool_month);
-/* No others are wanted; the capacity need not be added. */
+/* No others are wanted: of what follows segments alone need be added. */
 bool line_items_wants_jobs (const line_items_t *detail);
 /* Then: what tells the numbers of reservations. */
 void line_items_add_reservation (line_items_t *detail,

@@ -159,8 +159,9 @@ static void to_hours (mpz_t ret, mpq_srcptr seconds)
     mpz_clear (none);
 }
 
-void line_items_line_init (line_items_t *d, struct line_items_line *line,
-                           const billing_line_t *from, const char *team)
+void line_items_figures_draw (line_items_t *d,
+                              struct line_items_figures *figures,
+                              const billing_line_t *from, const char *team)
 {
     const charge_line_t *charge = from->line;
     const charge_payer_t *payer
@@ -168,32 +169,21 @@ void line_items_line_init (line_items_t *d, struct line_items_line *line,
     struct line_items_value *value = value_of (d, payer);
     mpq_t committed, amount;
 
-    mpz_inits (line->drawn, line->committed, line->prepaid,
-               line->committed_rate, line->given_drawn, line->given_committed,
-               line->given_prepaid, NULL);
     if (!payer || mpq_sgn (charge->drawn) <= 0)
         return;
     mpq_inits (committed, amount, NULL);
-    line->commitment
+    figures->commitment
         = line_items_commitment (payer->team, from->pool_month->pool);
     committed_seconds (charge, payer, committed);
-    to_hours (line->committed, committed);
+    to_hours (figures->committed, committed);
     mpq_neg (amount, charge->adjustment[ADJUSTMENT_ENTITLEMENT]);
-    exact_round (line->prepaid, amount, LINE_ITEM_DIGITS);
+    exact_round (figures->prepaid, amount, LINE_ITEM_DIGITS);
     hand_value (value, payer->value_consumed, charge->drawn, payer->drawn,
-                line->drawn, line->prepaid);
-    line_items_hourly (line->committed_rate, amount, committed);
+                figures->drawn, figures->prepaid);
+    line_items_hourly (figures->committed_rate, amount, committed);
     mpq_sub (committed, charge->price_seconds, committed);
-    line_items_hourly (line->rate, charge->charge, committed);
+    line_items_hourly (figures->rate, charge->charge, committed);
     mpq_clears (committed, amount, NULL);
-}
-
-void line_items_line_done (struct line_items_line *line)
-{
-    mpz_clears (line->drawn, line->committed, line->prepaid,
-                line->committed_rate, line->given_drawn, line->given_committed,
-                line->given_prepaid, NULL);
-    free (line->commitment);
 }
 
 /* --- a row ---------------------------------------------------------------- */
@@ -218,18 +208,19 @@ void line_items_share (mpz_t ret, mpz_srcptr total, mpq_srcptr seen,
 void line_items_put_drawn (line_items_t *d, struct line_items_line *line)
 {
     mpq_srcptr seen = line->price_seen, whole = line->price_seconds;
+    struct line_items_figures *figures = line->figures;
     line_item_t *row = &d->row;
 
-    if (!line->commitment)
+    if (!figures->commitment)
         return;
-    row->commitment = line->commitment;
-    line_items_share (row->consumed_hours, line->drawn, seen, whole,
-                      line->given_drawn);
-    line_items_share (row->committed_hours, line->committed, seen, whole,
-                      line->given_committed);
-    line_items_share (row->prepaid, line->prepaid, seen, whole,
-                      line->given_prepaid);
-    mpz_set (row->committed_rate, line->committed_rate);
+    row->commitment = figures->commitment;
+    line_items_share (row->consumed_hours, figures->drawn, seen, whole,
+                      figures->given_drawn);
+    line_items_share (row->committed_hours, figures->committed, seen, whole,
+                      figures->given_committed);
+    line_items_share (row->prepaid, figures->prepaid, seen, whole,
+                      figures->given_prepaid);
+    mpz_set (row->committed_rate, figures->committed_rate);
     /* by a last digit */
     if (mpz_cmp (row->committed_hours, row->price_hours) > 0)
         mpz_set (row->committed_hours, row->price_hours);

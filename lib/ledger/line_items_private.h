@@ -12,19 +12,25 @@
 #include "ledger/cube.h"
 #include "ledger/line_items.h"
 
+/* Of a line: what a row has in addition to its time and what is billed of it. */
+struct line_items_figures {
+    mpz_t cost; /* in units of 10^-10 */
+    mpz_t list_rate, rate;
+    char *commitment; /* of an entitlement; NULL: none. And what is drawn: */
+    mpz_t drawn, committed, prepaid, committed_rate;
+    mpz_t given_drawn, given_committed, given_prepaid;
+    mpq_t gres_seen;
+    mpz_t given_cost, given_device_hours, given_gpu_hours, given_price_hours;
+};
+
 /* A line, and how much of it has been handed out. */
 struct line_items_line {
     char *key;
     size_t pool;                      /* of detail.pool_months */
     mpq_t gpu_seconds, price_seconds; /* all of it, as below */
-    mpz_t billed, cost;               /* in units of 10^-10 */
-    mpz_t list_rate, rate;
-    char *commitment; /* of an entitlement; NULL: none. And what is drawn: */
-    mpz_t drawn, committed, prepaid, committed_rate;
-    mpz_t given_drawn, given_committed, given_prepaid;
-    mpq_t gres_seen, gpu_seen, price_seen;
-    mpz_t given_billed, given_cost, given_device_hours, given_gpu_hours,
-        given_price_hours;
+    mpq_t gpu_seen, price_seen;
+    mpz_t billed, given_billed; /* in units of 10^-10 */
+    struct line_items_figures *figures; /* NULL: jobs alone are wanted */
     UT_hash_handle hh;
 };
 
@@ -190,10 +196,10 @@ int line_items_each_rounding (line_items_t *detail, line_item_f callback,
                               void *arg, gl_error_t *error);
 /* --- line_items_commitment.c --- */
 
-/* What the line draws on an entitlement. */
-void line_items_line_init (line_items_t *detail, struct line_items_line *line,
-                           const billing_line_t *from, const char *team);
-void line_items_line_done (struct line_items_line *line);
+/* What the line draws on an entitlement, with a rate of its own for the rest. */
+void line_items_figures_draw (line_items_t *detail,
+                              struct line_items_figures *figures,
+                              const billing_line_t *from, const char *team);
 /* A row's part of that; of a row of the bill. */
 void line_items_put_drawn (line_items_t *detail, struct line_items_line *line);
 void line_items_put_reserved (line_items_t *detail, const posting_t *from);

@@ -564,13 +564,15 @@ static int run (struct itemizing *m, const billing_t *billing,
     const report_query_t *query = billing_query (billing);
     period_t period = period_clip (billing_period (billing), m->period);
     struct pass *p = &m->pass;
+    bool any = period.start < period.end;
+    bool all = !line_items_wants_jobs (p->detail);
 
-    add_rows (p, m->bill);
-    if (period.start < period.end
-        && (add_reservations (p, m->store, period, error) < 0
-            || add_segments (p, m->store, query->site, period, error) < 0
-            || (!line_items_wants_jobs (p->detail)
-                && add_capacity (p, m->store, billing, period, error) < 0)))
+    if (all)
+        add_rows (p, m->bill);
+    if ((any && all && add_reservations (p, m->store, period, error) < 0)
+        || (any && add_segments (p, m->store, query->site, period, error) < 0)
+        || (any && all
+            && add_capacity (p, m->store, billing, period, error) < 0))
         return -1;
     return line_items_finish (p->detail, take_item, p, error);
 }
