@@ -233,7 +233,7 @@ job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
                               gl_error_t *error)
 {
     job_shares_t *s = xcalloc (1, sizeof (*s));
-    const statement_job_t *const *list = statement_jobs_list (jobs, &s->count);
+    const statement_job_t *list = statement_jobs_list (jobs, &s->count);
     int rc;
 
     s->share = xcalloc (s->count + 1, sizeof (*s->share));
@@ -241,7 +241,7 @@ job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
     s->largest = xcalloc (s->count + 1, sizeof (*s->largest));
     s->group = xcalloc (s->count + 1, sizeof (*s->group));
     for (size_t i = 0; i < s->count; i++) {
-        s->share[i].job = list[i];
+        s->share[i].job = &list[i];
         mpz_init (s->share[i].units);
     }
     rc = share_all (s, bill, jobs, error);

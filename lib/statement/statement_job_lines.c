@@ -29,14 +29,13 @@ static struct parts parts_of (const page_t *page, const group_t *group)
 {
     struct parts parts = {NULL, 0};
     size_t count;
-    const statement_job_t *const *jobs
-        = statement_jobs_list (page->s->list, &count);
+    const statement_job_t *jobs = statement_jobs_list (page->s->list, &count);
 
     parts.part = xcalloc (count + 1, sizeof (*parts.part));
     for (size_t i = 0; i < count; i++) {
-        if (!is_of (jobs[i], group))
+        if (!is_of (&jobs[i], group))
             continue;
-        parts.part[parts.count].job = jobs[i];
+        parts.part[parts.count].job = &jobs[i];
         mpz_init (parts.part[parts.count++].units);
     }
     return parts;

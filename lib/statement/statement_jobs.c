@@ -2,6 +2,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -20,14 +21,6 @@ struct group {
     UT_hash_handle hh;
 };
 
-/* Found by what it begins with. */
-struct job {
-    statement_job_t job;
-    UT_hash_handle hh;
-};
-
-#define JOB_KEY offsetof (statement_job_t, days)
-
 struct statement_jobs {
     const char *team;
     bool all; /* of all teams */
@@ -35,9 +28,12 @@ struct statement_jobs {
     struct word *words;
     struct group *groups;
     const statement_job_group_t *last; /* of the row before */
-    struct job *jobs;
-    const statement_job_t **list;
-    size_t count, size;
+    statement_job_t *job;
+    size_t count;
+    /* Jobs by group and id: the number of one, from 1 on, at the first free place from its
+     * hash on. A month has 100,000, for which handles of uthash are as large as the jobs. */
+    uint32_t *place;
+    size_t place_count; /* a power of two, more than half of it free; or 0 */
 };
 
 const char *statement_keys (statement_by_t by)
@@ -73,16 +69,9 @@ statement_jobs_t *statement_jobs_all (const zone_t *zone)
 
 static void free_jobs (statement_jobs_t *s)
 {
-    struct job *job, *next;
-
-    HASH_ITER (hh, s->jobs, job, next)
-    {
-        HASH_DEL (s->jobs, job);
-        mpq_clear (job->job.gpu_seconds);
-        mpz_clear (job->job.billed);
-        free (job);
-    }
-    free (s->list);
+    GL_FREE_EACH (s->job, s->count, it,
+                  (mpq_clear (it->gpu_seconds), mpz_clear (it->billed)));
+    free (s->place);
 }
 
 static void free_groups (statement_jobs_t *s)
@@ -193,30 +182,46 @@ static const statement_job_group_t *group_of (statement_jobs_t *s,
     return s->last;
 }
 
-static struct job *add_job (statement_jobs_t *s, const statement_job_t *key)
+/* The place of the job, or the free one that it is to have. */
+static uint32_t *place_of (const statement_jobs_t *s,
+                           const statement_job_group_t *group, uint64_t id_job)
 {
-    struct job *job = xcalloc (1, sizeof (*job));
+    uint64_t hash = (id_job ^ (uintptr_t)group >> 4) * 0x9e3779b97f4a7c15U;
+    size_t at = hash >> 32 & (s->place_count - 1);
 
-    job->job = *key;
-    mpq_init (job->job.gpu_seconds);
-    mpz_init (job->job.billed);
-    HASH_ADD_KEYPTR (hh, s->jobs, &job->job, JOB_KEY, job);
-    if (s->count == s->size) {
-        s->size = s->size * 2 + 64;
-        s->list = xreallocarray (s->list, s->size, sizeof (*s->list));
-    }
-    s->list[s->count++] = &job->job;
-    return job;
+    while (s->place[at]
+           && (s->job[s->place[at] - 1].id_job != id_job
+               || s->job[s->place[at] - 1].group != group))
+        at = (at + 1) & (s->place_count - 1);
+    return &s->place[at];
 }
 
-static struct job *find_job (statement_jobs_t *s, const line_item_t *row)
+static void make_places (statement_jobs_t *s)
 {
-    const statement_job_t key
-        = {.group = group_of (s, row), .id_job = row->id_job};
-    struct job *job;
+    free (s->place);
+    s->place_count = s->place_count ? 2 * s->place_count : 64;
+    s->place = xcalloc (s->place_count, sizeof (*s->place));
+    for (size_t i = 0; i < s->count; i++)
+        *place_of (s, s->job[i].group, s->job[i].id_job) = (uint32_t)(i + 1);
+}
 
-    HASH_FIND (hh, s->jobs, &key, JOB_KEY, job);
-    return job ? job : add_job (s, &key);
+static statement_job_t *find_job (statement_jobs_t *s, const line_item_t *row)
+{
+    const statement_job_group_t *group = group_of (s, row);
+    statement_job_t *job;
+    uint32_t *place;
+
+    if (2 * (s->count + 1) > s->place_count)
+        make_places (s);
+    place = place_of (s, group, row->id_job);
+    if (*place)
+        return &s->job[*place - 1];
+    job = GL_APPEND (s->job, s->count);
+    *job = (statement_job_t){.group = group, .id_job = row->id_job};
+    mpq_init (job->gpu_seconds);
+    mpz_init (job->billed);
+    *place = (uint32_t)s->count;
+    return job;
 }
 
 static bool is_wanted (const line_item_t *row, void *arg)
@@ -262,27 +267,26 @@ static const char *last_state (const char *a, const char *b)
 
 void statement_jobs_add (statement_jobs_t *s, const line_item_t *row)
 {
-    struct job *job;
+    statement_job_t *job;
     int day;
 
     if (!is_wanted (row, s))
         return;
     job = find_job (s, row);
     day = zone_civil (s->zone, row->start).day;
-    job->job.days |= UINT32_C (1) << day;
-    exact_add (job->job.gpu_seconds, row->gpu_seconds);
-    mpz_add (job->job.billed, job->job.billed, row->billed);
-    if (row->devices > job->job.devices)
-        job->job.devices = (uint32_t)row->devices;
-    job->job.state = last_state (job->job.state,
-                                 keep_next (s, job->job.state, row->state));
+    job->days |= UINT32_C (1) << day;
+    exact_add (job->gpu_seconds, row->gpu_seconds);
+    mpz_add (job->billed, job->billed, row->billed);
+    if (row->devices > job->devices)
+        job->devices = (uint32_t)row->devices;
+    job->state = last_state (job->state, keep_next (s, job->state, row->state));
 }
 
-const statement_job_t *const *statement_jobs_list (const statement_jobs_t *s,
-                                                   size_t *ret_count)
+const statement_job_t *statement_jobs_list (const statement_jobs_t *s,
+                                            size_t *ret_count)
 {
     *ret_count = s->count;
-    return s->list;
+    return s->job;
 }
 
 /* --- what each is due --------------------------------------------------- */

@@ -86,8 +86,8 @@ extern const line_item_want_t statement_jobs_want;
 void statement_jobs_add (statement_jobs_t *jobs, const line_item_t *row);
 
 /* After the last row; borrowed: all of them. */
-const statement_job_t *const *statement_jobs_list (const statement_jobs_t *jobs,
-                                                   size_t *ret_count);
+const statement_job_t *statement_jobs_list (const statement_jobs_t *jobs,
+                                            size_t *ret_count);
 
 /* The group with these texts, which need not be the kept ones. NULL: no job is of it. Texts
  * too are kept once, so that equal ones of two groups are the same pointer. */
