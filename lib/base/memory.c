@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +37,13 @@ void *xreallocarray (void *ptr, size_t count, size_t size)
     if (__builtin_mul_overflow (count, size, &bytes))
         return check (NULL);
     return xrealloc (ptr, bytes);
+}
+
+void memory_trim (void)
+{
+#ifdef __GLIBC__
+    malloc_trim (0);
+#endif
 }
 
 char *xstrdup (const char *s)

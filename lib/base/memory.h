@@ -19,6 +19,9 @@ void *xcalloc (size_t count, size_t size);
 void *xrealloc (void *ptr, size_t size);
 /* count * size, checked for overflow */
 void *xreallocarray (void *ptr, size_t count, size_t size);
+/* Gives free pages back to the system, after much was freed: blocks of a month leave holes
+ * between those that stay, in which larger ones have no room. */
+void memory_trim (void);
 /* NULL gives NULL */
 char *xstrdup (const char *s);
 char *xstrndup (const char *s, size_t n);

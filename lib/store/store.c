@@ -1,4 +1,3 @@
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -266,7 +265,7 @@ void store_shrink (store_t *store)
 {
     intern_forget (store);
     db_shrink (store->db);
-    malloc_trim (0);
+    memory_trim ();
 }
 
 /* Half of it by chance, so that two writers on two nodes do not meet again. */

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,12 +107,24 @@ static int close_output (cli_t *cli, int rc)
     return rc;
 }
 
+/* The lists of a month go back to the system when they are freed. By itself glibc soon has
+ * blocks of up to 32 MB among the small ones, where they leave holes. */
+#define LARGE_BLOCK (1 << 20)
+
+static void set_memory (void)
+{
+    limbs_pool ();
+#ifdef M_MMAP_THRESHOLD
+    mallopt (M_MMAP_THRESHOLD, LARGE_BLOCK);
+#endif
+}
+
 int main (int argc, char **argv)
 {
     cli_t cli = {0};
     int rc;
 
-    limbs_pool ();
+    set_memory ();
     /* texts are UTF-8 wherever we run; numbers and order stay C's */
     setlocale (LC_CTYPE, "C.UTF-8");
     read_environment (&cli);

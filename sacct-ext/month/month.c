@@ -247,6 +247,7 @@ void month_free (month_t *m)
     bill_free (m->bill);
     free (m->disputed);
     free (m);
+    memory_trim ();
 }
 
 static int take_each (store_t *store, const site_t *site, period_t period,
