@@ -24,8 +24,10 @@ struct statements {
     bool linked;
     const char *(*user_name) (const char *user, void *arg);
     void *arg;
-    month_t *now, *before;
-    const site_t *site; /* the configuration of the month */
+    const periods_t *periods; /* NULL: they are read */
+    month_t *now, *before;    /* before NULL: set aside */
+    bool comparable;          /* something was billed in the month before */
+    const site_t *site;       /* the configuration of the month */
     char *state;
     cube_t *days;               /* what is charged, by team and day */
     char head[MONTH_HASH_SIZE]; /* "": nothing was closed */
@@ -384,20 +386,30 @@ static void sum_days (statements_t *s)
     cube_add_list (s->days, days, count);
 }
 
-/* Takes that of the series, if it is that month. */
-static int read_before (statements_t *s, const periods_t *periods,
-                        statements_series_t *series, gl_error_t *error)
+/* That of the series, if it is that month. */
+static void take_before (statements_t *s, statements_series_t *series)
 {
-    const month_how_t billed = {.billed = true, .periods = periods};
     char name[MONTH_SIZE];
 
     periods_month_of (s->query.site, s->query.period.start - 1, name);
-    if (!series->month || strcmp (series->month->name, name) != 0) {
+    if (series->month && !strcmp (series->month->name, name))
+        s->before = GL_TAKE (series->month);
+    else
         cube_free (GL_TAKE (series->waste));
-        return month_at (s, s->query.period.start - 1, &billed, &s->before,
-                         error);
-    }
-    s->before = GL_TAKE (series->month);
+}
+
+/* A month before the ledger begins is billed to nobody, and may still move. */
+static int read_before (statements_t *s, gl_error_t *error)
+{
+    const month_how_t billed = {.billed = true, .periods = s->periods};
+    size_t rows;
+
+    if (!s->before
+        && month_at (s, s->query.period.start - 1, &billed, &s->before, error)
+               < 0)
+        return -1;
+    postings (s->before->bill, &rows);
+    s->comparable = rows > 0 && s->before->state != MONTH_BEFORE;
     return 0;
 }
 
@@ -406,9 +418,10 @@ static int read_months (statements_t *s, const month_how_t *how,
 {
     if (month_at (s, s->query.period.start, how, &s->now, error) < 0
         || check_reached (s, error) < 0
-        || !(s->site = month_site (s->now, error))
-        || read_before (s, how->periods, series, error) < 0
-        || take_head (s, error) < 0)
+        || !(s->site = month_site (s->now, error)))
+        return -1;
+    take_before (s, series);
+    if (read_before (s, error) < 0 || take_head (s, error) < 0)
         return -1;
     s->state = month_state_text (s->now, s->query.site->zone);
     sum_days (s);
@@ -425,6 +438,7 @@ static int open_months (store_t *store, const report_query_t *query,
     s->query = *query;
     s->query.by.count = 0;
     s->one = query->filter_count > 0;
+    s->periods = how->periods;
     s->cache = series->budgets;
     if (read_months (s, how, series, error) < 0) {
         statements_close (s);
@@ -503,9 +517,21 @@ month_t *statements_month (statements_t *s)
     return s->now;
 }
 
-month_t *statements_before (const statements_t *s)
+int statements_before (statements_t *s, month_t **ret_before, gl_error_t *error)
 {
-    return s->before;
+    int rc = read_before (s, error);
+
+    *ret_before = s->before;
+    return rc;
+}
+
+void statements_set_aside (statements_t *s)
+{
+    if (!month_is_provisional (s->now) || !s->before
+        || month_is_provisional (s->before))
+        return;
+    month_free (s->before);
+    s->before = NULL;
 }
 
 static bool goes_on (const statements_t *s)
@@ -513,13 +539,9 @@ static bool goes_on (const statements_t *s)
     return s->linked && month_goes_on (s->now, &s->query);
 }
 
-/* A month before the ledger begins is billed to nobody, and may still move. */
 bool statements_compared (const statements_t *s)
 {
-    size_t rows;
-
-    postings (s->before->bill, &rows);
-    return rows > 0 && s->before->state != MONTH_BEFORE && !goes_on (s);
+    return s->comparable && !goes_on (s);
 }
 
 const report_query_t *statements_query (const statements_t *s)
@@ -677,8 +699,10 @@ int statements_team (statements_t *s, const char *team, bool jobs,
     const char *name = page.team ? page.team : key_info (KEY_TEAM)->absent;
     usage_filter_t filter = {.key = KEY_TEAM, .values = {(char **)&name, 1}};
     statement_jobs_t *list = NULL;
-    int rc = s->one ? 0 : count_jobs (s, error);
+    int rc = read_before (s, error);
 
+    if (rc == 0 && !s->one)
+        rc = count_jobs (s, error);
     s->query.filters = &filter;
     s->query.filter_count = 1;
     if (rc == 0)

@@ -58,9 +58,13 @@ void statements_link (statements_t *statements,
                       const char *(*user_name) (const char *user, void *arg),
                       void *arg);
 
-/* It, and the month before it. Borrowed. */
+/* It, and the month before it. Borrowed, the latter until it is set aside. */
 month_t *statements_month (statements_t *statements);
-month_t *statements_before (const statements_t *statements);
+int statements_before (statements_t *statements, month_t **ret_before,
+                       gl_error_t *error);
+/* The month before is not wanted for a while in which much memory is: it is freed if reading
+ * it again, when it is asked for, is little work next to computing this one. */
+void statements_set_aside (statements_t *statements);
 /* The two are compared: something is known of the month before, and of a site's page this one is
  * over. */
 bool statements_compared (const statements_t *statements);

@@ -82,9 +82,11 @@ static bool is_planned (const struct writing *w)
 /* What the month before wasted, if it is compared and is not that of the pages written last. */
 static int read_waste_before (struct writing *w, gl_error_t *error)
 {
-    month_t *before = statements_before (w->statements);
     report_query_t query = *w->of->query;
+    month_t *before;
 
+    if (statements_before (w->statements, &before, error) < 0)
+        return -1;
     if (!statements_compared (w->statements)
         || !strcmp (w->of->wasted->month, before->name))
         return 0;
@@ -118,6 +120,7 @@ static int read_facts (struct writing *w, gl_error_t *error)
                < 0
         || read_waste_before (w, error) < 0)
         return -1;
+    statements_set_aside (w->statements);
     planned = is_planned (w);
     waste.also_count = planned ? 2 : 1;
     return wastes_make (w->of->store, &w->closing, &waste, &w->waste, error) < 0
@@ -408,19 +411,15 @@ static int write_summary (struct writing *w, gl_error_t *error)
                    .near = near,
                    .decisions = decisions,
                    .printed = true};
-    month_t *calendar_before = statements_before (w->statements);
-    summaries_how_t how
-        = {.now = w->month,
-           .before = calendar_before,
-           .earlier = of->earlier,
-           .earlier_count = of->earlier_count,
-           .sums = pages_month (of->site->pages, of->month),
-           .sums_before = pages_month (of->site->pages, calendar_before->name),
-           .waste_before = of->series->waste,
-           .periods = of->periods,
-           .linked = true,
-           .decisions = w->decisions,
-           .decided_month = of->decided_month};
+    summaries_how_t how = {.now = w->month,
+                           .earlier = of->earlier,
+                           .earlier_count = of->earlier_count,
+                           .sums = pages_month (of->site->pages, of->month),
+                           .waste_before = of->series->waste,
+                           .periods = of->periods,
+                           .linked = true,
+                           .decisions = w->decisions,
+                           .decided_month = of->decided_month};
     cube_t *wasted = NULL;
     report_t *report = NULL;
     int rc = write_chargeback (w, &page, &how.chargeback, error);
@@ -434,6 +433,10 @@ static int write_summary (struct writing *w, gl_error_t *error)
     if (rc == 0)
         rc = statements_budgets (w->statements, &how.budgets, &how.budget_count,
                                  error);
+    if (rc == 0)
+        rc = statements_before (w->statements, &how.before, error);
+    if (rc == 0)
+        how.sums_before = pages_month (of->site->pages, how.before->name);
     if (rc == 0)
         rc = summaries_make (of->store, of->query, &how, &report, error);
     report_free (how.chargeback);
@@ -679,6 +682,7 @@ static void free_shares (struct writing *w)
     w->shares = NULL;
     w->jobs = NULL;
     w->units = NULL;
+    memory_trim ();
 }
 
 /* First what needs each job of the month, and much memory: the links, and pages of jobs. */
