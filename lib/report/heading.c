@@ -190,8 +190,9 @@ char *report_how_to_tag (const site_t *site, period_t period)
 {
     return xasprintf (
         "To give a job a project, submit it with --gpu-project=NAME; if it "
-        "has run, its user runs 'gpuledger tag JOBID NAME' until a month in "
-        "which it ran is closed, and an administrator at any time. Its charge "
+        "has run, its user runs 'gpuledger tag JOBID NAME' until the first "
+        "month that it ran in is closed, and an administrator at any time. Its "
+        "charge "
         "moves to the project: what the team pays %s.",
         settlement_by_project (site, period)
             ? "may change, by the rules of settlement for projects"

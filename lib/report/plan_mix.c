@@ -656,7 +656,9 @@ static void say_verdict (const choice_t *c, const side_t *side,
     if (now_side) {
         GL_AUTOFREE char *action = action_words (c, now_side, &now);
         GL_AUTOFREE char *saving = saving_sentence (c, &now);
-        GL_AUTOFREE char *why = xasprintf ("%s %s", saving, next);
+        GL_AUTOFREE char *others
+            = keeps_all (c, &now) ? xstrdup ("") : plan_paid_by_others (c->v);
+        GL_AUTOFREE char *why = xasprintf ("%s%s %s", saving, others, next);
         plan_verdict_say (c->v, action, why,
                           keeps_all (c, &now) ? gpus : now.owned);
     } else

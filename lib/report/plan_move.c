@@ -185,19 +185,22 @@ static char *takers (const moves_t *m)
 
 /* How full the pool then is; NULL: several take the work. */
 static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
-                         uint64_t left)
+                         const char *names, uint64_t left)
 {
     unsigned long long gpus = to ? to->cost.gpus : 0,
                        planned = to ? plan_planned (to, pool) : 0;
 
     if (!to)
-        return xstrdup (
-            "A job that needs more GPUs than one of them has unused "
-            "cannot be divided.");
+        return xasprintf ("A job that needs more GPUs than any one of %s has "
+                          "unused cannot be divided.",
+                          names);
     GL_AUTOFREE char *unused
-        = left > 0 ? xasprintf ("at least %llu GPUs of %s stay unused",
-                                (unsigned long long)left, name_of (to))
-                   : xasprintf ("%s is full in its busiest hour", name_of (to));
+        = left > 0 ? xasprintf ("at least %llu GPU%s of %s stay%s unused",
+                                (unsigned long long)left, left == 1 ? "" : "s",
+                                name_of (to), left == 1 ? "s" : "")
+                   : xasprintf (
+                       "%s is full in its busiest hour%s", name_of (to),
+                       plan_busiest (to) >= gpus ? ", as it is already" : "");
     return planned > gpus ? xasprintf (
                "Then %s, and the reserve is smaller than planned: "
                "%llu GPUs would be planned for the work of both, and "
@@ -212,7 +215,7 @@ static char *moved_power (const plan_pool_t *pool, const char *names)
 {
     return GL_ANY (pool->cost.part, pool->cost.part_count, it,
                    it->kind == COST_POWER && mpq_sgn (it->per_gpu_year) > 0)
-               ? xasprintf (" Less power than this is saved, as the moved "
+               ? xasprintf (" The saving in power is smaller, as the moved "
                             "jobs draw power in %s instead.",
                             names)
                : xstrdup ("");
@@ -226,12 +229,14 @@ static char *room_words (const moves_t *m, size_t from, const char *names,
     size_t hour;
     unsigned long long gpus
         = move_busiest (m->at[from].used, pool->hours, &hour);
+    GL_AUTOFREE char *together = xasprintf ("%s together", names);
 
     return xasprintf (
-        "In every hour %s %s room for this work, which needs %llu "
-        "GPU%s at its busiest hour%s.",
-        names, to ? "has" : "together have", gpus, gpus == 1 ? "" : "s",
-        pool->slices ? " and GPUs that are cut into the same slices" : "");
+        "In every hour %s had enough GPUs without jobs for this work, which "
+        "used %llu GPU%s at its busiest hour%s.",
+        to ? names : together, gpus, gpus == 1 ? "" : "s",
+        pool->slices ? " and needs GPUs that are cut into the same slices"
+                     : "");
 }
 
 /* ---- verdicts ---- */
@@ -268,14 +273,14 @@ static bool move_to (moves_t *m, size_t from)
         move_put (work, pool->hours, m->to, m->to_count);
     const plan_pool_t *to = one < m->to_count ? &m->pools[m->which[one]] : NULL;
     GL_AUTOFREE char *names = takers (m);
-    GL_AUTOFREE char *full = full_words (pool, to, left);
+    GL_AUTOFREE char *full = full_words (pool, to, names, left);
     GL_AUTOFREE char *room = room_words (m, from, names, to);
     GL_AUTOFREE char *power = moved_power (pool, names);
     GL_AUTOFREE char *others = plan_paid_by_others (m->v);
     say (&pool->verdict,
          xasprintf ("Move the work to %s and give the pool up.", names),
-         xasprintf ("%s %s%s%s Jobs used %s. %s", pool->verdict.saving, full,
-                    power, others, pool->verdict.load, room),
+         xasprintf ("%s%s%s %s Jobs used %s. %s", pool->verdict.saving, power,
+                    others, full, pool->verdict.load, room),
          NULL);
     pool->verdict.kept = m->at[from].gpus = 0;
     for (size_t i = 0; i < m->count; i++)

@@ -187,9 +187,8 @@ static void note_unknown (const plan_view_t *v)
                       "be more.",
                       percent);
     report_note_pool (v->report, NOTE_COMMAND, v->pool->pool->name,
-                      "'gpuledger sync' reads from slurmdbd when nodes were "
-                      "down; --downtime sets the downtime where no source "
-                      "knows it.");
+                      "'gpuledger sync' reads the downtime of nodes from "
+                      "slurmdbd; --downtime sets it where no source knows it.");
 }
 
 static void add_share_of (const plan_view_t *v, const char *item,

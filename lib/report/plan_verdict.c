@@ -38,9 +38,13 @@ const char *plan_sure_word (const report_decision_t *d)
 
 char *plan_sure_text (const report_decision_t *d, const char *others)
 {
-    return xasprintf ("%s. %s%s%s%s", plan_sure_word (d), others,
-                      *others ? " " : "",
-                      d->months < MONTHS_ENOUGH
+    const char *word = plan_sure_word (d);
+    report_decision_t enough = *d;
+
+    if (enough.months < MONTHS_ENOUGH)
+        enough.months = MONTHS_ENOUGH;
+    return xasprintf ("%s. %s%s%s%s", word, others, *others ? " " : "",
+                      strcmp (plan_sure_word (&enough), word) != 0
                           ? "Three months that say the same would make it "
                             "surer. "
                           : "",
@@ -102,8 +106,8 @@ static char *grounds_text (const plan_view_t *v, const plan_pool_t *pool)
             &out,
             " No source says whether %s %% of the capacity was up: where it "
             "was down, jobs had fewer GPUs than are counted here. An "
-            "administrator ends this by reading from slurmdbd when nodes were "
-            "down.",
+            "administrator ends this by reading the downtime of nodes from "
+            "slurmdbd.",
             percent);
     }
     if (pool->verdict.alone)

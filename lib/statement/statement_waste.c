@@ -173,6 +173,20 @@ static char *largest_waste_text (const page_t *page)
                : xasprintf ("; the largest cause: %s, %s", title, amount);
 }
 
+/* For how much of the time, in percent (NULL: none), nodes measured whether GPUs were idle. Yours
+ * to free. */
+static char *measured_text (const char *known)
+{
+    return !known || !strcmp (known, "0.00")
+               ? xstrdup (". No node measured whether GPUs of jobs were idle: "
+                          "idle time is unknown")
+           : !strcmp (known, "100.00")
+               ? xstrdup ("")
+               : xasprintf (". Idle GPUs in jobs count only where nodes "
+                            "measured them: %s %% of your GPU hours",
+                            known);
+}
+
 /* Paid for and of no use; what was not measured is not known to be idle. */
 void statement_waste_figure (page_t *page)
 {
@@ -205,12 +219,8 @@ void statement_waste_figure (page_t *page)
               : xasprintf ("%s GPU hours, %s %% of yours, some of them in a "
                            "pool without a price%s%s",
                            hours, share, largest, credits);
-    GL_AUTOFREE char *hint = xasprintf (
-        known && !strcmp (known, "100.00")
-            ? "%s%s"
-            : "%s%s. Idle GPUs in jobs count only where nodes measured them: "
-              "%s %% of your GPU hours",
-        what, cancelled, known ? known : "0.00");
+    GL_AUTOFREE char *measured = measured_text (known);
+    GL_AUTOFREE char *hint = xasprintf ("%s%s%s", what, cancelled, measured);
     report_figure (page->report, "Wasted", amount, hint, COLUMN_MONEY);
     fields_clear (&waste_rows, &sum);
 }

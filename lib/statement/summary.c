@@ -498,8 +498,8 @@ static void note_quality (page_t *page)
             (unsigned long long)whole->jobs, unknown);
         if (*unknown)
             report_note (page->report, NOTE_COMMAND,
-                         "'gpuledger sync' reads from slurmdbd when nodes were "
-                         "down, if slurmdbd recorded it and still has it "
+                         "'gpuledger sync' reads the downtime of nodes from "
+                         "slurmdbd, if slurmdbd recorded it and still has it "
                          "(PurgeEventAfter); a file of sacct has no such "
                          "events. A month keeps what was known when it was "
                          "closed.");

@@ -116,6 +116,7 @@ static const field_t fields[] = {
     FIELD ("profile", NAME, waste_t, profile),
     FIELD ("seconds", EXACT, waste_t, seconds),
     FIELD ("known", EXACT, waste_t, known),
+    FIELD ("priced", EXACT, waste_t, priced),
     FIELD ("units", UNITS, waste_t, units),
 };
 const fields_t waste_rows = FIELDS ("waste", waste_t, fields);
@@ -247,6 +248,19 @@ static void share (cube_t *seconds, size_t first, size_t end, cube_t *prices,
     mpz_clear (total);
 }
 
+/* It may be 0. */
+static bool has_price (const waste_t *row, cube_t *prices)
+{
+    bill_time_t of = waste_time (row);
+    bool has;
+    mpq_t units;
+
+    mpq_init (units);
+    has = of.pool && bill_time_exact (prices, &of, row->seconds, units);
+    mpq_clear (units);
+    return has;
+}
+
 static void add_shared (cube_t *waste, cube_t *seconds, size_t first,
                         size_t end, cube_t *prices)
 {
@@ -261,6 +275,8 @@ static void add_shared (cube_t *waste, cube_t *seconds, size_t first,
         fields_reset (&waste_rows, &row);
         fields_copy (&waste_rows, &row, cube_row (seconds, i));
         mpz_swap (row.units, units[i - first]);
+        if (has_price (&row, prices))
+            mpq_set (row.priced, row.seconds);
         cube_add (waste, &row);
         mpz_clear (units[i - first]);
     }
@@ -312,6 +328,8 @@ void waste_take_capacity (cube_t *waste, const bill_t *bill)
         row.keys.month = rows[i].month;
         row.keys.pool = rows[i].pool;
         mpq_set (row.seconds, rows[i].gpu_seconds);
+        if (posting_has_cost (bill, &rows[i]))
+            mpq_set (row.priced, row.seconds);
         capacity_units (&rows[i], row.units);
         cube_add (waste, &row);
     }
@@ -320,5 +338,5 @@ void waste_take_capacity (cube_t *waste, const bill_t *bill)
 
 bool waste_is_priced (const waste_t *row)
 {
-    return !row || mpz_sgn (row->units) != 0 || mpq_sgn (row->seconds) == 0;
+    return !row || mpq_sgn (row->priced) != 0 || mpq_sgn (row->seconds) == 0;
 }

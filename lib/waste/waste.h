@@ -63,9 +63,10 @@ typedef struct {
     slice_keys_t keys;
     const char *profile; /* of a MIG slice */
     mpq_t seconds;       /* of physical GPUs */
-    mpq_t known; /* of all allocated time: for which it is known whether GPUs
+    mpq_t known;  /* of all allocated time: for which it is known whether GPUs
                       were idle */
-    mpz_t units; /* in smallest units; 0: not known */
+    mpq_t priced; /* of the seconds: those that have a price, which may be 0 */
+    mpz_t units;  /* in smallest units; of what is priced */
 } waste_t;
 extern const fields_t waste_rows;
 

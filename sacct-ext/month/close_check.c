@@ -243,8 +243,7 @@ static int check_open (struct checking *c, gl_error_t *error)
                             "be running; %" PRId64 " hours of them are not "
                             "counted (sacctmgr show runaway)",
                             c->runaways, c->quarantined / 3600)
-               : xstrdup ("every job that can no longer be running has its "
-                          "end"));
+               : xstrdup ("there are no runaway jobs"));
     return 0;
 }
 
@@ -375,8 +374,8 @@ static void check_tags (struct checking *c, const bill_t *bill)
                       mpq_sgn (part) ? teams : ""));
     if (settlement_by_project (c->site, c->period))
         c->checks->item[c->checks->count - 1].remedy
-            = "Their users run 'gpuledger tag JOBID PROJECT' before the month "
-              "is closed. What teams owe may change, by the rules of "
+            = "Users of these jobs run 'gpuledger tag JOBID PROJECT' before "
+              "the month is closed. What teams owe may change, by the rules of "
               "settlement for projects.";
     mpq_clears (part, whole, NULL);
 }
@@ -488,8 +487,7 @@ static void check_rates (struct checking *c)
                    rate_gap_text (c->site, &gaps[i]));
     if (c->checks->count == before)
         found (c->checks, CHECK_OK, "rates",
-               xstrdup ("every published rate that ended has a successor: no "
-                        "time is without its rate"));
+               xstrdup ("no published rate leaves a gap in the month"));
     free (gaps);
 }
 
@@ -919,8 +917,8 @@ static const struct {
     {"pools", "An administrator adds the devices to a pool. Amounts due "
               "change."},
     {"shards", "An administrator mends shards_per_gpu. Amounts due change."},
-    {"untagged", "Their users run 'gpuledger tag JOBID PROJECT' before the "
-                 "month is closed. What teams owe changes by rounding at "
+    {"untagged", "Users of these jobs run 'gpuledger tag JOBID PROJECT' before "
+                 "the month is closed. What teams owe changes by rounding at "
                  "most."},
     {"capacity", "An administrator runs 'gpuledger sync'."},
     {"book", "Whoever answers for the rates decides; an administrator sets "

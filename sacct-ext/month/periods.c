@@ -248,12 +248,15 @@ static void add_findings (const char *body, const char *state, buffer_t *out)
 {
     for (const char *line = body; line && *line;) {
         const char *end = strchr (line, '\n');
-        size_t length = strcspn (line, "=\n"), prefix = strlen (state);
-        if (!strncmp (line, state, prefix)) {
-            GL_AUTOFREE char *name = xstrndup (line, length);
-            GL_AUTOFREE char *what = body_get (body, name);
-            buffer_printf (out, "%s%s: %s", out->length ? "; " : "",
-                           name + prefix, what ? what : "");
+        size_t size = strcspn (line, "\n"), prefix = strlen (state);
+        const char *equals = memchr (line, '=', size);
+        if (equals && !strncmp (line, state, prefix)) {
+            const char *value = equals + 1; /* a check may have several */
+            GL_AUTOFREE char *what
+                = fields_unescape (value, size - (size_t)(value - line));
+            buffer_printf (out, "%s%.*s: %s", out->length ? "; " : "",
+                           (int)(equals - line - (ptrdiff_t)prefix),
+                           line + prefix, what ? what : "");
         }
         line = end ? end + 1 : NULL;
     }

@@ -887,8 +887,9 @@ static int write_file (struct publishing *p, const char *path, const char *text)
                : CLI_OK;
 }
 
-/* Sentences of a verdict on the first page: what to do, what that saves, and what follows. */
-#define SENTENCES 4
+/* Sentences of a verdict on the first page: what to do, what that saves, whom to ask, and what
+ * follows. */
+#define SENTENCES 6
 
 /* The length of the first sentences of a text. */
 static size_t brief_length (const char *text)
@@ -1011,12 +1012,15 @@ static void add_reasons (const struct publishing *p, report_t *report)
             = closing->reopened ? NULL : closing_reason_text (closing);
         if (!text)
             continue;
+        GL_AUTOFREE char *named
+            = xasprintf ("Closed by %s. %s", closing->who, text);
         if (!list) {
             list = report_list (report, "Closed in spite of findings");
             list->place = LIST_ANSWER;
             list->words = LIST_MONTHS;
         }
-        report_list_item (list, closing->month, text);
+        report_list_item (list, closing->month,
+                          p->pages.users ? text : named);
     }
 }
 

@@ -288,7 +288,7 @@ kept ()
         printf "%d %d %d %.0f", own, reserve, from, (16 * owned - best) * 8760}'
 }
 is "8 0 2 44608" "$(kept)" "of all mixes with today's hardware sunk"
-rests="Not sure. Three months that say the same would make it surer. It rests on the hours that jobs had in one month only (2026-04), and on the cost of a year by the configuration. What will be needed in 12 or 18 months is not known: a trend takes 6 full months. No source says whether 61.88 % of the capacity was up: where it was down, jobs had fewer GPUs than are counted here. An administrator ends this by reading from slurmdbd when nodes were down."
+rests="Not sure. It rests on the hours that jobs had in one month only (2026-04), and on the cost of a year by the configuration. What will be needed in 12 or 18 months is not known: a trend takes 6 full months. No source says whether 61.88 % of the capacity was up: where it was down, jobs had fewer GPUs than are counted here. An administrator ends this by reading the downtime of nodes from slurmdbd."
 grep -qFx "m Keep 8 of 16 GPUs, rent the rest at other, if other months agree. This saves 44608.00 USD a year: what ends with the GPUs that are given up, less the rent. For the next purchase: own 4, reserve 2 at one-year, rent the rest at by-hour, 1.97 USD a GPU hour at full cost, 50.0 % less than today's 3.93 (own 16): 105120.00 USD a year. Against renting everything, the purchase is paid back in 33.8 months of its life of 48. $rests" figures
 result $? "the verdict begins with what to do, what it saves in a year, and ends with how sure that is"
 is "1.5000 210240.00 110240.00" "$(field mix.plan 'owned: cost of an hour in service' per_gpu_hour) $(field mix.plan 'owned: full cost' own) $(field mix.plan 'of it avoidable' own)" \
@@ -436,7 +436,7 @@ verdict room.yaml --month 2026-04 >said
 left=$("$program" --quiet --config room.yaml --store sqlite:mix.db report usage --month 2026-04 --by hour,pool -P -n -o hour,pool,gpu_hours |
     awk -F'|' '$2 == "m" || $2 == "q" {gpus = int ($3); used[$1] += gpus + (gpus < $3)}
         END {for (h in used) if (used[h] > most) most = used[h]; print 112 - most}')
-grep -q "^Move the work to q and give the pool up, if other months agree. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs: .* Then at least ${left:-none} GPUs of q stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q has 112. .* In every hour q has room for this work, which needs $busiest GPUs at its busiest hour." said
+grep -q "^Move the work to q and give the pool up, if other months agree. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs: .* Then at least ${left:-none} GPUs of q stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q has 112. .* In every hour q had enough GPUs without jobs for this work, which used $busiest GPUs at its busiest hour." said
 result $? "where one has, the work moves there"
 sed '/name: q/s/gpu: H100-SXM5-80GB/gpu: T4/' room.yaml >small.yaml
 verdict small.yaml --month 2026-04 >said

@@ -181,7 +181,7 @@ result $? "the amount due of a pool is said to be before taxes"
 
 # --- who may tag, and what it changes
 month statement vision --month 2026-10 --html >statement.html
-grep -q 'until a month in which it ran is closed, and an administrator at any time. Its charge moves to the project: what the team pays changes by rounding at most' statement.html
+grep -q 'until the first month that it ran in is closed, and an administrator at any time. Its charge moves to the project: what the team pays changes by rounding at most' statement.html
 result $? "a statement says who may give jobs a project until when, and that the amount stays"
 sed 's/^settlement:/&\n  - {name: alpha, rule: waiver, projects: [alpha], share: 10%}/' month.yaml >alpha.yaml
 alpha () { "$program" --quiet --config alpha.yaml --store sqlite:month.db "$@"; }
@@ -205,7 +205,7 @@ said = re.findall(r"<a href=\"month/([\d-]+).html\">.*?</dt><dd>(.*?)</dd>", pag
 assert [m for m, _ in said] == ["2026-10", "2026-09"], said
 for _, text in said:
     text = html.unescape(re.sub("<[^>]*>", "", text))
-    assert text.startswith("Reason: test. Findings: ") and "; capacity: " in text, text
+    assert re.match("Closed by [^ ]+[.] Reason: test[.] Findings: ", text) and "; capacity: " in text, text
 assert "untagged: " in said[0][1] and "untagged: " not in said[1][1], said' 2>err
 result $? "the page of closed months has the reason and the findings of each"
 grep -q '>Disputed<' site/month/2026-10-amounts.html && ! grep -q '>Disputed<' site/month/2026-09-amounts.html

@@ -192,7 +192,7 @@ END
 is "$(python3 lead.py site/month/2026-10.json site/month/2026-10.html)" "True warning True True" \
     "a month with much unknown capacity begins with its amount"
 lab report summary --month 2026-10 >out
-sed -n '3,5p' out | grep -q "^Warning: .* it may have been idle or down.$" && grep -q "'gpuledger sync' reads from slurmdbd when nodes were down" out
+sed -n '3,5p' out | grep -q "^Warning: .* it may have been idle or down.$" && grep -q "'gpuledger sync' reads the downtime of nodes from slurmdbd" out
 result $? "and so does the table on a terminal; what an administrator does about it is a note"
 for month in 2026-09 2026-10; do
     lab report plan --month $month --csv >want && cmp want site/month/$month-decisions.csv
@@ -224,7 +224,7 @@ page = open("site/index.html", encoding="utf-8").read()
 box = page[page.index("Buy, rent or move"):].split("</section>")[0]
 words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
 earlier, last = [json.load(open(a))["figures"] for a in sys.argv[1:]]
-brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:4])
+brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:6])
 want = [t for f in last for t in (f["title"], brief(f), f["title"] + ": how sure", f["sure"])]
 begin, end = (datetime.datetime(2026, m, 1, tzinfo=zoneinfo.ZoneInfo("America/New_York")).timestamp() for m in (10, 11))
 waits = sum(begin <= j["time"]["start"] < end for j in json.load(open("jobs.json"))["jobs"])

@@ -90,6 +90,9 @@ static void test_words (void **state)
     check (same, 3, 0, false, "Fairly sure. 2026-09 says the same. Grounds.");
     check (same, 3, 50, false, "Fairly sure. 2026-09 says the same. Grounds.");
     check (same, 3, 51, true, "Not sure. 2026-09 says the same. Grounds.");
+    /* then a third month that says the same would not make it surer */
+    check (same, 2, 0, false, "Fairly sure. 2026-08 says the same. Grounds.");
+    check (same, 2, 51, true, "Not sure. 2026-08 says the same. Grounds.");
 }
 
 /* Two months that say the same after one that does not are two. */

@@ -2,14 +2,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "ledger/bill.h"
 #include "support/book.h"
 #include "waste/waste_report.h"
+
+#define NO_PRICE (-1)
 
 /* An hour of a pool's capacity that no job had, at its cost in cents. */
 static bill_t *month_of (const char *month, int cents)
 {
     bill_t *bill = bill_new ();
+    bill_pool_t *pool = bill_append (bill, BILL_POOLS);
     char text[160];
     gl_error_t error;
     int length = snprintf (text, sizeof (text),
@@ -17,6 +21,9 @@ static bill_t *month_of (const char *month, int cents)
                            "gpu_seconds=3600",
                            month);
 
+    pool->month = xstrdup (month);
+    pool->pool = xstrdup ("p");
+    pool->has_cost = cents != NO_PRICE;
     if (cents > 0)
         snprintf (text + length, sizeof (text) - (size_t)length,
                   "\tcost=%d\tcharge=%d", cents, cents);
@@ -91,17 +98,23 @@ TEST_CASE (before__both_have_prices__the_change)
 
 TEST_CASE (before__a_pool_lost_its_price__no_amount)
 {
-    check (250, 0, (const char *const[]){"2.50", NULL, NULL});
+    check (250, NO_PRICE, (const char *const[]){"2.50", NULL, NULL});
 }
 
 TEST_CASE (before__a_pool_got_a_price__nothing_of_the_month_before)
 {
-    check (0, 700, (const char *const[]){NULL, "7.00", NULL});
+    check (NO_PRICE, 700, (const char *const[]){NULL, "7.00", NULL});
 }
 
 TEST_CASE (before__never_a_price__nothing)
 {
-    check (0, 0, (const char *const[]){NULL, NULL, NULL});
+    check (NO_PRICE, NO_PRICE, (const char *const[]){NULL, NULL, NULL});
+}
+
+TEST_CASE (before__a_price_of_0__is_a_price)
+{
+    check (250, 0, (const char *const[]){"2.50", "0.00", "-2.50"});
+    check (0, 700, (const char *const[]){"0.00", "7.00", "7.00"});
 }
 
 TEST_MAIN (NULL, NULL)
