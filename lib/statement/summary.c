@@ -612,6 +612,7 @@ static void fill (page_t *page)
     note_quality (page);
     summary_charts (page);
     summary_list_costs (page);
+    summary_actions (page);
     if (page->s->before)
         summary_changes (page);
     else if (page->s->goes_on)
@@ -620,7 +621,6 @@ static void fill (page_t *page)
                      page->s->month, page->s->before_month);
     summary_waste (page);
     summary_carbon (page);
-    summary_actions (page);
     summary_prove_payers (page->report, page->s->paper,
                           &page->s->trend[page->s->trend_count - 1],
                           page->s->bill, page->digits);
