@@ -66,7 +66,7 @@ typedef struct {
     mpq_t known;  /* of all allocated time: for which it is known whether GPUs
                       were idle */
     mpq_t priced; /* of the seconds: those that have a price, which may be 0 */
-    mpz_t units;  /* in smallest units; of what is priced */
+    mpz_t units;  /* the value of the priced time, in smallest units */
 } waste_t;
 extern const fields_t waste_rows;
 

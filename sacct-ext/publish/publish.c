@@ -15,57 +15,16 @@
 #include "base/memory.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/query_options.h"
-#include "demand/demand.h"
-#include "month/close.h"
 #include "month/closed_site.h"
-#include "month/month.h"
 #include "month/summaries.h"
 #include "publish/access.h"
-#include "publish/month_pages.h"
 #include "publish/pdf.h"
-#include "publish/publish.h"
-#include "publish/verdicts.h"
+#include "publish/publish_private.h"
 #include "render/render.h"
-#include "report/glossary.h"
 #include "site/project.h"
 
 #define LOGO_MAX ((size_t)64 * 1024)
-/* Of the report utilization. */
-#define MONTHS_SHOWN 13
-
-/* A month of the site. */
-struct known_month {
-    char name[MONTH_SIZE];
-    char hash[MONTH_HASH_SIZE]; /* of its closing; "": open */
-    char *disputes;             /* rows, as text */
-};
-
-struct publishing {
-    cli_t *cli;
-    const publish_t *of;
-    const site_t *site;
-    store_t *store;
-    periods_t *periods;
-    query_options_t options;
-    report_query_t query; /* of all months, for as-of and clusters */
-    struct known_month *month;
-    size_t month_count;
-    page_site_t pages;
-    char *logo;
-    period_t last;              /* month that is complete */
-    statements_series_t series; /* of months whose pages were written, */
-    wastes_sums_t wasted;       /* and what the last one wasted */
-    char *waits; /* how long jobs waited, from that page; NULL: not known */
-    char waited[MONTH_SIZE];   /* in that month */
-    char closable[MONTH_SIZE]; /* the next month to close; "": none */
-    top_list_t untagged;       /* its largest jobs without a project */
-    report_t *
-        decisions; /* of the last month that is over; NULL: not made, or none */
-    verdicts_t verdicts; /* of the month whose decisions were made last */
-};
-
-static int fail (const struct publishing *p, const gl_error_t *error)
+int publish_fail (const struct publishing *p, const gl_error_t *error)
 {
     return cli_fail (p->cli, error);
 }
@@ -128,7 +87,7 @@ static const char *group_of (const site_t *site, const char *team)
     return entry && entry->readers.count ? entry->readers.item[0] : team;
 }
 
-static int own_files (void *arg, const char *team, gl_error_t *error)
+int publish_own_files (void *arg, const char *team, gl_error_t *error)
 {
     struct publishing *p = arg;
     const char *name;
@@ -288,9 +247,7 @@ static int read_months (struct publishing *p, gl_error_t *error)
                         error);
 }
 
-/* The last month with a page of decisions: it is over, so that its demand is that of a
- * month. NULL: none is, or the site has no GPUs to decide on. */
-static const struct known_month *last_decided (const struct publishing *p)
+const struct known_month *publish_last_decided (const struct publishing *p)
 {
     char last[MONTH_SIZE];
 
@@ -307,7 +264,7 @@ static const struct known_month *last_decided (const struct publishing *p)
 static bool is_decided (const struct publishing *p,
                         const struct known_month *month)
 {
-    const struct known_month *last = last_decided (p);
+    const struct known_month *last = publish_last_decided (p);
 
     return month && last && strcmp (month->name, last->name) <= 0;
 }
@@ -371,14 +328,12 @@ static int month_key (const struct publishing *p, size_t index,
     return 0;
 }
 
-/* Frees the report. */
-static int write_page (struct publishing *p, const page_t *page,
-                       report_t *report)
+int publish_page (struct publishing *p, const page_t *page, report_t *report)
 {
     gl_error_t error;
-    int rc = own_files (p, page->team, &error) < 0
+    int rc = publish_own_files (p, page->team, &error) < 0
                      || page_write (&p->pages, page, report, &error) < 0
-                 ? fail (p, &error)
+                 ? publish_fail (p, &error)
                  : CLI_OK;
 
     report_free (report);
@@ -507,10 +462,9 @@ static int decide (struct publishing *p, const struct known_month *month,
     return 0;
 }
 
-/* Those of the last month that has them, once; they are not made again where its page was. */
-static int know_decisions (struct publishing *p, gl_error_t *error)
+int publish_know_decisions (struct publishing *p, gl_error_t *error)
 {
-    const struct known_month *last = last_decided (p);
+    const struct known_month *last = publish_last_decided (p);
     struct planning planning = {.plan = NULL};
     int rc;
 
@@ -524,8 +478,7 @@ static int know_decisions (struct publishing *p, gl_error_t *error)
     return rc;
 }
 
-/* The site has a month that is complete: the page of demand is of the last one. */
-static bool has_demand (const struct publishing *p)
+bool publish_has_demand (const struct publishing *p)
 {
     return p->last.end > p->query.period.start;
 }
@@ -567,11 +520,11 @@ static int write_decisions (struct publishing *p, const month_pages_t *of,
         near[page.near_count++] = (render_link_t){of->before, before};
     if (after)
         near[page.near_count++] = (render_link_t){of->after, after};
-    if (has_demand (p))
+    if (publish_has_demand (p))
         near[page.near_count++] = (render_link_t){demand, "demand"};
-    return own_files (p, NULL, &error) < 0
+    return publish_own_files (p, NULL, &error) < 0
                    || page_write (&p->pages, &page, report, &error) < 0
-               ? fail (p, &error)
+               ? publish_fail (p, &error)
                : CLI_OK;
 }
 
@@ -595,7 +548,7 @@ static int decide_month (void *arg, bool planned,
 {
     struct writing *w = arg;
     struct publishing *p = w->p;
-    bool is_last = w->month == last_decided (p);
+    bool is_last = w->month == publish_last_decided (p);
     report_t **own = is_last ? &p->decisions : &w->own;
     int rc;
 
@@ -612,24 +565,24 @@ static int decide_month (void *arg, bool planned,
 static int begin_decisions (struct writing *w, gl_error_t *error)
 {
     struct publishing *p = w->p;
-    bool is_last = w->month == last_decided (p);
+    bool is_last = w->month == publish_last_decided (p);
 
     return is_decided (p, w->month) && !(is_last && p->decisions)
                ? plan_begin (p, w->month->name, &w->planning, error)
-               : know_decisions (p, error);
+               : publish_know_decisions (p, error);
 }
 
 static int owner_of (void *arg, const char *team, gl_error_t *error)
 {
     struct writing *w = arg;
 
-    return own_files (w->p, team, error);
+    return publish_own_files (w->p, team, error);
 }
 
 static int write_month (struct publishing *p, size_t index)
 {
     const struct known_month *known = &p->month[index];
-    const struct known_month *last = last_decided (p);
+    const struct known_month *last = publish_last_decided (p);
     query_options_t options = {.month = known->name, .of_bills = true};
     struct writing w = {.p = p, .month = known};
     report_query_t query;
@@ -662,10 +615,10 @@ static int write_month (struct publishing *p, size_t index)
     pages.earlier = pages_months (p->pages.pages, &count);
     query.by.count = 0;
     if (rc == CLI_OK && begin_decisions (&w, &error) < 0)
-        rc = fail (p, &error);
+        rc = publish_fail (p, &error);
     pages.plan = w.planning.plan;
     if (rc == CLI_OK && month_pages_write (&pages, &error) < 0)
-        rc = fail (p, &error);
+        rc = publish_fail (p, &error);
     if (rc == CLI_OK && pages.decided)
         rc = write_decisions (p, &pages, w.own ? w.own : p->decisions);
     report_free (w.own);
@@ -683,7 +636,7 @@ static int write_months (struct publishing *p)
         bool open = !*p->month[i].hash;
         gl_error_t error;
         if (month_key (p, i, key, &error) < 0)
-            rc = fail (p, &error);
+            rc = publish_fail (p, &error);
         else if (!tree_part (p->pages.tree, p->month[i].name,
                              open ? "open" : key, open || p->of->fresh))
             rc = write_month (p, i);
@@ -691,376 +644,6 @@ static int write_months (struct publishing *p)
     statements_series_clear (&p->series);
     wastes_sums_clear (&p->wasted);
     return rc;
-}
-
-/* --- the pages of the site ------------------------------------------------------------ */
-
-static int write_made (struct publishing *p, const char *path,
-                       const char *title, const char *team, report_t *report)
-{
-    return write_page (p, &(page_t){.path = path, .title = title, .team = team},
-                       report);
-}
-
-/* Who reads a team's pages alone needs a copy of the definitions. */
-static int write_definitions (struct publishing *p, const char *team)
-{
-    GL_AUTOFREE char *path = page_path_team (team, "definitions");
-
-    return p->pages.restricted
-               ? write_made (p, path, "Definitions", team, glossary_report ())
-               : CLI_OK;
-}
-
-static int write_teams (struct publishing *p)
-{
-    const text_list_t *teams = pages_teams (p->pages.pages);
-    int rc = CLI_OK;
-
-    for (size_t i = 0; i < teams->count && rc == CLI_OK; i++) {
-        GL_AUTOFREE char *path = page_path_team (teams->item[i], NULL);
-        rc = write_made (p, path, teams->item[i], teams->item[i],
-                         pages_team (p->pages.pages, teams->item[i]));
-        if (rc == CLI_OK)
-            rc = write_definitions (p, teams->item[i]);
-    }
-    return rc;
-}
-
-/* Yours to free. */
-static char *verdict_text (const report_figure_t *figure)
-{
-    return xasprintf ("%s %s", figure->value, figure->hint);
-}
-
-static void add_verdict (const struct publishing *p, const char *pool,
-                         report_t *report)
-{
-    const report_t *decisions = p->decisions;
-    const report_figure_t *figure
-        = !decisions ? NULL
-                     : GL_FIND (decisions->figure, decisions->figure_count, it,
-                                !strcmp (it->title, pool));
-    report_list_t *list;
-
-    if (!figure)
-        return;
-    GL_AUTOFREE char *text = verdict_text (figure);
-    list = report_list (report, "What to do with the pool");
-    list->place = LIST_FIRST;
-    list->words = LIST_MONTHS;
-    report_list_item (list, last_decided (p)->name, text);
-    if (figure->sure)
-        report_list_item (list, "How sure", figure->sure);
-}
-
-static int write_pools (struct publishing *p)
-{
-    const text_list_t *pools = pages_pools (p->pages.pages);
-    const struct known_month *last = last_decided (p);
-    GL_AUTOFREE char *decisions
-        = last ? page_path_decisions (last->name) : NULL;
-    render_link_t near[3] = {{"Utilization", "utilization"}};
-    size_t near_count = 1;
-    gl_error_t error;
-    int rc = know_decisions (p, &error) < 0 ? fail (p, &error) : CLI_OK;
-
-    if (has_demand (p))
-        near[near_count++] = (render_link_t){"Demand", "demand"};
-    if (decisions)
-        near[near_count++] = (render_link_t){"Decisions", decisions};
-    for (size_t i = 0; i < pools->count && rc == CLI_OK; i++) {
-        GL_AUTOFREE char *path = page_path_pool (pools->item[i]);
-        report_t *report = pages_pool (p->pages.pages, pools->item[i]);
-        const page_t page = {.path = path,
-                             .title = pools->item[i],
-                             .near = near,
-                             .near_count = near_count};
-        add_verdict (p, pools->item[i], report);
-        rc = write_page (p, &page, report);
-    }
-    return rc;
-}
-
-/* Of the last months of the site. */
-static int write_utilization (struct publishing *p)
-{
-    report_query_t query = p->query;
-    report_t *report = NULL;
-    int64_t start = query.period.end;
-    int rc;
-
-    for (size_t i = 0; i < MONTHS_SHOWN && start > query.period.start; i++)
-        start = zone_unit (p->site->zone, CALENDAR_MONTH, start - 1).start;
-    query.period.start = start;
-    rc = p->of->report (p->cli, "utilization", &query, &report);
-    return rc == CLI_OK
-               ? write_made (p, "utilization", "Utilization", NULL, report)
-               : rc;
-}
-
-/* Of the last month that is complete, if there is one. */
-static int write_demand (struct publishing *p)
-{
-    report_query_t query = p->query;
-    report_t *report = NULL;
-    int rc;
-
-    query.period = p->last;
-    if (!has_demand (p))
-        return CLI_OK;
-    rc = p->of->report (p->cli, "demand", &query, &report);
-    if (rc != CLI_OK)
-        return rc;
-    p->waits = demand_waits_text (report);
-    periods_month_of (p->site, query.period.start, p->waited);
-    return write_made (p, "demand", "Demand", NULL, report);
-}
-
-static bool has_pages (const struct publishing *p, const char *month)
-{
-    return GL_ANY (p->month, p->month_count, it, !strcmp (it->name, month));
-}
-
-/* Whether the next month can be closed, as far as the store says; none where nothing is
- * open. */
-static int write_closing (struct publishing *p)
-{
-    const char *month = p->closable;
-    GL_AUTOFREE char *summary = page_path_month (month);
-    GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", summary);
-    GL_AUTOFREE char *amounts = page_path_amounts (month);
-    GL_AUTOFREE char *csv = xasprintf ("%s.csv", amounts);
-    const render_link_t near[] = {{"Closed months", "verify"},
-                                  {month, summary},
-                                  {"Amounts to post", amounts},
-                                  {"Chargeback by team", chargeback}};
-    const render_link_t file = {"CSV of the amounts", csv};
-    bool pages = has_pages (p, month);
-    const page_t page = {.path = "closing",
-                         .title = "Closing",
-                         .month = month,
-                         .near = near,
-                         .near_count = pages ? GL_ARRAY_SIZE (near) : 1,
-                         .file = pages ? &file : NULL};
-    checks_t checks;
-    report_t *report;
-    gl_error_t error;
-    int rc;
-
-    if (!*month)
-        return CLI_OK;
-    if (close_check (p->store, p->site, month, 0, &checks, &error) < 0)
-        return fail (p, &error);
-    report = checks_report (&checks, month, true);
-    report_note (report, NOTE_INFORMATION,
-                 "Closing makes the figures of the month final: what becomes "
-                 "known later is a correction in a later month. A reason is "
-                 "recorded with the closing.");
-    report_note (
-        report, NOTE_INFORMATION,
-        "Nothing is posted from these pages: after the closing, "
-        "'gpuledger export --set DIR --month %s' writes the journal for "
-        "the accounts, with the statements.",
-        month);
-    if (GL_ANY (checks.item, checks.count, it,
-                !strcmp (it->name, "untagged") && it->state == CHECK_LOOK))
-        top_list_put (&p->untagged,
-                      "The largest jobs without a project, to be tagged",
-                      report);
-    checks_clear (&checks);
-    top_list_know (&p->untagged, &p->pages, month);
-    rc = write_page (p, &page, report);
-    page_forget (&p->pages);
-    return rc;
-}
-
-static int write_file (struct publishing *p, const char *path, const char *text)
-{
-    gl_error_t error;
-
-    return own_files (p, NULL, &error) < 0
-                   || tree_write (p->pages.tree, path, text, strlen (text),
-                                  &error)
-                          < 0
-               ? fail (p, &error)
-               : CLI_OK;
-}
-
-/* Sentences of a verdict on the first page: what to do, what that saves, whom to ask, and what
- * follows. */
-#define SENTENCES 6
-
-/* The length of the first sentences of a text. */
-static size_t brief_length (const char *text)
-{
-    size_t sentences = 0, i;
-
-    for (i = 0; text[i]; i++)
-        if (text[i] == '.' && text[i + 1] == ' ' && text[i + 2] >= 'A'
-            && text[i + 2] <= 'Z' && ++sentences == SENTENCES)
-            return i + 1;
-    return i;
-}
-
-static int add_verdicts (struct publishing *p, report_t *index)
-{
-    report_list_t *list;
-    gl_error_t error;
-    int rc = know_decisions (p, &error) < 0 ? fail (p, &error) : CLI_OK;
-
-    if (rc != CLI_OK || !p->decisions || p->decisions->figure_count == 0)
-        return rc;
-    list = report_list (index,
-                        "Buy, rent or move: what to do, and what it saves");
-    list->place = LIST_FIRST;
-    list->words = LIST_POOLS;
-    for (size_t i = 0; i < p->decisions->figure_count; i++) {
-        const report_figure_t *figure = &p->decisions->figure[i];
-        GL_AUTOFREE char *text = verdict_text (figure);
-        text[brief_length (text)] = '\0'; /* the pool's page has all of it */
-        report_list_item (list, figure->title, text);
-        if (figure->sure) {
-            GL_AUTOFREE char *how = xasprintf ("%s: how sure", figure->title);
-            report_list_item (list, how, figure->sure);
-        }
-    }
-    if (p->waits) {
-        GL_AUTOFREE char *word = xasprintf ("Did jobs wait in %s?", p->waited);
-        report_list_item (list, word, p->waits);
-    }
-    return rc;
-}
-
-/* NULL: none is closed. */
-static const struct known_month *last_closed (const struct publishing *p)
-{
-    for (size_t i = p->month_count; i-- > 0;)
-        if (*p->month[i].hash)
-            return &p->month[i];
-    return NULL;
-}
-
-/* The link to the amounts of a month. */
-struct amounts {
-    char *title, *path;
-};
-
-/* Yours to free; `month` NULL: it has none. */
-static struct amounts amounts_of (const char *month)
-{
-    return month ? (struct amounts){xasprintf ("Amounts to post, %s", month),
-                                    page_path_amounts (month)}
-                 : (struct amounts){NULL, NULL};
-}
-
-static int write_index (struct publishing *p)
-{
-    const struct known_month *last = last_decided (p);
-    GL_AUTOFREE char *decisions
-        = last ? page_path_decisions (last->name) : NULL;
-    GL_AUTOFREE char *waste = last ? page_path_waste (last->name) : NULL;
-    GL_AUTOFREE char *month = last ? page_path_month (last->name) : NULL;
-    const struct known_month *closed = last_closed (p);
-    struct amounts amounts[]
-        = {amounts_of (has_pages (p, p->closable) ? p->closable : NULL),
-           amounts_of (closed ? closed->name : NULL)};
-    render_link_t near[10];
-    page_t page = {.path = "index", .title = "GPU chargeback", .near = near};
-    report_t *report;
-    gl_error_t error;
-    int rc;
-
-    report = pages_index (p->pages.pages);
-    rc = add_verdicts (p, report);
-    if (last)
-        near[page.near_count++] = (render_link_t){last->name, month};
-    if (*p->closable)
-        near[page.near_count++] = (render_link_t){"Closing", "closing"};
-    for (size_t i = 0; i < GL_ARRAY_SIZE (amounts); i++)
-        if (amounts[i].path)
-            near[page.near_count++]
-                = (render_link_t){amounts[i].title, amounts[i].path};
-    if (last) {
-        near[page.near_count++] = (render_link_t){"Waste", waste};
-        near[page.near_count++] = (render_link_t){"Decisions", decisions};
-    }
-    if (has_demand (p))
-        near[page.near_count++] = (render_link_t){"Demand", "demand"};
-    near[page.near_count++] = (render_link_t){"Utilization", "utilization"};
-    near[page.near_count++] = (render_link_t){"Definitions", "definitions"};
-    near[page.near_count++] = (render_link_t){"Closed months", "verify"};
-    if (rc == CLI_OK && page_write (&p->pages, &page, report, &error) < 0)
-        rc = fail (p, &error);
-    report_free (report);
-    for (size_t i = 0; i < GL_ARRAY_SIZE (amounts); i++) {
-        free (amounts[i].title);
-        free (amounts[i].path);
-    }
-    return rc;
-}
-
-/* Why months were closed that had findings. */
-static void add_reasons (const struct publishing *p, report_t *report)
-{
-    const periods_t *periods = p->periods;
-    report_list_t *list = NULL;
-
-    for (size_t i = periods->closing_count; i-- > 0;) {
-        const closing_t *closing = &periods->closings[i];
-        GL_AUTOFREE char *text
-            = closing->reopened ? NULL : closing_reason_text (closing);
-        if (!text)
-            continue;
-        GL_AUTOFREE char *named
-            = xasprintf ("Closed by %s. %s", closing->who, text);
-        if (!list) {
-            list = report_list (report, "Closed in spite of findings");
-            list->place = LIST_ANSWER;
-            list->words = LIST_MONTHS;
-        }
-        report_list_item (list, closing->month,
-                          p->pages.users ? text : named);
-    }
-}
-
-static int write_verify (struct publishing *p)
-{
-    const chain_head_t *head = &p->periods->head;
-    char hash[MONTH_HASH_SIZE];
-    report_t *report;
-
-    hash_text (head->hash, hash);
-    report = pages_verify (p->pages.pages, head->number ? hash : NULL);
-    add_reasons (p, report);
-    return write_made (p, "verify", "Closed months", NULL, report);
-}
-
-/* The index last: it leads to all others. */
-static int write_site (struct publishing *p)
-{
-    int rc;
-
-    tree_part (p->pages.tree, "site", "open", true);
-    rc = write_teams (p);
-    if (rc == CLI_OK)
-        rc = write_pools (p);
-    if (rc == CLI_OK)
-        rc = write_utilization (p);
-    if (rc == CLI_OK)
-        rc = write_demand (p);
-    if (rc == CLI_OK)
-        rc = write_closing (p);
-    if (rc == CLI_OK)
-        rc = write_made (p, "definitions", "Definitions", NULL,
-                         glossary_report ());
-    if (rc == CLI_OK)
-        rc = write_verify (p);
-    if (rc == CLI_OK)
-        rc = write_file (p, "robots.txt", "User-agent: *\nDisallow: /\n");
-    if (rc == CLI_OK)
-        rc = write_file (p, "report.schema.json", render_json_schema);
-    return rc == CLI_OK ? write_index (p) : rc;
 }
 
 /* --- all of it -------------------------------------------------------------------------- */
@@ -1090,14 +673,14 @@ static int publish (struct publishing *p)
                                    &error)
                    < 0
             || read_months (p, &error) < 0))
-        rc = fail (p, &error);
+        rc = publish_fail (p, &error);
     if (rc == CLI_OK)
         rc = write_months (p);
     if (rc == CLI_OK)
-        rc = write_site (p);
+        rc = site_pages_write (p);
     if (rc == CLI_OK && p->site->publish.access_file
         && write_access (p, &error) < 0)
-        rc = fail (p, &error);
+        rc = publish_fail (p, &error);
     return rc;
 }
 
