@@ -487,15 +487,19 @@ static void note_quality (page_t *page)
         GL_AUTOFREE char *measured = report_coverage_text (covered, allocated);
         GL_AUTOFREE char *without = report_percent_text (untagged, all);
         GL_AUTOFREE char *unknown = unknown_text (page);
+        GL_AUTOFREE char *gpus
+            = whole->unknown_jobs == 0
+                  ? xasprintf ("all %llu jobs are known",
+                               (unsigned long long)whole->jobs)
+                  : xasprintf ("%llu of %llu jobs are unknown",
+                               (unsigned long long)whole->unknown_jobs,
+                               (unsigned long long)whole->jobs);
         report_note (
             page->report, NOTE_INFORMATION,
             "Data quality: %s %% of the allocated GPU time was measured on the "
             "nodes (charges come from Slurm and do not need it); %s "
-            "%% of it has no project; the GPUs of %llu of "
-            "%llu jobs are unknown%s.",
-            measured ? measured : "0.00", without,
-            (unsigned long long)whole->unknown_jobs,
-            (unsigned long long)whole->jobs, unknown);
+            "%% of it has no project; the GPUs of %s%s.",
+            measured ? measured : "0.00", without, gpus, unknown);
         if (*unknown)
             report_note (page->report, NOTE_COMMAND,
                          "'gpuledger sync' reads the downtime of nodes from "

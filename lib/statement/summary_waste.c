@@ -156,8 +156,8 @@ static const struct {
     waste_group_t group;
     const char *of;
 } not_counted[] = {
-    {WASTE_NOT_COUNTED, "of jobs that were cancelled"},
-    {WASTE_UNKNOWN, "of capacity without jobs that may have been idle or down"},
+    {WASTE_NOT_COUNTED, "jobs that were cancelled"},
+    {WASTE_UNKNOWN, "capacity without jobs that may have been idle or down"},
 };
 
 /* Their sum. */
@@ -196,27 +196,23 @@ char *summary_waste_text (const summary_month_t *month,
         = exact_units_text (month->waste[WASTE_OF_CAPACITY], digits);
     GL_AUTOFREE char *since = since_text (month, before, digits);
     buffer_t out = BUFFER_INIT;
-    const char *join = ": ";
+    const char *join = "";
     mpz_t sum;
 
     mpz_init (sum);
     summary_wasted (month, sum);
     GL_AUTOFREE char *known = exact_units_text (sum, digits);
-    buffer_printf (&out,
-                   "%s: %s known to be wasted, %s in jobs and %s of capacity "
-                   "without jobs%s",
+    buffer_printf (&out, "%s: %s known (%s in jobs, %s without jobs)%s",
                    currency, known, jobs, capacity, since);
     not_counted_units (month, sum);
     if (mpz_sgn (sum) > 0) {
         GL_AUTOFREE char *more = exact_units_text (sum, digits);
-        buffer_printf (&out, "; up to %s more may be waste", more);
+        buffer_printf (&out, "; up to %s more may be: ", more);
     }
     for (size_t i = 0; i < GL_ARRAY_SIZE (not_counted); i++) {
-        mpz_srcptr units = month->waste[not_counted[i].group];
-        GL_AUTOFREE char *amount = exact_units_text (units, digits);
-        if (mpz_sgn (units) == 0)
+        if (mpz_sgn (month->waste[not_counted[i].group]) == 0)
             continue;
-        buffer_printf (&out, "%s%s %s", join, amount, not_counted[i].of);
+        buffer_printf (&out, "%s%s", join, not_counted[i].of);
         join = ", ";
     }
     mpz_clear (sum);
@@ -282,7 +278,7 @@ char *summary_waste_compared (const summary_month_t *month,
         GL_AUTOFREE char *old = exact_units_text (then, digits);
         if (mpz_sgn (now) == 0 && mpz_sgn (then) == 0)
             continue;
-        buffer_printf (&out, "%s%s %s %s (%s in %s)",
+        buffer_printf (&out, "%s%s %s of %s (%s in %s)",
                        any ? ", and " : " Not counted: ", amount, currency,
                        not_counted[i].of, old, before->name);
         any = true;

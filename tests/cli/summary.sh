@@ -44,7 +44,7 @@ is "$({ capacity; column amount unknown; } | awk '{ sum += $NF } END { printf "%
     "capacity that is wasted and what is unknown are the chargeback's unallocated cost"
 is "$(sed -n 's@.*<dt>Wasted</dt><dd class="value">\([^<]*\)<.*@\1@p' page.html | sed 's/ to .*//' | tr -cd '0-9.')" \
     "$(column amount waste | awk '{ sum += $NF } END { printf "%.2f", sum }')" "what is unknown is not wasted"
-grep -q "more may be waste: .*, ${unknown:-none} of capacity without jobs that may have been idle or down" page.html &&
+grep -q "more may be: .*capacity without jobs that may have been idle or down" page.html && grep -q "${unknown:-none}" page.html &&
     grep -q 'Data quality: .* no source says whether [0-9.]* GPU hours of free capacity were up' page.html
 result $? "it is named apart, in money and in hours"
 grep action summary.csv | grep -q 'sync\|udget'
