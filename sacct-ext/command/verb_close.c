@@ -57,15 +57,15 @@ static void print_checks (const checks_t *checks)
 static int refuse (cli_t *cli, const struct request *request,
                    const checks_t *checks)
 {
-    if (checks_in (checks, CHECK_NEVER) > 0)
+    if (checks_in (checks, CHECK_ERROR) > 0)
         cli_failf (cli, "%s is not closed", request->month);
     else
         cli_failf (
             cli,
             "%s is not closed: %zu finding%s; look, or close with --accept and "
             "the reason",
-            request->month, checks_in (checks, CHECK_LOOK),
-            checks_in (checks, CHECK_LOOK) == 1 ? "" : "s");
+            request->month, checks_in (checks, CHECK_FINDING),
+            checks_in (checks, CHECK_FINDING) == 1 ? "" : "s");
     return CLI_LOOK;
 }
 
@@ -141,7 +141,7 @@ static int close_it (cli_t *cli, const struct request *request, int64_t now,
         rc = CLI_FAILED;
     if (write_site (cli, request) != CLI_OK || rc == CLI_FAILED)
         return CLI_FAILED;
-    return checks_in (checks, CHECK_LOOK) > 0 ? CLI_LOOK : rc;
+    return checks_in (checks, CHECK_FINDING) > 0 ? CLI_LOOK : rc;
 }
 
 static bool is_formed (const output_t *output)
@@ -171,13 +171,13 @@ static int check_and_close (cli_t *cli, const struct request *request)
         return cli_fail (cli, &error);
     rc = show_checks (cli, request, &checks);
     if (rc == CLI_OK && request->check)
-        rc = checks_in (&checks, CHECK_NEVER) + checks_in (&checks, CHECK_LOOK)
+        rc = checks_in (&checks, CHECK_ERROR) + checks_in (&checks, CHECK_FINDING)
                      > 0
                  ? CLI_LOOK
                  : CLI_OK;
     else if (rc == CLI_OK
-             && (checks_in (&checks, CHECK_NEVER) > 0
-                 || (checks_in (&checks, CHECK_LOOK) > 0 && !request->accept)))
+             && (checks_in (&checks, CHECK_ERROR) > 0
+                 || (checks_in (&checks, CHECK_FINDING) > 0 && !request->accept)))
         rc = refuse (cli, request, &checks);
     else if (rc == CLI_OK)
         rc = close_it (cli, request, now, &checks);

@@ -19,8 +19,8 @@ const char *check_state_word (check_state_t state)
     static const char *const words[] = {[CHECK_OK] = "ok",
                                         [CHECK_UNKNOWN] = "unknown",
                                         [CHECK_WARNING] = "warning",
-                                        [CHECK_LOOK] = "look",
-                                        [CHECK_NEVER] = "never"};
+                                        [CHECK_FINDING] = "finding",
+                                        [CHECK_ERROR] = "error"};
 
     return words[state];
 }

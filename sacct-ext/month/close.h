@@ -16,11 +16,11 @@ typedef enum {
     CHECK_OK,
     CHECK_UNKNOWN, /* could not be checked; says why */
     CHECK_WARNING, /* closing does not ask */
-    CHECK_LOOK,    /* closing asks: only with a reason */
-    CHECK_NEVER,   /* no reason helps */
+    CHECK_FINDING,    /* closing asks: only with a reason */
+    CHECK_ERROR,   /* no reason helps */
 } check_state_t;
 
-/* "ok", "unknown", "warning", "look", "never". */
+/* "ok", "unknown", "warning", "finding", "error". */
 const char *check_state_word (check_state_t state);
 
 typedef struct {

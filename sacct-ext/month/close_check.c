@@ -65,12 +65,12 @@ static int check_order (struct checking *c, gl_error_t *error)
                xasprintf ("%s is the next month to close", open));
     else if (rc == 0 && !periods->closing_count && c->site->go_live.year == 0
              && strcmp (open, c->month) < 0)
-        found (c->checks, CHECK_LOOK, "order",
+        found (c->checks, CHECK_FINDING, "order",
                xasprintf ("months from %s on have facts and would never be "
                           "closed (set ledger.go_live)",
                           open));
     else if (rc == 0)
-        found (c->checks, CHECK_NEVER, "order",
+        found (c->checks, CHECK_ERROR, "order",
                open[0] == '\0' ? xstrdup ("the store has no facts")
                : strcmp (c->month, open) < 0
                    ? xasprintf ("%s is before %s, the first month that can "
@@ -89,13 +89,13 @@ static void check_over (struct checking *c)
         bool over = cluster->as_of >= c->period.end;
         char stamp[ZONE_STAMP_SIZE];
         zone_stamp (c->site->zone, cluster->as_of, stamp);
-        found (c->checks, over ? CHECK_OK : CHECK_LOOK, "over",
+        found (c->checks, over ? CHECK_OK : CHECK_FINDING, "over",
                xasprintf ("%s: facts up to %s, %s", cluster->name, stamp,
                           over ? "after the month's end"
                                : "before the month ends"));
     }
     if (c->cluster_count == 0)
-        found (c->checks, CHECK_NEVER, "over",
+        found (c->checks, CHECK_ERROR, "over",
                xstrdup ("the store has no facts"));
 }
 
@@ -106,7 +106,7 @@ static void check_fresh (struct checking *c)
         int64_t age = c->now - cluster->as_of;
         char stamp[ZONE_STAMP_SIZE];
         if (age < -AS_OF_SKEW) {
-            found (c->checks, CHECK_LOOK, "fresh",
+            found (c->checks, CHECK_FINDING, "fresh",
                    xasprintf ("%s: facts as of %s, which is in the future; "
                               "gpuledger sync --cluster %s --full --force "
                               "sets them back",
@@ -115,8 +115,8 @@ static void check_fresh (struct checking *c)
                               cluster->name));
             continue;
         }
-        found (c->checks, age <= c->site->close.fresh ? CHECK_OK : CHECK_LOOK,
-               "fresh",
+        found (c->checks,
+               age <= c->site->close.fresh ? CHECK_OK : CHECK_FINDING, "fresh",
                xasprintf ("%s: facts are %" PRId64 ".%" PRId64
                           " hours old; at most %" PRId64 " are allowed",
                           cluster->name, age > 0 ? age / 3600 : 0,
@@ -152,7 +152,7 @@ static void check_lost (struct checking *c, const store_cluster_t *cluster,
     uint64_t lost
         = reconcile_summary (reconcile, SIDE_REVISIONS)->rows[CAUSE_GRES_LOST];
 
-    found (c->checks, lost ? CHECK_LOOK : CHECK_OK, "gres",
+    found (c->checks, lost ? CHECK_FINDING : CHECK_OK, "gres",
            lost ? xasprintf ("%s: slurmdbd lost the GRES of %" PRIu64
                              " segments (job %" PRIu64
                              "); the earlier GRES are charged: see gpuledger "
@@ -178,16 +178,16 @@ static void reconcile_one (struct checking *c, const store_cluster_t *cluster)
     bool compared = false;
 
     if (url && !(dbd = slurmdbd_open (url, &error)))
-        found (c->checks, CHECK_LOOK, "reconcile",
+        found (c->checks, CHECK_FINDING, "reconcile",
                xasprintf ("%s: not compared: %s", cluster->name, error.text));
     else if (reconcile_cluster (c->store, &query, &one, dbd, reconcile, &error)
              < 0)
-        found (c->checks, CHECK_LOOK, "reconcile",
+        found (c->checks, CHECK_FINDING, "reconcile",
                xasprintf ("%s: not compared: %s", cluster->name, error.text));
     else
         compared = true;
     if (compared && reconcile_unexplained (reconcile) > 0)
-        found (c->checks, CHECK_LOOK, "reconcile",
+        found (c->checks, CHECK_FINDING, "reconcile",
                xasprintf ("%s: %" PRIu64 " differences without a cause: see "
                           "gpuledger report reconcile --month %s",
                           cluster->name, reconcile_unexplained (reconcile),
@@ -236,14 +236,13 @@ static int check_open (struct checking *c, gl_error_t *error)
                       "; their time up to the end "
                       "of the month is included",
                       c->open - c->runaways));
-    found (c->checks, c->runaways ? CHECK_LOOK : CHECK_OK, "runaways",
-           c->runaways
-               ? xasprintf ("%" PRIu64
-                            " jobs without an end that can no longer "
-                            "be running; %" PRId64 " hours of them are not "
-                            "counted (sacctmgr show runaway)",
-                            c->runaways, c->quarantined / 3600)
-               : xstrdup ("there are no runaway jobs"));
+    found (c->checks, c->runaways ? CHECK_FINDING : CHECK_OK, "runaways",
+           c->runaways ? xasprintf (
+               "%" PRIu64 " jobs without an end that can no longer "
+               "be running; %" PRId64 " hours of them are not "
+               "counted (sacctmgr show runaway)",
+               c->runaways, c->quarantined / 3600)
+                       : xstrdup ("there are no runaway jobs"));
     return 0;
 }
 
@@ -256,7 +255,7 @@ static void take_below (const balance_due_t *due, void *arg)
     GL_AUTOFREE char *amount
         = exact_units_text (due->units, c->site->currency_digits);
 
-    found (c->checks, CHECK_LOOK, "credits",
+    found (c->checks, CHECK_FINDING, "credits",
            xasprintf ("'%s' in %s%s%s owes %s %s for %s: credits exceed the "
                       "charge (reduce them with gpuledger correct)",
                       row->team ? row->team : key_info (KEY_TEAM)->absent,
@@ -368,7 +367,7 @@ static void check_tags (struct checking *c, const bill_t *bill)
     teams = untagged_teams (c, bill);
     found (c->checks,
            within (part, whole, c->site->close.untagged) ? CHECK_OK
-                                                         : CHECK_LOOK,
+                                                         : CHECK_FINDING,
            "untagged",
            xasprintf ("%s %% of GPU time has no project%s", percent,
                       mpq_sgn (part) ? teams : ""));
@@ -394,7 +393,8 @@ static void check_capacity (struct checking *c, const bill_t *bill)
     for (size_t i = 0; i < count; i++)
         if (rows[i].kind == BILL_REMAINDER && rows[i].what
             && !strcmp (rows[i].what, unknown))
-            mpz_add (mpq_numref (part), mpq_numref (part), rows[i].cost_units);
+            mpz_add (mpq_numref (part), mpq_numref (part),
+                     rows[i].charge_units);
     pools = bill_pools (bill, &count);
     for (size_t i = 0; i < count; i++)
         if (!strcmp (pools[i].month, c->month))
@@ -404,7 +404,7 @@ static void check_capacity (struct checking *c, const bill_t *bill)
     amount = exact_units_text (mpq_numref (part), c->site->currency_digits);
     found (
         c->checks,
-        within (part, whole, c->site->close.unknown) ? CHECK_OK : CHECK_LOOK,
+        within (part, whole, c->site->close.unknown) ? CHECK_OK : CHECK_FINDING,
         "capacity",
         mpq_sgn (part) == 0
             ? xstrdup ("the state of all capacity is known")
@@ -431,7 +431,7 @@ static void check_costs (struct checking *c, const bill_t *bill)
         buffer_printf (&names, "%s%s%s", names.length ? ", " : "",
                        pools[i].pool, pools[i].has_rate ? " (has a rate)" : "");
     }
-    found (c->checks, without || !count ? CHECK_LOOK : CHECK_OK, "costs",
+    found (c->checks, without || !count ? CHECK_FINDING : CHECK_OK, "costs",
            without  ? xasprintf ("no cost in the cost book for: %s",
                                  buffer_text (&names))
            : !count ? xstrdup ("no pool is configured: nothing has a cost")
@@ -444,32 +444,42 @@ static void check_costs (struct checking *c, const bill_t *bill)
 /* What an award paid for is not to be paid again without a decision. */
 static void check_book (struct checking *c, const bill_t *bill)
 {
-    bool unstated = c->site->policy.book == BOOK_UNSTATED;
+    bool unstated = c->site->policy.book == BOOK_UNSTATED, full_cost = false;
     size_t count;
     const bill_pool_t *pools = bill_pools (bill, &count);
-    mpz_t excluded;
+    BUFFER_AUTO names = BUFFER_INIT;
+    mpz_t excluded, all;
 
-    mpz_init (excluded);
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp (pools[i].month, c->month)) {
-            mpz_add (excluded, excluded, pools[i].full_units);
-            mpz_sub (excluded, excluded, pools[i].recoverable_units);
-        }
-    GL_AUTOFREE char *amount
-        = exact_units_text (excluded, c->site->currency_digits);
-    if (mpz_sgn (excluded) != 0)
-        found (c->checks, unstated ? CHECK_LOOK : CHECK_OK, "book",
+    mpz_inits (excluded, all, NULL);
+    for (size_t i = 0; i < count; i++) {
+        mpz_sub (excluded, pools[i].full_units, pools[i].recoverable_units);
+        if (strcmp (pools[i].month, c->month) || mpz_sgn (excluded) == 0)
+            continue;
+        mpz_add (all, all, excluded);
+        full_cost |= !pools[i].has_rate;
+        GL_AUTOFREE char *amount
+            = exact_units_text (excluded, c->site->currency_digits);
+        buffer_printf (&names, "%s%s %s", names.length ? ", " : "",
+                       pools[i].pool, amount);
+    }
+    GL_AUTOFREE char *amount = exact_units_text (all, c->site->currency_digits);
+    if (names.length)
+        found (c->checks, unstated ? CHECK_FINDING : CHECK_OK, "book",
                xasprintf ("others, such as an award, have paid for %s %s of "
-                          "the cost of the pools (it is not recoverable): %s",
-                          amount, c->site->currency,
-                          unstated ? "charges at full cost include it, and "
-                                     "policy.book does not say whether they "
-                                     "should"
+                          "the cost of the pools, which is not recoverable "
+                          "(%s): %s%s",
+                          amount, c->site->currency, buffer_text (&names),
+                          unstated ? "policy.book does not say whether charges "
+                                     "at full cost include it"
                           : c->site->policy.book == BOOK_RECOVERABLE
-                              ? "no charge includes it, as policy.book says"
+                              ? "no charge at full cost includes it, as "
+                                "policy.book says"
                               : "charges at full cost include it, as "
-                                "policy.book says"));
-    mpz_clear (excluded);
+                                "policy.book says",
+                          full_cost ? ""
+                                    : "; the charges of this month are at "
+                                      "published rates, and do not change"));
+    mpz_clears (excluded, all, NULL);
 }
 
 /* A `to` that was meant to be the last day leaves a day at full cost. What ended
@@ -483,7 +493,7 @@ static void check_rates (struct checking *c)
     for (size_t i = 0; i < count; i++)
         if (!rate_gap_is_free (&gaps[i])
             && (gaps[i].next || gaps[i].ended >= c->period.start))
-            found (c->checks, CHECK_LOOK, "rates",
+            found (c->checks, CHECK_FINDING, "rates",
                    rate_gap_text (c->site, &gaps[i]));
     if (c->checks->count == before)
         found (c->checks, CHECK_OK, "rates",
@@ -495,7 +505,7 @@ static void take_unowned (const char *sentence, void *arg)
 {
     struct checking *c = arg;
 
-    found (c->checks, CHECK_LOOK, "accounts", xstrdup (sentence));
+    found (c->checks, CHECK_FINDING, "accounts", xstrdup (sentence));
 }
 
 /* What no team is billed for. A site without teams bills accounts. */
@@ -662,7 +672,7 @@ static void judge_coverage (struct checking *c, const char *percent)
     found (c->checks,
            unasked  ? CHECK_UNKNOWN
            : enough ? CHECK_OK
-                    : CHECK_LOOK,
+                    : CHECK_FINDING,
            "coverage",
            percent ? xasprintf (
                "the agents of nodes recorded %s %% of GPU time%s", percent,
@@ -675,7 +685,7 @@ static void judge_coverage (struct checking *c, const char *percent)
 
 static void judge_unknown (struct checking *c, uint64_t jobs)
 {
-    found (c->checks, jobs ? CHECK_LOOK : CHECK_OK, "unknown",
+    found (c->checks, jobs ? CHECK_FINDING : CHECK_OK, "unknown",
            jobs ? xasprintf ("%" PRIu64
                              " GPU jobs without a GPU in accounting are not "
                              "charged: gpuledger report usage --month %s --by "
@@ -701,7 +711,7 @@ static void take_shards (const shards_difference_t *difference, void *arg)
 {
     struct checking *c = arg;
 
-    found (c->checks, CHECK_LOOK, "shards",
+    found (c->checks, CHECK_FINDING, "shards",
            facts_shards_difference_text (difference));
 }
 
@@ -738,14 +748,14 @@ static void judge_pools (struct checking *c, const usage_cell_t *whole)
     GL_AUTOFREE char *poolless = hours_of (without);
     GL_AUTOFREE char *unsized = hours_of (unknown);
     if (without)
-        found (c->checks, CHECK_LOOK, "pools",
+        found (c->checks, CHECK_FINDING, "pools",
                xasprintf ("%s GRES hours on devices of no pool are charged to "
                           "nobody: gpuledger report chargeback --month %s --by "
                           "node,gres_type,pool shows them (a rate of 0 makes a "
                           "pool free)",
                           poolless, c->month));
     if (unknown)
-        found (c->checks, CHECK_LOOK, "pools",
+        found (c->checks, CHECK_FINDING, "pools",
                xasprintf (
                    "%s GRES hours on devices of unknown size are charged to "
                    "nobody: gpuledger report chargeback --month %s says "
@@ -787,7 +797,7 @@ static void take_unseen (const char *sentence, const char *nearest, void *arg)
 {
     struct checking *c = arg;
 
-    found (c->checks, nearest ? CHECK_LOOK : CHECK_UNKNOWN, "names",
+    found (c->checks, nearest ? CHECK_FINDING : CHECK_UNKNOWN, "names",
            nearest ? xasprintf ("no job ever had %s; did you mean '%s'?",
                                 sentence, nearest)
                    : xasprintf ("no job ever had %s", sentence));
@@ -945,10 +955,10 @@ static const char *remedy_of (const check_t *check)
 
 static const column_info_t columns[] = {
     {"state", "State", COLUMN_TEXT, false, false,
-     "ok; warning: closing does not ask about it; look: a finding, with which "
-     "closing needs a reason; never: closing is refused; unknown: the check "
-     "has no result yet, because it is made when the month is closed, or has "
-     "nothing to compare with."},
+     "ok; warning: closing does not ask about it; finding: closing needs a "
+     "reason; error: closing is refused; unknown: the check has no result yet, "
+     "because it is made when the month is closed, or has nothing to compare "
+     "with."},
     {"check", "Check", COLUMN_TEXT, true, false,
      "What was checked. The check named unknown is about GPU jobs for which "
      "accounting has no GPU; capacity is about GPUs without jobs for which no "
@@ -960,8 +970,8 @@ static const column_info_t columns[] = {
 
 static void figure_answer (report_t *report, const checks_t *checks)
 {
-    size_t look = checks_in (checks, CHECK_LOOK),
-           never = checks_in (checks, CHECK_NEVER),
+    size_t findings = checks_in (checks, CHECK_FINDING),
+           errors = checks_in (checks, CHECK_ERROR),
            warnings = checks_in (checks, CHECK_WARNING),
            unknown = checks_in (checks, CHECK_UNKNOWN);
     GL_AUTOFREE char *warned = warnings
@@ -970,23 +980,24 @@ static void figure_answer (report_t *report, const checks_t *checks)
                                    : xstrdup ("");
     GL_AUTOFREE char *counts
         = xasprintf ("%s%s%zu without a result (unknown), %zu ok",
-                     look + never ? "; " : ", ", warned, unknown,
+                     findings + errors ? "; " : ", ", warned, unknown,
                      checks_in (checks, CHECK_OK));
     GL_AUTOFREE char *finding
-        = never  ? xasprintf ("%zu finding%s must be mended first", never,
-                             never == 1 ? "" : "s")
-          : look ? xasprintf ("%zu finding%s: mend %s, or close with a reason",
-                              look, look == 1 ? "" : "s",
-                              look == 1 ? "it" : "them")
-                 : xstrdup ("no finding");
+        = errors ? xasprintf ("%zu error%s must be mended first", errors,
+                              errors == 1 ? "" : "s")
+          : findings
+              ? xasprintf ("%zu finding%s: mend %s, or close with a reason",
+                           findings, findings == 1 ? "" : "s",
+                           findings == 1 ? "it" : "them")
+              : xstrdup ("no finding");
     GL_AUTOFREE char *hint = xasprintf ("%s%s", finding, counts);
     GL_AUTOFREE char *amount
         = xasprintf ("%s; closing makes it final", checks->currency);
 
     report_figure (report, "Answer",
-                   never  ? "No"
-                   : look ? "Only with a reason"
-                          : "Yes",
+                   errors     ? "No"
+                   : findings ? "Only with a reason"
+                              : "Yes",
                    hint, COLUMN_TEXT);
     report_figure (report, "Due from teams", checks->due, amount, COLUMN_MONEY);
 }
@@ -1003,7 +1014,7 @@ static void put_check (report_t *report, const check_t *check)
 /* Findings first. */
 static void put_checks (report_t *report, const checks_t *checks)
 {
-    for (int state = CHECK_NEVER; state >= CHECK_OK; state--)
+    for (int state = CHECK_ERROR; state >= CHECK_OK; state--)
         for (size_t i = 0; i < checks->count; i++)
             if (checks->item[i].state == (check_state_t)state)
                 put_check (report, &checks->item[i]);

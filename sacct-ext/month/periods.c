@@ -271,7 +271,7 @@ char *closing_reason_text (const closing_t *closing)
     if (!reason)
         return NULL;
     stop = *reason && strchr (".!?", reason[strlen (reason) - 1]) ? "" : ".";
-    add_findings (closing->body, "look.", &findings);
+    add_findings (closing->body, "finding.", &findings);
     return findings.length ? xasprintf ("Reason: %s%s Findings: %s.", reason,
                                         stop, buffer_text (&findings))
                            : xasprintf ("Reason: %s%s", reason, stop);

@@ -51,21 +51,21 @@ ledger import --cluster c --force --as-of 2026-11-02T00:00:00 jobs.sacct
 named ok
 
 site 'qos: hgih' high 'qos: [high]' vision
-named look "QOS 'hgih' of \`rates\`" "did you mean 'high'?" 'site.yaml:5'
+named finding "QOS 'hgih' of \`rates\`" "did you mean 'high'?" 'site.yaml:5'
 site 'partition: gup' high 'qos: [high]' vision
-named look "partition 'gup' of \`rates\`" "did you mean 'gpu'?"
+named finding "partition 'gup' of \`rates\`" "did you mean 'gpu'?"
 site 'reservation: curse' high 'qos: [high]' vision
-named look "reservation 'curse' of \`rates\`" "did you mean 'course'?"
+named finding "reservation 'curse' of \`rates\`" "did you mean 'course'?"
 site 'qos: high' hihg 'qos: [high]' vision
-named look "QOS 'hihg' of \`qos\`" "did you mean 'high'?"
+named finding "QOS 'hihg' of \`qos\`" "did you mean 'high'?"
 site 'qos: high' high 'qos: [high, heigh]' vision
-named look "QOS 'heigh' of \`settlement\`" "did you mean 'high'?"
+named finding "QOS 'heigh' of \`settlement\`" "did you mean 'high'?"
 site 'qos: high' high 'partitions: [gpus]' vision
-named look "partition 'gpus' of \`settlement\`" "did you mean 'gpu'?"
+named finding "partition 'gpus' of \`settlement\`" "did you mean 'gpu'?"
 site 'qos: high' high 'accounts: [visoin]' vision
-named look "account 'visoin' of \`settlement\`" "did you mean 'vision'?"
+named finding "account 'visoin' of \`settlement\`" "did you mean 'vision'?"
 site 'qos: high' high 'qos: [high]' vison
-named look "account 'vison' of \`budgets\`" "did you mean 'vision'?"
+named finding "account 'vison' of \`budgets\`" "did you mean 'vision'?"
 
 # One that is like no other may be newer than its first job: closing does not ask.
 site 'qos: scavenger' high 'qos: [high]' vision

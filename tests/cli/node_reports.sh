@@ -172,7 +172,7 @@ is "$(checked)" "warn|g2: Slurm has 5 shards for 1 GPU, \`shards_per_gpu\` of po
 # --------------------------------------------------------------- what is shown
 gl --quiet import --cluster lab "$dir/jobs"
 gl --quiet ingest "$dir/spool"
-is "$(closing)" "look     shards     g2: Slurm has 5 shards for 1 GPU, \`shards_per_gpu\` of pool h100 says 4" \
+is "$(closing)" "finding  shards     g2: Slurm has 5 shards for 1 GPU, \`shards_per_gpu\` of pool h100 says 4" \
     "and closing asks about it"
 shards g2 1200 4
 is "$(closing)" "ok       shards     no node differs from shards_per_gpu of its pool" \

@@ -35,9 +35,9 @@ printf 'account %s hours %.2f charge %s\n' "$account" "$hours" "$charge" >"$work
 gl "$url" close --month 2026-10
 rc=$?
 [ $rc -eq 3 ] && [ "$account" = nlp ] && [ "$(echo 'SELECT count(*) FROM chain' | sql "$url")" -eq 0 ] &&
-    has "look     accounts   account 'nlp' belongs to no team: $(printf %.2f "$hours") GPU-hours, $charge EUR (did you mean 'nlpp' of team 'language'?)"
+    has "finding  accounts   account 'nlp' belongs to no team: $(printf %.2f "$hours") GPU-hours, $charge EUR (did you mean 'nlpp' of team 'language'?)"
 result $? "a month with an account of no team is refused: $(cat "$work/said")"
-[ "$(grep -c '^look' "$work/out")" -eq 1 ]
+[ "$(grep -c '^finding' "$work/out")" -eq 1 ]
 result $? "that is the only finding"
 gl "$url" close --month 2026-10 --check
 [ $? -eq 3 ] && has "account 'nlp' belongs to no team"
@@ -51,7 +51,7 @@ result $? "doctor finds the name that nothing has"
 copy "$url" "$(url_of accepted)"
 gl "$(url_of accepted)" close --month 2026-10 --accept 'nlp is a guest'
 [ $? -eq 3 ] && has '2026-10 is closed' &&
-    echo 'SELECT body FROM chain WHERE kind = 3' | sql "$(url_of accepted)" | grep -q '^look.accounts=account .nlp. belongs to no team'
+    echo 'SELECT body FROM chain WHERE kind = 3' | sql "$(url_of accepted)" | grep -q '^finding.accounts=account .nlp. belongs to no team'
 result $? "it is closed with a reason, and the finding is kept"
 
 url=$(url_of lab)
@@ -61,7 +61,7 @@ others='' nlp=nlpp
 site >"$work/site.yaml"
 gl "$url" close --month 2026-10 --check
 has "account 'nlp' belongs to no team" && has "account 'speech' belongs to no team" && has ' (list it in ' &&
-    [ "$(grep -c '^look     accounts' "$work/out")" -eq 2 ]
+    [ "$(grep -c '^finding  accounts' "$work/out")" -eq 2 ]
 result $? "each account is named"
 
 # an account that a team had once

@@ -249,7 +249,7 @@ result $? "where it fell before, the credit is no more than what is left"
 looks ()
 {
     gl "$url" close --month 2026-11 --check
-    [ $? -eq 3 ] && [ "$(grep -c '^look     credits ' "$work/out")" -eq "$1" ] &&
+    [ $? -eq 3 ] && [ "$(grep -c '^finding  credits ' "$work/out")" -eq "$1" ] &&
         grep -qF -e "$2" "$work/out"
 }
 begin
@@ -271,7 +271,7 @@ gl "$url" correct --for 2026-10 vision 50.97 'less was charged' && looks 0 'ok  
 result $? "nor finds it when it was taken back"
 copy "$(url_of below)" "$url"
 close_it "$url" 2026-11 && echo "SELECT body FROM chain WHERE kind = 3 ORDER BY number" | sql "$url" |
-    grep -q '^look.credits=' && gl "$url" close --month 2026-12 --check
+    grep -q '^finding.credits=' && gl "$url" close --month 2026-12 --check
 grep -q '^ok       credits ' "$work/out"
 result $? "accepted, it is kept with the month, and is no finding of the next one"
 begin

@@ -39,11 +39,11 @@ before_count=$(count)
 
 gl "$url" close --month 2026-10
 rc=$?
-refused $rc 3 && has 'look     over       lab: facts up to 2026-10-31T12:00:00+01:00'
+refused $rc 3 && has 'finding  over       lab: facts up to 2026-10-31T12:00:00+01:00'
 result $? "a month that is not over is refused, and nothing is written"
 gl "$url" close --month 2026-11
 rc=$?
-refused $rc 3 && has 'never    order      2026-10 must be closed first'
+refused $rc 3 && has 'error    order      2026-10 must be closed first'
 result $? "months are closed in their order"
 gl "$url" close --month 2026-11 --accept 'I want it'
 rc=$?
@@ -66,7 +66,7 @@ result $? "a check writes nothing; what nobody could compare is said"
 unknown=10% site >"$work/site.yaml"
 gl "$url" close --month 2026-10
 rc=$?
-refused $rc 3 && grep -q '^look     capacity   83.51 % of the cost, 4253.01 EUR, is for GPUs without jobs' "$work/out"
+refused $rc 3 && grep -q '^finding  capacity   83.51 % of the cost, 4253.01 EUR, is for GPUs without jobs' "$work/out"
 result $? "capacity whose state is unknown is a finding"
 site >"$work/site.yaml"
 gl "$url" close --month 2026-10

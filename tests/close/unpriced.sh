@@ -57,7 +57,7 @@ check 'nothing is found where each device has a pool, and no rate is published'
 
 site 'g[2-3]' >site.yaml
 gl close --month 2026-09
-[ $? -eq 3 ] && has 'look     pools      24.000000 GRES hours on devices of no pool are charged to nobody' &&
+[ $? -eq 3 ] && has 'finding  pools      24.000000 GRES hours on devices of no pool are charged to nobody' &&
     hasnt 'is closed'
 check 'a month with a node of no pool is not closed without a reason'
 
@@ -65,19 +65,19 @@ check 'a month with a node of no pool is not closed without a reason'
 award () { site 'g[1-2]' "policy: {$1}" | sed 's/driver: month/driver: month, recoverable: 60%/'; }
 award 'idle: explicit' >site.yaml
 gl close --month 2026-09
-[ $? -eq 3 ] && has 'look     book       others, such as an award, have paid for 4000.00 USD of the cost of the pools (it is not recoverable): charges at full cost include it, and policy.book does not say' &&
+[ $? -eq 3 ] && has 'finding  book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): policy.book does not say whether charges at full cost include it' &&
     hasnt 'is closed'
 check 'nor one whose charges have what an award paid for, unless policy.book says so'
 award 'book: full' >site.yaml
 gl close --month 2026-09 --check
-[ $? -eq 0 ] && has 'ok       book       others, such as an award, have paid for 4000.00 USD of the cost of the pools (it is not recoverable): charges at full cost include it, as policy.book says'
+[ $? -eq 0 ] && has 'ok       book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): charges at full cost include it, as policy.book says'
 check 'full cost as stated is no finding'
 gl report chargeback --month 2026-09
 has 'Note: The cost of the pools is the full cost: 4000.00 USD of it is not recoverable'
 check 'the chargeback says so'
 award 'book: recoverable' >site.yaml
 gl close --month 2026-09 --check
-[ $? -eq 0 ] && has 'ok       book       others, such as an award, have paid for 4000.00 USD of the cost of the pools (it is not recoverable): no charge includes it, as policy.book says'
+[ $? -eq 0 ] && has 'ok       book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): no charge at full cost includes it, as policy.book says'
 check 'nor is recoverable cost'
 
 # jobs on shards of a pool that does not say how many a GPU has
@@ -85,7 +85,7 @@ sed 's/gres.gpu=1/gres\/shard=4/' jobs >shards
 site 'g[1-2]' >site.yaml
 mv lab.db whole.db && gl init && gl import --cluster lab shards
 gl close --month 2026-09
-[ $? -eq 3 ] && has 'look     pools      136.000000 GRES hours on devices of unknown size are charged to nobody' &&
+[ $? -eq 3 ] && has 'finding  pools      136.000000 GRES hours on devices of unknown size are charged to nobody' &&
     hasnt 'is closed'
 check 'nor one with shards of unknown size'
 rm -f lab.db && mv whole.db lab.db
@@ -97,7 +97,7 @@ gl --strict report chargeback --month 2026-09 -n -P -o charge
 [ $? -eq 3 ] && has 'warning: The rate of pool h100 ended at 2026-09-29T00:00:00Z, and the next one in `rates` begins at 2026-10-01T00:00:00Z: GPU time between is charged at full cost.'
 check 'days between two rates are told'
 gl close --month 2026-09
-[ $? -eq 3 ] && has 'look     rates      The rate of pool h100 ended at 2026-09-29T00:00:00Z' && hasnt 'is closed'
+[ $? -eq 3 ] && has 'finding  rates      The rate of pool h100 ended at 2026-09-29T00:00:00Z' && hasnt 'is closed'
 check 'and closing asks about it'
 gl report chargeback --month 2026-10 -n -P -o charge
 hasnt 'The rate of pool'
@@ -133,7 +133,7 @@ gl report chargeback --month 2026-09
 has 'Note: The rate of pool h100 ended at 29 Sep 2026 00:00 UTC, and the next one in `rates` begins at 1 Oct 2026 00:00 UTC: GPU time between is not billed.'
 check 'and the page says so'
 gl close --month 2026-09
-hasnt 'look     rates'
+hasnt 'finding  rates'
 check 'and closing does not ask about it'
 
 echo "1..$number"

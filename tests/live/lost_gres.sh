@@ -164,7 +164,7 @@ like "$(cat "$scratch/out")" "^Segments against slurmdbd's job rows: FAIL" \
     "and no PASS for the job rows"
 ledger close --month "$month" --check >"$scratch/out" 2>&1
 is $? 3 "close --check: exit 3"
-like "$(cat "$scratch/out")" "^look +gres +.* lost the GRES of $lost segments" \
+like "$(cat "$scratch/out")" "^finding +gres +.* lost the GRES of $lost segments" \
     "with the finding"
 
 ledger sync --full 2>"$scratch/err"

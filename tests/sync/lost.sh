@@ -140,7 +140,7 @@ check $? "reconcile: no note that is not so"
 close_check
 rc=$?
 [ $rc -eq 3 ] && grep -q \
-    '^look  *gres  *lab: slurmdbd lost the GRES of 2 segments (job 1)' "$dir/out"
+    '^finding  *gres  *lab: slurmdbd lost the GRES of 2 segments (job 1)' "$dir/out"
 check $? "close --check: exit 3, and the finding"
 gl explain 1
 grep -q 'lost' "$dir/out"
@@ -192,7 +192,7 @@ check $? "a row that was never seen with GRES is unknown"
 close_check
 rc=$?
 [ $rc -eq 3 ] && grep -q \
-    '^look  *unknown  *1 GPU jobs without a GPU in accounting are not charged' \
+    '^finding  *unknown  *1 GPU jobs without a GPU in accounting are not charged' \
     "$dir/out"
 check $? "which close finds"
 

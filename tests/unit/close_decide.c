@@ -124,8 +124,8 @@ TEST_CASE (decision__of_a_month__stays_in_it)
 /* Of a closing that was accepted in spite of findings, as the page of closed months has it. */
 TEST_CASE (reason__findings_of_one_check__are_all_there)
 {
-    char body[] = "accept=why\nwarning.centers=one\nlook.fresh=a: old\n"
-                  "look.fresh=b: 1=\\t2\nlook.rates=gap\nlook.\n";
+    char body[] = "accept=why\nwarning.centers=one\nfinding.fresh=a: old\n"
+                  "finding.fresh=b: 1=\\t2\nfinding.rates=gap\nfinding.\n";
     const closing_t closing = {.body = body};
     GL_AUTOFREE char *text = closing_reason_text (&closing);
 
