@@ -300,6 +300,43 @@ static char *cost_line_name (const cost_line_t *line)
                       : xstrdup (line->name);
 }
 
+/* Part of the cost depends on the hours that jobs had. */
+static void explain_use (explain_step_t *step, const pool_month_t *pm,
+                         const site_t *site)
+{
+    explain_exact (step, COLUMN_MONEY, "use_cost", "part of it caused by use",
+                   charge_cost (pm->charge)->by_use, site->currency_digits);
+    explain_exact (
+        step, COLUMN_RATE, "owned_rate",
+        "cost of an owned GPU hour = (cost - cost of use) / hours of "
+        "capacity",
+        charge_owned_rate (pm->charge), 4);
+    explain_exact (step, COLUMN_RATE, "use_rate",
+                   "additional cost of an allocated GPU hour = cost of use / "
+                   "allocated hours",
+                   charge_use_rate (pm->charge), 4);
+}
+
+/* What a rate is compared with that has to pay for hours without jobs, too. */
+static void explain_recovery (explain_step_t *step, const pool_month_t *pm)
+{
+    const cost_t *cost = charge_cost (pm->charge);
+    mpq_t rate;
+
+    if (mpq_sgn (charge_capacity (pm->charge)->allocated) <= 0)
+        return;
+    mpq_init (rate);
+    mpq_set_ui (rate, 3600, 1);
+    mpq_mul (rate, rate, cost->total);
+    mpq_div (rate, rate, charge_capacity (pm->charge)->allocated);
+    explain_exact (
+        step, COLUMN_RATE, "recovery_rate",
+        "rate that would recover all of the cost, hours without jobs "
+        "included = cost / allocated hours",
+        rate, 4);
+    mpq_clear (rate);
+}
+
 static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
                                 const site_t *site)
 {
@@ -333,24 +370,16 @@ static void explain_cost_lines (explain_step_t *step, const pool_month_t *pm,
     explain_line (step, COLUMN_HOURS, "pool_hours",
                   "GPU hours of capacity in the month, used or not",
                   report_hours_text (capacity->capacity));
-    if (mpq_sgn (charge_use_rate (pm->charge)) == 0) {
-        explain_exact (step, COLUMN_RATE, "owned_rate",
-                       "cost of an owned GPU hour = cost / hours",
-                       charge_owned_rate (pm->charge), 4);
-        return;
-    }
-    explain_exact (step, COLUMN_MONEY, "use_cost", "part of it caused by use",
-                   cost->by_use, site->currency_digits);
     explain_line (step, COLUMN_HOURS, "allocated_hours",
                   "allocated GPU hours of the pool in the month",
                   report_hours_text (capacity->allocated));
-    explain_exact (step, COLUMN_RATE, "owned_rate",
-                   "cost of an owned GPU hour = (cost - cost of use) / hours",
-                   charge_owned_rate (pm->charge), 4);
-    explain_exact (step, COLUMN_RATE, "use_rate",
-                   "additional cost of an allocated GPU hour = cost of use / "
-                   "allocated hours",
-                   charge_use_rate (pm->charge), 4);
+    if (mpq_sgn (charge_use_rate (pm->charge)) == 0)
+        explain_exact (step, COLUMN_RATE, "owned_rate",
+                       "cost of an owned GPU hour = cost / hours of capacity",
+                       charge_owned_rate (pm->charge), 4);
+    else
+        explain_use (step, pm, site);
+    explain_recovery (step, pm);
 }
 
 static const site_team_t *team_of (const struct piece *p)

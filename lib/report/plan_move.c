@@ -232,10 +232,10 @@ static char *room_words (const moves_t *m, size_t from, const char *names,
     GL_AUTOFREE char *together = xasprintf ("%s together", names);
 
     return xasprintf (
-        "In every hour %s had enough GPUs without jobs for this work, which "
-        "used %llu GPU%s at its busiest hour%s.",
-        to ? names : together, gpus, gpus == 1 ? "" : "s",
-        pool->slices ? " and needs GPUs that are cut into the same slices"
+        "In every hour in which jobs used %s, %s had enough GPUs without jobs "
+        "for them: they used at most %llu GPU%s at a time%s.",
+        name_of (pool), to ? names : together, gpus, gpus == 1 ? "" : "s",
+        pool->slices ? ", and need GPUs that are cut into the same slices"
                      : "");
 }
 
@@ -333,19 +333,6 @@ static void look (moves_t *m, size_t from)
     stay (m, from);
 }
 
-/* What a year of it costs and ends with it. */
-static void avoidable (const plan_pool_t *pool, mpq_t ret_year)
-{
-    mpq_t sunk;
-
-    mpq_init (sunk);
-    plan_sunk (&pool->cost, sunk);
-    mpq_sub (sunk, pool->cost.per_gpu_year, sunk);
-    mpq_set_ui (ret_year, 0, 1);
-    exact_add_scaled (ret_year, sunk, (int64_t)pool->cost.gpus, 1);
-    mpq_clear (sunk);
-}
-
 /* The one that saves most is looked at first: what others have room for is then less. */
 static void look_at_all (moves_t *m)
 {
@@ -358,7 +345,7 @@ static void look_at_all (moves_t *m)
         for (size_t i = 0; i < m->count; i++) {
             if (!m->open[i])
                 continue;
-            avoidable (&m->pools[i], year);
+            plan_year (&m->pools[i].cost, m->pools[i].cost.gpus, true, year);
             if (next < m->count && mpq_cmp (year, most) <= 0)
                 continue;
             mpq_set (most, year);
@@ -390,4 +377,5 @@ void plan_say_verdicts (const plan_view_t *v, plan_pool_t *pools, size_t count)
         if (pools[i].asked && verdict->action)
             plan_verdict_figure (v, &pools[i]);
     }
+    plan_rests_on (v, pools, count);
 }

@@ -80,19 +80,29 @@ static bool year_of (const plan_view_t *v, bool off, mpq_t ret_year)
     return true;
 }
 
-/* Where it is known what idle GPUs draw. */
+bool plan_switched_off (const plan_view_t *v, mpq_t ret_per_year)
+{
+    bool known;
+    mpq_t off;
+
+    mpq_init (off);
+    known = year_of (v, false, ret_per_year) && year_of (v, true, off);
+    if (known)
+        mpq_sub (ret_per_year, ret_per_year, off);
+    mpq_clear (off);
+    return known && mpq_sgn (ret_per_year) > 0;
+}
+
 static void add_switched_off (const plan_view_t *v)
 {
-    mpq_t on, off;
+    mpq_t saved;
 
-    mpq_inits (on, off, NULL);
-    if (year_of (v, false, on) && year_of (v, true, off)
-        && mpq_cmp (on, off) > 0) {
-        mpq_sub (on, on, off);
-        add_owned (v, "of it avoidable if idle GPUs are switched off", on);
+    mpq_init (saved);
+    if (plan_switched_off (v, saved)) {
+        add_owned (v, "of it avoidable if idle GPUs are switched off", saved);
         *v->has |= HAS_SWITCHED_OFF;
     }
-    mpq_clears (on, off, NULL);
+    mpq_clear (saved);
 }
 
 static void add_own (const plan_view_t *v)

@@ -70,6 +70,7 @@ enum {
     PLAN_OWN,
     PLAN_RENT,
     PLAN_SAVING,
+    PLAN_DEPENDS,
     PLAN_AS_OF,
     PLAN_AGE,
     PLAN_SOURCE,
@@ -123,6 +124,9 @@ void plan_prices_help (buffer_t *out, unsigned has);
 void plan_prices (plan_view_t *view);
 /* The part of the yearly cost of a GPU that is paid already: its hardware. */
 void plan_sunk (const breakeven_t *cost, mpq_t ret_per_year);
+/* What a GPU saves in a year if it is switched off while no job has it; false: that is not known,
+ * or nothing. */
+bool plan_switched_off (const plan_view_t *view, mpq_t ret_per_year);
 
 /* plan_report.c: a row of the section, its cells and prices. A number as the
  * column has it, NULL being none: a share, hours, money ... */
@@ -170,6 +174,12 @@ void plan_verdict_alone (const plan_view_t *view, bool done,
                          uint64_t peak_gpus);
 /* The verdict on the pool as the figure of a report. */
 void plan_verdict_figure (const plan_view_t *view, const plan_pool_t *pool);
+/* After these figures one with what holds for the verdicts of all pools. */
+void plan_rests_on (const plan_view_t *view, const plan_pool_t *pools,
+                    size_t count);
+/* So many GPUs in a year: all of their cost, or what ends with them. */
+void plan_year (const breakeven_t *cost, uint64_t gpus, bool avoidable,
+                mpq_t ret_year);
 /* Who paid for hardware of the pool whose price charges may not recover, a sentence that follows
  * another one; "": nobody did. Yours to free. */
 char *plan_paid_by_others (const plan_view_t *view);
@@ -179,6 +189,9 @@ uint64_t plan_whole_gpus (mpq_srcptr gpus);
 uint64_t plan_busiest (const plan_pool_t *pool);
 /* "a, b and c" */
 void plan_listed (buffer_t *out, const char *const *words, size_t count);
+
+/* plan_options.c: what could be done with a pool, and what a year then costs. */
+void plan_options (plan_view_t *view);
 
 /* plan_mix.c: how many to own and to reserve, and how to rent the rest. */
 void plan_mix (plan_view_t *view);

@@ -22,7 +22,7 @@ static const int cash_years[] = {1, 3, 5};
 
 static const column_info_t columns[] = {
     {"analysis", "Analysis", COLUMN_TEXT, true, true,
-     "mix, sensitivity, egress, use, breakeven, cash, capacity."},
+     "mix, options, sensitivity, egress, use, breakeven, cash, capacity."},
     {"pool", "Pool", COLUMN_TEXT, true, false, ""},
     {"item", "Item", COLUMN_TEXT, true, false, ""},
     {"percent", "%", COLUMN_PERCENT, false, false,
@@ -68,6 +68,7 @@ static const column_info_t columns[] = {
     {"saving", "Saving", COLUMN_MONEY, false, false,
      "Renting less owning; for a mix, the cost of today's GPUs less that of "
      "the mix. In a year; in cumulative cash, until then."},
+    {"depends_on", "What it depends on", COLUMN_WORDS, false, false, ""},
     {"as_of", "Price of", COLUMN_DATE, false, false,
      "When the price was read; of several, the oldest."},
     {"age_days", "Age, days", COLUMN_COUNT, false, false,
@@ -623,6 +624,11 @@ static const struct {
 } sections[] = {
     {"mix", "How many to own, and how to rent the rest: cost of a year", "",
      plan_mix, plan_mix_help},
+    {"options", "What could be done: cost of a year",
+     "Next to each other, not one after the other. The saving is at most so "
+     "much; below 0, a year costs more. Hardware is bought: giving it up does "
+     "not bring its cost back.",
+     plan_options, NULL},
     {"sensitivity", "What the answer depends on: cost of a year",
      "Each input less and more by the same share, the others as they are, the "
      "input with the largest effect first. Owning is the cost of today's GPUs, "

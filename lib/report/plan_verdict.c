@@ -43,12 +43,12 @@ char *plan_sure_text (const report_decision_t *d, const char *others)
 
     if (enough.months < MONTHS_ENOUGH)
         enough.months = MONTHS_ENOUGH;
-    return xasprintf ("%s. %s%s%s%s", word, others, *others ? " " : "",
+    return xasprintf ("%s.%s%s%s%s%s", word, *others ? " " : "", others,
                       strcmp (plan_sure_word (&enough), word) != 0
-                          ? "Three months that say the same would make it "
-                            "surer. "
+                          ? " Three months that say the same would make it "
+                            "surer."
                           : "",
-                      d->grounds);
+                      *d->grounds ? " " : "", d->grounds);
 }
 
 /* "one month only (2026-10)", "12 months", "13 days only" */
@@ -88,32 +88,18 @@ static unsigned unknown_percent (const capacity_sum_t *c)
     return rounded;
 }
 
-static char *grounds_text (const plan_view_t *v, const plan_pool_t *pool)
+/* Of this pool; plan_rests_on() has what holds for all. */
+static char *grounds_text (const plan_pool_t *pool)
 {
-    GL_AUTOFREE char *measured = measured_words (v, pool);
-    GL_AUTOFREE char *ahead = plan_ahead_text (pool);
     const capacity_sum_t *c = &pool->capacity;
-    buffer_t out = BUFFER_INIT;
 
-    buffer_printf (&out,
-                   "It rests on the hours that jobs had in %s, and on the "
-                   "cost of a year by the configuration.%s",
-                   measured, ahead);
-    if (unknown_percent (c) > UNKNOWN_PERCENT) {
-        GL_AUTOFREE char *percent
-            = report_percent_text (c->unknown, c->capacity);
-        buffer_printf (
-            &out,
-            " No source says whether %s %% of the capacity was up: where it "
-            "was down, jobs had fewer GPUs than are counted here. An "
-            "administrator ends this by reading the downtime of nodes from "
-            "slurmdbd.",
-            percent);
-    }
-    if (pool->verdict.alone)
-        buffer_add_text (&out, " Renting may cost less: there is no current "
-                               "price to compare with.");
-    return buffer_take (&out);
+    if (unknown_percent (c) <= UNKNOWN_PERCENT)
+        return xstrdup ("");
+    GL_AUTOFREE char *percent = report_percent_text (c->unknown, c->capacity);
+    return xasprintf ("No source says whether %s %% of the capacity was up: "
+                      "where it was down, jobs had fewer GPUs than are counted "
+                      "here.",
+                      percent);
 }
 
 void plan_verdict_figure (const plan_view_t *v, const plan_pool_t *pool)
@@ -131,7 +117,7 @@ void plan_verdict_figure (const plan_view_t *v, const plan_pool_t *pool)
     *decision = (report_decision_t){
         .action = xstrdup (verdict->action),
         .reason = verdict->reason ? xstrdup (verdict->reason) : NULL,
-        .grounds = grounds_text (v, pool),
+        .grounds = grounds_text (pool),
         .kept = verdict->kept,
         .months = pool->months,
         .unknown_percent = unknown_percent (&pool->capacity),
@@ -144,21 +130,77 @@ void plan_verdict_figure (const plan_view_t *v, const plan_pool_t *pool)
     figure->decision = decision;
 }
 
-/* So many GPUs in a year, in the currency: all of their cost, or what ends with them. */
-static char *year_text (const plan_view_t *v, uint64_t gpus, bool avoidable)
+/* Pools whose GPUs are compared with no rented ones, "h100 and slices"; "": none. */
+static void unpriced_pools (const plan_pool_t *pools, size_t count,
+                            buffer_t *out)
 {
-    const breakeven_t *cost = &v->pool->cost;
-    char *text;
-    mpq_t year, sunk;
+    const char **name = xcalloc (count + 1, sizeof (*name));
+    size_t unpriced = 0;
 
-    mpq_inits (year, sunk, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (pools[i].asked && pools[i].verdict.alone)
+            name[unpriced++] = pools[i].pool->name;
+    plan_listed (out, name, unpriced);
+    free (name);
+}
+
+void plan_rests_on (const plan_view_t *v, const plan_pool_t *pools,
+                    size_t count)
+{
+    const plan_pool_t *pool
+        = GL_FIND (pools, count, it, it->asked && it->verdict.action != NULL);
+    BUFFER_AUTO unpriced = BUFFER_INIT;
+    BUFFER_AUTO more = BUFFER_INIT;
+
+    if (!pool)
+        return;
+    GL_AUTOFREE char *measured = measured_words (v, pool);
+    GL_AUTOFREE char *ahead = plan_ahead_text (pool);
+    GL_AUTOFREE char *hours
+        = xasprintf ("The hours that jobs had in %s", measured);
+    buffer_printf (&more, "and the cost of a year by the configuration.%s",
+                   ahead);
+    unpriced_pools (pools, count, &unpriced);
+    if (unpriced.length)
+        buffer_printf (&more,
+                       " Renting may cost less than %s: there is no current "
+                       "price to compare with.",
+                       buffer_text (&unpriced));
+    if (GL_ANY (pools, count, it,
+                it->asked && it->verdict.action
+                    && unknown_percent (&it->capacity) > UNKNOWN_PERCENT))
+        buffer_add_text (&more, " Whether free GPUs were up becomes known "
+                                "once an administrator reads the downtime of "
+                                "nodes from slurmdbd.");
+    report_figure (v->report, "What the answers rest on", hours,
+                   buffer_text (&more), COLUMN_WORDS);
+}
+
+void plan_year (const breakeven_t *cost, uint64_t gpus, bool avoidable,
+                mpq_t ret_year)
+{
+    mpq_t sunk;
+
+    mpq_init (sunk);
     if (avoidable)
         plan_sunk (cost, sunk);
     mpq_sub (sunk, cost->per_gpu_year, sunk);
-    exact_add_scaled (year, sunk, (int64_t)gpus, 1);
+    mpq_set_ui (ret_year, 0, 1);
+    exact_add_scaled (ret_year, sunk, (int64_t)gpus, 1);
+    mpq_clear (sunk);
+}
+
+/* The same in the currency. */
+static char *year_text (const plan_view_t *v, uint64_t gpus, bool avoidable)
+{
+    char *text;
+    mpq_t year;
+
+    mpq_init (year);
+    plan_year (&v->pool->cost, gpus, avoidable, year);
     GL_AUTOFREE char *amount = exact_text (year, v->site->currency_digits);
     text = xasprintf ("%s %s", amount, v->site->currency);
-    mpq_clears (year, sunk, NULL);
+    mpq_clear (year);
     return text;
 }
 

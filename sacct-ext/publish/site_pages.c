@@ -72,6 +72,11 @@ static void add_verdict (const struct publishing *p, const char *pool,
     report_list_item (list, publish_last_decided (p)->name, text);
     if (figure->sure)
         report_list_item (list, "How sure", figure->sure);
+    for (size_t i = 0; i < decisions->figure_count; i++)
+        if (!decisions->figure[i].decision) { /* it holds for all pools */
+            GL_AUTOFREE char *more = verdict_text (&decisions->figure[i]);
+            report_list_item (list, decisions->figure[i].title, more);
+        }
 }
 
 static int write_pools (struct publishing *p)
@@ -185,7 +190,7 @@ static int write_closing (struct publishing *p)
         "the accounts, with the statements.",
         month);
     if (GL_ANY (checks.item, checks.count, it,
-                !strcmp (it->name, "untagged") && it->state == CHECK_LOOK))
+                !strcmp (it->name, "untagged") && it->state == CHECK_FINDING))
         top_list_put (&p->untagged,
                       "The largest jobs without a project, to be tagged",
                       report);

@@ -288,7 +288,11 @@ kept ()
         printf "%d %d %d %.0f", own, reserve, from, (16 * owned - best) * 8760}'
 }
 is "8 0 2 44608" "$(kept)" "of all mixes with today's hardware sunk"
-rests="Not sure. It rests on the hours that jobs had in one month only (2026-04), and on the cost of a year by the configuration. What will be needed in 12 or 18 months is not known: a trend takes 6 full months. No source says whether 61.88 % of the capacity was up: where it was down, jobs had fewer GPUs than are counted here. An administrator ends this by reading the downtime of nodes from slurmdbd."
+rests="Not sure. No source says whether 61.88 % of the capacity was up: where it was down, jobs had fewer GPUs than are counted here."
+all="What the answers rest on The hours that jobs had in one month only (2026-04) and the cost of a year by the configuration. What will be needed in 12 or 18 months is not known: a trend takes 6 full months."
+downtime="Whether free GPUs were up becomes known once an administrator reads the downtime of nodes from slurmdbd."
+grep -qFx "$all $downtime null" figures
+result $? "what all answers rest on is said once"
 grep -qFx "m Keep 8 of 16 GPUs, rent the rest at other, if other months agree. This saves 44608.00 USD a year: what ends with the GPUs that are given up, less the rent. For the next purchase: own 4, reserve 2 at one-year, rent the rest at by-hour, 1.97 USD a GPU hour at full cost, 50.0 % less than today's 3.93 (own 16): 105120.00 USD a year. Against renting everything, the purchase is paid back in 33.8 months of its life of 48. $rests" figures
 result $? "the verdict begins with what to do, what it saves in a year, and ends with how sure that is"
 is "1.5000 210240.00 110240.00" "$(field mix.plan 'owned: cost of an hour in service' per_gpu_hour) $(field mix.plan 'owned: full cost' own) $(field mix.plan 'of it avoidable' own)" \
@@ -399,10 +403,21 @@ is "today: own 16,all owned: own 12" "$(awk -F'|' '$1 == "mix" {print $3}' none.
 "$program" --quiet --config none.yaml --store sqlite:mix.db report plan --month 2026-04 --json >none.json
 jq -r '.figures[] | "\(.title) \(.value) \(.hint) \(.sure)"' none.json >hints
 # 12 at most were in use: 3 nodes. 4 x 6,890 and 4 x 13,140
-grep -qFx "m Give 1 of 4 nodes up, if other months agree. This saves up to 27560.00 USD a year of the 52560.00 USD that these nodes cost: all 27560.00, as far as these end; the rest is hardware, which is bought. Jobs used 146.4 GPU hours a day, 38.1 % of the 16 GPUs; the other nodes had room for the busiest hour, too. $rests Renting may cost less: there is no current price to compare with." hints &&
+grep -qFx "m Give 1 of 4 nodes up, if other months agree. This saves up to 27560.00 USD a year of the 52560.00 USD that these nodes cost: all 27560.00, as far as these end; the rest is hardware, which is bought. Jobs used 146.4 GPU hours a day, 38.1 % of the 16 GPUs; the other nodes had room for the busiest hour, too. $rests" hints &&
+    grep -qFx "$all Renting may cost less than m: there is no current price to compare with. $downtime null" hints &&
     jq -r '.notes[].text' none.json >notes && grep -q '^Pool m: no price to rent' notes &&
     grep -q "^Pool m: 'gpuledger prices list --gpu H100-SXM5-80GB.*catalogue: PROVIDER/INSTANCE/REGION" notes
 result $? "the headline says so, and a note how to enter a price"
+# Of 16 GPUs, 4 a node: 13,140 a year each, of which 6,250 are hardware.
+awk -F'|' '$1 == "options" && $2 == "m" {print $3}' none.plan >got
+printf '%s\n' 'keep all GPUs' 'buy another node' 'give one node up' 'give the pool up' 'rent GPUs instead' | diff - got
+result $? "what could be done is listed"
+is "16 210240.00 " "$(fields none.plan 'keep all GPUs' gpus own saving)" "to keep all"
+is "20 262800.00 -52560.00" "$(fields none.plan 'buy another node' gpus own saving)" "to buy a node"
+is "12 182680.00 27560.00" "$(fields none.plan 'give one node up' gpus own saving)" "to give one up"
+is "0 100000.00 110240.00" "$(fields none.plan 'give the pool up' gpus own saving)" "to give all up: the hardware is bought"
+is "Unknown: no price to rent such a GPU is entered." "$(field none.plan 'rent GPUs instead' depends_on)" "and that renting is unknown"
+is "" "$(awk -F'|' '$1 == "options"' mix.plan)" "with prices, the mixes say it"
 jq -r '.notes[].text' none.json | sed -n 's/:.*trend needs.*/:/p' >got
 is "Pools m, q:" "$(cat got)" "what several pools have in common is said once"
 jq -r '.notes[].text' none.json | grep -q '^Pool q: 104 GPUs did this work. .*80.0 % utilization, 10.0 % spares and 0.0 % downtime, it takes 138: .* less reserve than planned'
@@ -436,14 +451,15 @@ verdict room.yaml --month 2026-04 >said
 left=$("$program" --quiet --config room.yaml --store sqlite:mix.db report usage --month 2026-04 --by hour,pool -P -n -o hour,pool,gpu_hours |
     awk -F'|' '$2 == "m" || $2 == "q" {gpus = int ($3); used[$1] += gpus + (gpus < $3)}
         END {for (h in used) if (used[h] > most) most = used[h]; print 112 - most}')
-grep -q "^Move the work to q and give the pool up, if other months agree. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs: .* Then at least ${left:-none} GPUs of q stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q has 112. .* In every hour q had enough GPUs without jobs for this work, which used $busiest GPUs at its busiest hour." said
+grep -q "^Move the work to q and give the pool up, if other months agree. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs: .* Then at least ${left:-none} GPUs of q stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q has 112. .* In every hour in which jobs used m, q had enough GPUs without jobs for them: they used at most $busiest GPUs at a time." said
 result $? "where one has, the work moves there"
 sed '/name: q/s/gpu: H100-SXM5-80GB/gpu: T4/' room.yaml >small.yaml
 verdict small.yaml --month 2026-04 >said
 grep -q "^Keep the pool. .* No other pool of the site that stays has GPUs for this work: of 80 GB or more." said
 result $? "GPUs with less memory do not take it"
 verdict none.yaml -S 2026-04-01 -E 2026-04-09 >said
-grep -q "^Look again after a full month. Jobs used 120.0 GPU hours a day, 31.2 % of the 16 GPUs. .* had in 8 days only" said
+grep -q "^Look again after a full month. Jobs used 120.0 GPU hours a day, 31.2 % of the 16 GPUs." said &&
+    grep -q "^The hours that jobs had in 8 days only and" said
 result $? "from some days alone, nothing is given up"
 verdict mix.yaml -S 2026-05-01 -E 2026-05-02 >said
 grep -q "^Look again after a full month. No job used its GPUs." said
@@ -488,6 +504,16 @@ END
 is "$(awk 'BEGIN {printf "%.4f", 0.61875 * 0.1 * 0.1 / 0.38125}')" "$(field draw.plan 'of it avoidable if idle GPUs' per_gpu_hour)" \
     "what switching idle GPUs off saves"
 is "" "$(field mix.plan 'of it avoidable if idle GPUs' per_gpu_hour)" "is said where their draw is known"
+cat none.yaml - >off.yaml <<'END'
+staff: [{name: ops, fte: 1, loaded_salary: 40000, pools: {m: "100%"}}]
+power: [{pool: m, watts_per_gpu: 700, idle_watts: 100, pue: 1, tariff: t}]
+tariffs: [{name: t, per_kwh: 0.10}]
+END
+"$program" --quiet --config off.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >off.plan
+is "$(awk 'BEGIN {printf "%.2f", 16 * 8760 * 0.61875 * 0.1 * 0.1}')" \
+    "$(field off.plan 'switch GPUs off while no job has them' saving)" "of a year, too"
+field off.plan 'give one node up' depends_on | grep -q ' 10000.00 of the saving is staff, as far as that changes.$'
+result $? "and what of a saving is staff"
 grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml
 "$program" --quiet --config term.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >term.plan
 is "12 21.6" "$(field term.plan 'all rented' reserved_gpus) $(field term.plan 'all rented' rent | awk '{print $1 / 8760}')" \
