@@ -475,7 +475,8 @@ static void check_book (struct checking *c, const bill_t *bill)
                               ? "no charge at full cost includes it, as "
                                 "policy.book says"
                               : "charges at full cost include it, as "
-                                "policy.book says",
+                                "policy.book says; with recoverable they would "
+                                "be less",
                           full_cost ? ""
                                     : "; the charges of this month are at "
                                       "published rates, and do not change"));
@@ -820,29 +821,45 @@ static int check_names (struct checking *c, gl_error_t *error)
 
 /* --- all --------------------------------------------------------------- */
 
+/* From when on the oldest facts are a finding. */
+static char *fresh_until (const struct checking *c)
+{
+    const store_cluster_t *oldest = &c->clusters[0];
+    char stamp[ZONE_STAMP_SIZE];
+
+    if (c->cluster_count == 0)
+        return xstrdup ("the store has no facts");
+    for (size_t i = 1; i < c->cluster_count; i++)
+        if (c->clusters[i].as_of < oldest->as_of)
+            oldest = &c->clusters[i];
+    zone_stamp (c->site->zone, oldest->as_of + c->site->close.fresh, stamp);
+    return xasprintf ("checked when the month is closed: after %s the facts of "
+                      "cluster %s are more than %" PRId64
+                      " hours old, which is a finding",
+                      stamp, oldest->name, c->site->close.fresh / 3600);
+}
+
 /* What the store alone cannot say. */
 static void check_not (struct checking *c)
 {
     const struct {
         const char *name;
         char *figure;
+        const char *remedy;
     } left_out[] = {
-        {"fresh",
-         xasprintf (
-             "checked when the month is closed: facts that are then more "
-             "than %" PRId64 " hours old are a finding; the check 'over' "
-             "has the time up to which they go",
-             c->site->close.fresh / 3600)},
+        {"fresh", fresh_until (c),
+         "First an administrator runs 'gpuledger sync'. Amounts due change if "
+         "something new is known."},
         {"reconcile",
          xstrdup ("checked when the month is closed: whether slurmdbd has the "
-                  "same jobs")},
+                  "same jobs"),
+         "Then an administrator runs 'gpuledger close --check'. Amounts due "
+         "change if jobs are missing."},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (left_out); i++) {
         found (c->checks, CHECK_UNKNOWN, left_out[i].name, left_out[i].figure);
-        c->checks->item[c->checks->count - 1].remedy
-            = "An administrator runs 'gpuledger close --check' for the "
-              "month, which checks it.";
+        c->checks->item[c->checks->count - 1].remedy = left_out[i].remedy;
     }
 }
 
@@ -930,13 +947,14 @@ static const struct {
     {"untagged", "Users of these jobs run 'gpuledger tag JOBID PROJECT' before "
                  "the month is closed. What teams owe changes by rounding at "
                  "most."},
-    {"capacity", "An administrator runs 'gpuledger sync'."},
+    {"capacity", "An administrator runs 'gpuledger sync' before the month is "
+                 "closed, because a closed month keeps what was known then."},
     {"book", "Whoever answers for the rates decides; an administrator sets "
              "policy.book. With recoverable, amounts due fall."},
     {"costs", "An administrator enters the costs. Amounts due may change."},
     {"rates", "An administrator adds the rate. Amounts due change."},
     {"accounts", "An administrator gives the account to a team."},
-    {"centers", "An administrator sets `cost_center` of the team in `teams`, "
+    {"centers", "An administrator sets cost_center of the team under teams, "
                 "unless the team is sent an invoice. No amount due changes."},
     {"credits", "An administrator reduces the credit: 'gpuledger correct'."},
     {"names", "An administrator mends the name."},
@@ -996,7 +1014,7 @@ static void figure_answer (report_t *report, const checks_t *checks)
 
     report_figure (report, "Answer",
                    errors     ? "No"
-                   : findings ? "Only with a reason"
+                   : findings ? "Not yet, or with a reason"
                               : "Yes",
                    hint, COLUMN_TEXT);
     report_figure (report, "Due from teams", checks->due, amount, COLUMN_MONEY);

@@ -404,7 +404,7 @@ static int write_summary (struct writing *w, gl_error_t *error)
     GL_AUTOFREE char *decisions
         = of->decided_month ? page_path_decisions (of->decided_month) : NULL;
     GL_AUTOFREE char *results = page_path_results (NULL, of->month);
-    render_link_t near[8];
+    render_link_t near[9];
     page_t page = {.path = path,
                    .title = of->month,
                    .month = of->month,
@@ -454,6 +454,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
         near[page.near_count++] = (render_link_t){"Decisions", decisions};
     if (of->closable)
         near[page.near_count++] = (render_link_t){"Closing", "closing"};
+    if (!month_is_provisional (w->month))
+        near[page.near_count++] = (render_link_t){"Closed months", "verify"};
     return write_page (w, &page, report, error);
 }
 
