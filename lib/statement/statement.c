@@ -323,7 +323,8 @@ static void note_provisional (page_t *page, const char *to)
 {
     GL_AUTOFREE char *payable = payable_text (page->s->paper);
     GL_AUTOFREE char *more
-        = xasprintf ("; the amount is payable %s. Questions and objections: %s",
+        = xasprintf ("; the amount is payable %s, and you can object until "
+                     "then. Questions and objections: %s",
                      payable, to);
 
     report_provisional (page->report, page->s->query, more);

@@ -374,7 +374,10 @@ static void begin_table (const page_t *page, const table_t *table,
     const report_query_t *query = page->s->query;
     GL_AUTOFREE char *how = report_how_to_tag (query->site, query->period);
     GL_AUTOFREE char *help = has_untagged (table, groups)
-                                 ? xasprintf ("%s %s", table->help, how)
+                                 ? xasprintf ("%s A job without a project may "
+                                              "belong to another row, whose "
+                                              "change it would be. %s",
+                                              table->help, how)
                                  : xstrdup (table->help);
 
     report_section (page->report, table->title, help);

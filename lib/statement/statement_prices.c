@@ -62,6 +62,32 @@ static report_list_t *price_list (page_t *page, report_list_t *list)
     return list;
 }
 
+static const bill_pool_t *cost_of (const page_t *page, const char *pool)
+{
+    size_t count;
+    const bill_pool_t *pools = bill_pools (page->s->bill, &count);
+
+    return GL_FIND (pools, count, it,
+                    it->has_cost && text_same (it->pool, pool));
+}
+
+/* What a published rate is compared with. */
+static void add_cost (const page_t *page, const char *name, bool cpus,
+                      buffer_t *out)
+{
+    const bill_pool_t *pool = cost_of (page, name);
+
+    if (!pool)
+        return;
+    GL_AUTOFREE char *cost = exact_text (pool->owned_rate, 4);
+    buffer_printf (out,
+                   ". An hour of a %s of the pool cost %s %s, used or not; the "
+                   "%s of a job has the rate that would recover all of the "
+                   "cost",
+                   cpus ? "CPU" : "GPU", cost, page->s->site->currency,
+                   page->s->linked ? "page" : "explanation");
+}
+
 /* "a published rate of 3.6000 USD per GPU hour from 2026-10-15 on before tiers, approved by: the
  * committee; why". */
 static void list_rate (page_t *page, report_list_t *list,
@@ -92,6 +118,7 @@ static void list_rate (page_t *page, report_list_t *list,
         buffer_printf (&text, ", approved by: %s", rate->approved_by);
     if (rate->note)
         buffer_printf (&text, "; %s", rate->note);
+    add_cost (page, rate->pool, cpus, &text);
     report_list_item (list, name, buffer_text (&text));
 }
 
@@ -107,15 +134,6 @@ static void charged_pools (const page_t *page, text_list_t *ret)
         if (row->kind == BILL_CHARGE && row->pool)
             texts_add_new (ret, row->pool);
     }
-}
-
-static bool has_cost (const page_t *page, const char *pool)
-{
-    size_t count;
-    const bill_pool_t *pools = bill_pools (page->s->bill, &count);
-
-    return GL_ANY (pools, count, it,
-                   it->has_cost && text_same (it->pool, pool));
 }
 
 static void list_sources (page_t *page)
@@ -141,7 +159,7 @@ static void list_sources (page_t *page)
         list = price_list (page, list);
         report_list_item (
             list, pools.item[i],
-            has_cost (page, pools.item[i])
+            cost_of (page, pools.item[i])
                 ? "full cost: what the pool costs in the month, by the hours "
                   "of its GPUs or CPUs"
                 : "no price: the pool has neither a cost nor a rate");
@@ -205,14 +223,15 @@ static void list_cheaper (page_t *page, report_list_t **list,
                          "or be stopped for others.",
                          issuer->contact ? issuer->contact : issuer->name);
         text = xasprintf (
-            "%s %% of the list price%s%s: %s %s of your charges would be %s %s "
-            "less. %s",
+            "%s %% of the list price%s%s: %s %s of your charges would have "
+            "been %s "
+            "%s less. %s",
             percent, rule->pool ? " of " : "", rule->pool ? rule->pool : "",
             amount, currency, less, currency,
             rule->preemptible == 1 ? "Its jobs may be stopped for others."
                                    : ask);
         if (!*list) {
-            *list = report_list (page->report, "What would be cheaper");
+            *list = report_list (page->report, "What would have been cheaper");
             (*list)->place = LIST_ANSWER;
         }
         report_list_item (*list, rule->name, text);

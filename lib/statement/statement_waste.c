@@ -144,7 +144,8 @@ void statement_waste_lines (page_t *page)
                      "it.");
     add_waste (page, WASTE_NOT_COUNTED, 'N', "not_counted",
                "Not counted as waste",
-               "Jobs that were cancelled, perhaps because they were done.");
+               "Jobs that were cancelled, perhaps because they were done. The "
+               "charges include them.");
 }
 
 /* --- the figure ---------------------------------------------------------- */

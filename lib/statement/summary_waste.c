@@ -186,6 +186,15 @@ char *summary_waste_value (const summary_month_t *month, int digits)
     return text;
 }
 
+/* "12.50 %"; no jobs: "none". Yours to free. */
+static char *measured_text (const summary_month_t *month)
+{
+    GL_AUTOFREE char *percent = report_coverage_text (month->allocated.known,
+                                                      month->allocated.seconds);
+
+    return percent ? xasprintf ("%s %%", percent) : xstrdup ("none");
+}
+
 char *summary_waste_text (const summary_month_t *month,
                           const summary_month_t *before, const char *currency,
                           int digits)
@@ -195,6 +204,7 @@ char *summary_waste_text (const summary_month_t *month,
     GL_AUTOFREE char *capacity
         = exact_units_text (month->waste[WASTE_OF_CAPACITY], digits);
     GL_AUTOFREE char *since = since_text (month, before, digits);
+    GL_AUTOFREE char *measured = measured_text (month);
     buffer_t out = BUFFER_INIT;
     const char *join = "";
     mpz_t sum;
@@ -215,6 +225,11 @@ char *summary_waste_text (const summary_month_t *month,
         buffer_printf (&out, "%s%s", join, not_counted[i].of);
         join = ", ";
     }
+    if (mpq_cmp (month->allocated.known, month->allocated.seconds) < 0)
+        buffer_printf (&out,
+                       "; of idle GPUs in jobs it has those that were "
+                       "measured: %s of the GPU hours",
+                       measured);
     mpz_clear (sum);
     return buffer_take (&out);
 }
@@ -250,15 +265,6 @@ static void add_comparison (buffer_t *out, const summary_month_t *month,
                        currency, mpz_sgn (counted) > 0 ? "more" : "less",
                        before->name);
     mpz_clears (counted, rest, NULL);
-}
-
-/* "12.50 %"; no jobs: "none". Yours to free. */
-static char *measured_text (const summary_month_t *month)
-{
-    GL_AUTOFREE char *percent = report_coverage_text (month->allocated.known,
-                                                      month->allocated.seconds);
-
-    return percent ? xasprintf ("%s %%", percent) : xstrdup ("none");
 }
 
 char *summary_waste_compared (const summary_month_t *month,

@@ -860,9 +860,38 @@ static void put_money_figure (struct page *page, const char *title,
     report_figure (page->report, title, amount, hint, COLUMN_MONEY);
 }
 
+/* As the summary of the month has it: what is known, up to what it is with all that is not
+ * counted. */
+static void put_wasted_figure (struct page *page, const mpz_t known,
+                               const waste_t *not_counted)
+{
+    const char *currency = page->w->query->site->currency;
+    GL_AUTOFREE char *least = exact_units_text (known, page->digits);
+    GL_AUTOFREE char *more
+        = exact_units_text (not_counted->units, page->digits);
+    GL_AUTOFREE char *most = NULL, *value = NULL, *hint = NULL;
+    mpz_t sum;
+
+    mpz_init (sum);
+    mpz_add (sum, known, not_counted->units);
+    most = exact_units_text (sum, page->digits);
+    if (mpz_sgn (not_counted->units) > 0) {
+        value = xasprintf ("%s to %s", least, most);
+        hint = xasprintf ("%s: %s known, in jobs and of capacity without jobs; "
+                          "up to %s more may be, which is not counted",
+                          currency, least, more);
+    } else {
+        value = xstrdup (least);
+        hint = xasprintf ("%s in jobs and of capacity without jobs", currency);
+    }
+    report_figure (page->report, "Wasted", value, hint, COLUMN_WORDS);
+    mpz_clear (sum);
+}
+
 /* What the summary of the month calls wasted, then its parts. Capacity has no keys to filter by. */
 static void put_wasted_figures (struct page *page, const waste_t *jobs,
-                                const waste_t *capacity)
+                                const waste_t *capacity,
+                                const waste_t *not_counted)
 {
     const char *currency = page->w->query->site->currency;
     bool all = page->w->query->filter_count == 0;
@@ -873,15 +902,12 @@ static void put_wasted_figures (struct page *page, const waste_t *jobs,
                      share ? share : "0.00");
     GL_AUTOFREE char *of_capacity
         = xasprintf ("%s of capacity without jobs", currency);
-    GL_AUTOFREE char *of_both = xasprintf (
-        "%s in jobs and of capacity without jobs, as far as it is known",
-        currency);
     mpz_t both;
 
     mpz_init (both);
     mpz_add (both, jobs->units, capacity->units);
     if (all)
-        put_money_figure (page, "Wasted", both, of_both);
+        put_wasted_figure (page, both, not_counted);
     put_money_figure (page, "Wasted in jobs", jobs->units, of_jobs);
     if (all)
         put_money_figure (page, "Wasted capacity", capacity->units,
@@ -893,16 +919,20 @@ static void add_figures (struct page *page, cube_t *causes)
 {
     GL_AUTOFREE char *known
         = report_coverage_text (page->allocated.known, page->allocated.seconds);
-    waste_t jobs, capacity;
+    waste_t jobs, capacity, not_counted;
 
     fields_init (&waste_rows, &jobs);
     fields_init (&waste_rows, &capacity);
+    fields_init (&waste_rows, &not_counted);
     add_group (causes, WASTE_OF_JOBS, &jobs);
     add_group (causes, WASTE_OF_CAPACITY, &capacity);
-    put_wasted_figures (page, &jobs, &capacity);
+    add_group (causes, WASTE_UNKNOWN, &not_counted);
+    add_group (causes, WASTE_NOT_COUNTED, &not_counted);
+    put_wasted_figures (page, &jobs, &capacity, &not_counted);
     put_hours_figure (page, known);
     report_coverage (page->report, "idle_known_pct", known ? known : "0.00");
     note_measured (page, known);
+    fields_clear (&waste_rows, &not_counted);
     fields_clear (&waste_rows, &capacity);
     fields_clear (&waste_rows, &jobs);
 }

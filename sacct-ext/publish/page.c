@@ -316,10 +316,10 @@ static char *to_job (const struct place *place, const report_t *report,
 }
 
 /* Rows of the month's page that the page of its waste explains. */
-static bool is_waste (const char *section, const char *team)
+static bool is_waste (const char *section)
 {
     return !strcmp (section, "waste") || !strcmp (section, "unknown")
-           || (!strcmp (section, "action") && team);
+           || !strcmp (section, "action");
 }
 
 /* The sections of a page whose first column is a name of anything. */
@@ -340,7 +340,7 @@ static char *to_named (const struct place *place, const report_t *report,
                    : NULL;
     if (section && !strcmp (section, "decision") && place->page->decisions)
         return xstrdup (place->page->decisions);
-    if (section && place->page->month && is_waste (section, team))
+    if (section && place->page->month && is_waste (section))
         return page_path_waste (place->page->month);
     if (pool && !team && place->page->month) /* how its cost was recovered */
         return xasprintf ("month/%s-chargeback", place->page->month);

@@ -209,7 +209,7 @@ result $? "and so does the change"
 
 # --- until when an open month may change
 lab statement language --month 2026-11 --json | jq -r '.notes[].text' >notes
-is "$(grep -c '^Provisional: the month ends on 2026-11-30 and is not closed. Until it is closed, amounts may change; the amount is payable 7 days after it is closed. Questions and objections: GPU chargeback$' notes)" \
+is "$(grep -c '^Provisional: the month ends on 2026-11-30 and is not closed. Until it is closed, amounts may change; the amount is payable 7 days after it is closed, and you can object until then. Questions and objections: GPU chargeback$' notes)" \
     1 "an open month says when it ends, until when it may change, and whom to ask: $(grep Provisional notes)"
 
 # --- whom to ask, and how to pay: of a closed month as it was then
