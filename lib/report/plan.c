@@ -83,7 +83,7 @@ static void add_pools (plan_t *plan)
                               .weights_known = true};
         capacity_sum_init (&pool->capacity);
         mpq_inits (pool->allocated, pool->active, pool->known, pool->planned,
-                   NULL);
+                   pool->off, NULL);
     }
 }
 
@@ -170,7 +170,7 @@ void plan_free (plan_t *plan)
         plan_pool_t *pool = &plan->pools[i];
         capacity_sum_clear (&pool->capacity);
         mpq_clears (pool->allocated, pool->active, pool->known, pool->planned,
-                    NULL);
+                    pool->off, NULL);
         clear_numbers (pool->demand, pool->hours);
         clear_numbers (pool->month, pool->months);
         plan_verdict_clear (&pool->verdict);

@@ -188,7 +188,8 @@ static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
                          const char *names, uint64_t left)
 {
     unsigned long long gpus = to ? to->cost.gpus : 0,
-                       planned = to ? plan_planned (to, pool) : 0;
+                       planned = to ? plan_planned (to, pool) : 0,
+                       own = to ? plan_planned (to, NULL) : 0;
 
     if (!to)
         return xasprintf ("A job that needs more GPUs than any one of %s has "
@@ -203,9 +204,11 @@ static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
                        plan_busiest (to) >= gpus ? ", as it is already" : "");
     return planned > gpus ? xasprintf (
                "Then %s, and the reserve is smaller than planned: "
-               "%llu GPUs would be planned for the work of both, and "
+               "%llu GPUs would be planned for the work of both%s, and "
                "%s has %llu.",
-               unused, planned, name_of (to), gpus)
+               unused, planned,
+               planned == own ? ", as many as for its own alone" : "",
+               name_of (to), gpus)
                           : xasprintf ("Then %s.", unused);
 }
 
@@ -377,5 +380,6 @@ void plan_say_verdicts (const plan_view_t *v, plan_pool_t *pools, size_t count)
         if (pools[i].asked && verdict->action)
             plan_verdict_figure (v, &pools[i]);
     }
+    plan_off_figure (v, pools, count);
     plan_rests_on (v, pools, count);
 }

@@ -37,15 +37,11 @@ static void add_keep (const plan_view_t *v)
  * that follows another one. */
 static char *staff_words (const plan_view_t *v, uint64_t gpus, const char *of)
 {
-    const breakeven_t *cost = &v->pool->cost;
     char *text = NULL;
     mpq_t staff;
 
     mpq_init (staff);
-    for (size_t i = 0; i < cost->part_count; i++)
-        if (cost->part[i].kind == COST_STAFF)
-            exact_add_scaled (staff, cost->part[i].per_gpu_year, (int64_t)gpus,
-                              1);
+    plan_staff (&v->pool->cost, gpus, staff);
     if (mpq_sgn (staff) > 0) {
         GL_AUTOFREE char *amount = exact_text (staff, v->site->currency_digits);
         text = xasprintf (" %s of the %s is staff, as far as that changes.",
@@ -104,17 +100,11 @@ static void add_fewer (const plan_view_t *v)
 
 static void add_switched_off (const plan_view_t *v)
 {
-    uint64_t gpus = v->pool->cost.gpus;
-    mpq_t saved;
-
-    mpq_init (saved);
-    if (v->measured && plan_switched_off (v, saved)) {
-        exact_add_scaled (saved, saved, (int64_t)gpus - 1, 1);
-        add_option (v, "switch GPUs off while no job has them", gpus, saved,
+    if (mpq_sgn (v->pool->off) > 0)
+        add_option (v, "switch GPUs off while no job has them",
+                    v->pool->cost.gpus, v->pool->off,
                     "All hours without jobs count, also those in which the "
                     "GPUs may have been down.");
-    }
-    mpq_clear (saved);
 }
 
 static void add_rent (const plan_view_t *v)

@@ -38,6 +38,8 @@ typedef struct {
     size_t hours;
     mpq_t *month; /* GPU-hours a day, of each whole month of the period */
     size_t months;
+    mpq_t off; /* what switching its GPUs off while no job has them saves in a
+                  year; 0: that is not known, or nothing */
     mpq_t planned;      /* GPUs for a GPU hour a day, with target and spares */
     bool weights_known; /* of all devices that were allocated */
     bool has_cost;
@@ -174,12 +176,17 @@ void plan_verdict_alone (const plan_view_t *view, bool done,
                          uint64_t peak_gpus);
 /* The verdict on the pool as the figure of a report. */
 void plan_verdict_figure (const plan_view_t *view, const plan_pool_t *pool);
-/* After these figures one with what holds for the verdicts of all pools. */
+/* After these one with what switching idle GPUs off saves, if that is known of any, */
+void plan_off_figure (const plan_view_t *view, const plan_pool_t *pools,
+                      size_t count);
+/* and one with what holds for the verdicts of all pools. */
 void plan_rests_on (const plan_view_t *view, const plan_pool_t *pools,
                     size_t count);
 /* So many GPUs in a year: all of their cost, or what ends with them. */
 void plan_year (const breakeven_t *cost, uint64_t gpus, bool avoidable,
                 mpq_t ret_year);
+/* Of the cost of so many GPUs in a year the part that is staff. */
+void plan_staff (const breakeven_t *cost, uint64_t gpus, mpq_t ret_year);
 /* Who paid for hardware of the pool whose price charges may not recover, a sentence that follows
  * another one; "": nobody did. Yours to free. */
 char *plan_paid_by_others (const plan_view_t *view);

@@ -441,6 +441,17 @@ static void take_planned (const plan_view_t *v)
     mpq_clear (one);
 }
 
+static void take_off (const plan_view_t *v)
+{
+    mpq_t saved;
+
+    mpq_init (saved);
+    mpq_set_ui (v->pool->off, 0, 1);
+    if (v->pool->has_cost && v->measured && plan_switched_off (v, saved))
+        exact_add_scaled (v->pool->off, saved, (int64_t)v->pool->cost.gpus, 1);
+    mpq_clear (saved);
+}
+
 uint64_t plan_planned (const plan_pool_t *pool, const plan_pool_t *more)
 {
     uint64_t gpus;
@@ -683,8 +694,10 @@ static void add_section (plan_view_t *v, size_t at, plan_pool_t *pools,
             = formula_solve (formula_named ("use"), &v->values, v->made);
         v->used = values_get (&v->values, "used");
         v->measured = values_true (&v->values, "used");
-        if (sections[at].add == plan_mix)
+        if (sections[at].add == plan_mix) {
             take_planned (v);
+            take_off (v);
+        }
         sections[at].add (v);
         values_clear (&v->values);
     }

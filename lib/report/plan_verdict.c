@@ -144,6 +144,37 @@ static void unpriced_pools (const plan_pool_t *pools, size_t count,
     free (name);
 }
 
+void plan_off_figure (const plan_view_t *v, const plan_pool_t *pools,
+                      size_t count)
+{
+    BUFFER_AUTO parts = BUFFER_INIT;
+    int digits = v->site->currency_digits;
+    mpz_t all, saved;
+
+    mpz_inits (all, saved, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (!pools[i].asked || mpq_sgn (pools[i].off) == 0)
+            continue;
+        exact_round (saved, pools[i].off, digits);
+        mpz_add (all, all, saved);
+        GL_AUTOFREE char *amount = exact_units_text (saved, digits);
+        buffer_printf (&parts, "%s%s %s", parts.length ? ", " : "",
+                       pools[i].pool->name, amount);
+    }
+    if (parts.length) {
+        GL_AUTOFREE char *sum = exact_units_text (all, digits);
+        GL_AUTOFREE char *value
+            = xasprintf ("Saves up to %s %s a year.", sum, v->site->currency);
+        GL_AUTOFREE char *hint = xasprintf (
+            "The power that GPUs draw while no job has them: %s. It is less "
+            "as far as they were down.",
+            buffer_text (&parts));
+        report_figure (v->report, "Switch idle GPUs off", value, hint,
+                       COLUMN_WORDS);
+    }
+    mpz_clears (all, saved, NULL);
+}
+
 void plan_rests_on (const plan_view_t *v, const plan_pool_t *pools,
                     size_t count)
 {
@@ -190,7 +221,16 @@ void plan_year (const breakeven_t *cost, uint64_t gpus, bool avoidable,
     mpq_clear (sunk);
 }
 
-/* The same in the currency. */
+void plan_staff (const breakeven_t *cost, uint64_t gpus, mpq_t ret_year)
+{
+    mpq_set_ui (ret_year, 0, 1);
+    for (size_t i = 0; i < cost->part_count; i++)
+        if (cost->part[i].kind == COST_STAFF)
+            exact_add_scaled (ret_year, cost->part[i].per_gpu_year,
+                              (int64_t)gpus, 1);
+}
+
+/* A year in the currency. */
 static char *year_text (const plan_view_t *v, uint64_t gpus, bool avoidable)
 {
     char *text;
@@ -246,12 +286,31 @@ static char *parts_text (const plan_view_t *v, uint64_t gpus)
     return buffer_take (&out);
 }
 
+/* ", without staff up to 6868.97"; "": none of the saving is staff, or all. */
+static char *without_staff (const plan_view_t *v, uint64_t gpus)
+{
+    char *text = NULL;
+    mpq_t year, staff;
+
+    mpq_inits (year, staff, NULL);
+    plan_year (&v->pool->cost, gpus, true, year);
+    plan_staff (&v->pool->cost, gpus, staff);
+    if (mpq_sgn (staff) > 0 && mpq_cmp (staff, year) < 0) {
+        mpq_sub (year, year, staff);
+        GL_AUTOFREE char *amount = exact_text (year, v->site->currency_digits);
+        text = xasprintf (", without staff up to %s", amount);
+    }
+    mpq_clears (year, staff, NULL);
+    return text ? text : xstrdup ("");
+}
+
 /* "This saves up to X of the Y a year that the pool costs; the rest is hardware ..." */
 static char *saving_words (const plan_view_t *v, uint64_t gpus)
 {
     GL_AUTOFREE char *saved = year_text (v, gpus, true);
     GL_AUTOFREE char *all = year_text (v, gpus, false);
     GL_AUTOFREE char *parts = parts_text (v, gpus);
+    GL_AUTOFREE char *least = without_staff (v, gpus);
     const char *cost
         = gpus < v->pool->cost.gpus ? "these nodes cost" : "the pool costs";
     char *text;
@@ -268,9 +327,9 @@ static char *saving_words (const plan_view_t *v, uint64_t gpus)
     else
         text
             = xasprintf ("This saves up to %s a year of the %s that %s: %s, as "
-                         "far as these end; the rest is hardware, which is "
+                         "far as these end%s; the rest is hardware, which is "
                          "bought.",
-                         saved, all, cost, parts);
+                         saved, all, cost, parts, least);
     mpq_clear (sunk);
     return text;
 }

@@ -238,8 +238,9 @@ static int add_verdicts (struct publishing *p, report_t *index)
 
     if (rc != CLI_OK || !p->decisions || p->decisions->figure_count == 0)
         return rc;
-    list = report_list (index,
-                        "Buy, rent or move: what to do, and what it saves");
+    list = report_list (
+        index, "Buy, rent, move or switch off: what to do, and what it "
+               "saves");
     list->place = LIST_FIRST;
     list->words = LIST_POOLS;
     for (size_t i = 0; i < p->decisions->figure_count; i++) {

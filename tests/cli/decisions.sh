@@ -512,6 +512,11 @@ END
 "$program" --quiet --config off.yaml --store sqlite:mix.db report plan --month 2026-04 --pool m -P >off.plan
 is "$(awk 'BEGIN {printf "%.2f", 16 * 8760 * 0.61875 * 0.1 * 0.1}')" \
     "$(field off.plan 'switch GPUs off while no job has them' saving)" "of a year, too"
+"$program" --quiet --config off.yaml --store sqlite:mix.db report plan --month 2026-04 --json |
+    jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' >hints
+grep -qFx "Switch idle GPUs off Saves up to $(field off.plan 'switch GPUs off while no job has them' saving) USD a year. The power that GPUs draw while no job has them: m $(field off.plan 'switch GPUs off while no job has them' saving). It is less as far as they were down." hints &&
+    grep -q ', without staff up to [0-9.]*; the rest is hardware' hints
+result $? "the headlines say so, and what is saved without staff"
 field off.plan 'give one node up' depends_on | grep -q ' 10000.00 of the saving is staff, as far as that changes.$'
 result $? "and what of a saving is staff"
 grep -v 'name: by-hour\|name: spot\|name: other' mix.yaml >term.yaml

@@ -97,7 +97,7 @@ assert list(links.values()) and set(re.findall(r'#(l\d+)">(Jobs out of time|Jobs
 assert "TIMEOUT. Ask for enough time" in " ".join(shown.values()), shown
 charges = [r for r in csv.DictReader(open(team + "2026-10.csv")) if r["section"] == "charges"]
 full = sum(Decimal(r["list"]) for r in charges if Decimal(r["adjustment"]) == 0)
-cheaper = items("What would be cheaper")["scavenge"]
+cheaper = items("What would have been cheaper")["scavenge"]
 said = [number(a) for a in re.findall(r"([\d\s]+[.]\d\d) USD", cheaper)]
 assert full > 0 and said == [full, (full / 2).quantize(Decimal("0.01"))], (cheaper, full)
 source = items("Where the prices are from")
@@ -115,7 +115,7 @@ result $? "the chargeback is that of the report"
 lab report waste --month 2026-10 --csv >want && cmp want site/month/2026-10-waste.csv
 result $? "the waste is that of the report"
 is "$(grep -o 'href="2026-10-waste.html">[^<]*' site/month/2026-10.html | sed 's/.*>//; s/ language about.*//' | sort | tr '\n' ',')" \
-    "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: not known whether up,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
+    "Ask,Ask,Capacity: idle, stranded by MIG or shards,Capacity: not known whether up,Change the MIG layout of slices, whose free parts were too small for another job: 60.4 GPU hours,Jobs on failed nodes,Jobs out of time,Jobs that failed,Waste," \
     "the amounts of waste on the month's page lead to it"
 # What jobs wasted is valued at their own price: of jobs that wasted all of their time it is what they are charged.
 cat >wasted.py <<'END'
@@ -221,7 +221,7 @@ is "$(python3 kinds.py)" "['hardware', 'power'] True" "the index says by how muc
 cat >box.py <<'END'
 import datetime, decimal, html, json, re, sys, zoneinfo
 page = open("site/index.html", encoding="utf-8").read()
-box = page[page.index("Buy, rent or move"):].split("</section>")[0]
+box = page[page.index("Buy, rent, move or switch off"):].split("</section>")[0]
 words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
 earlier, last = [json.load(open(a))["figures"] for a in sys.argv[1:]]
 brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:6])
@@ -230,8 +230,8 @@ begin, end = (datetime.datetime(2026, m, 1, tzinfo=zoneinfo.ZoneInfo("America/Ne
 waits = sum(begin <= j["time"]["start"] < end for j in json.load(open("jobs.json"))["jobs"])
 want += ["Did jobs wait in 2026-10?", f"None of {waits} jobs whose waits are known had to wait."]
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").replace("2026-09", "September 2026").replace("2026-11", "November 2026").split()) for t in texts]
-assert last[-1]["title"] == "What the answers rest on" and "12 or 18 months is not known" in last[-1]["hint"] and "than h100 and slices" in last[-1]["hint"], last
-for old, new in zip(earlier[:-1], last[:-1]):
+assert [f["title"] for f in last[2:]] == ["Switch idle GPUs off", "What the answers rest on"] and "12 or 18 months is not known" in last[-1]["hint"] and "than h100 and slices" in last[-1]["hint"], last
+for old, new in zip(earlier[:2], last[:2]):
     agree = "Fairly sure. September 2026 says the same." if old["value"] == new["value"] else f"Not sure. 2026-09 says: {old['value']} Its reason: No other pool of the site has room for 1 GPU at its busiest hour."
     assert bare([new["sure"]])[0].startswith(bare([agree])[0]), (old, new)
     assert old["sure"].startswith("Not sure. There is no month before"), old
@@ -239,19 +239,19 @@ assert last[1]["hint"].startswith("If 2026-11 says the same as 2026-10: Move the
 assert "Then h100 is full in its busiest hour" in words[5] and "Charges may not recover 40.00 % of the price of its hardware, because others paid for it (federal award 1234, 40 %)" in last[1]["hint"], last
 saved, parts = re.search(r"up to ([\d.]+) USD a year of .* costs: (.*), as far as", last[1]["hint"]).groups()
 assert decimal.Decimal(saved) == sum(decimal.Decimal(p.split()[-1]) for p in parts.split(", ")) and "staff 18000.00" in parts, last
-print(bare(words) == bare(want), words[1].split(".")[0], words[5].split(".")[0], page.index('class="figures"') < page.index("Buy, rent or move") < page.index("<table"))
+print(bare(words) == bare(want), words[1].split(".")[0], words[5].split(".")[0], page.index('class="figures"') < page.index("Buy, rent, move or switch off") < page.index("<table"))
 END
 is "$(python3 box.py site/month/2026-09-decisions.json site/month/2026-10-decisions.json | tr '\302\240' ' ' | tr -s ' ')" \
     "True Buy nothing Keep all GPUs for now True" "the index says what to buy and rent, as the page of decisions does, and whether the months agree"
 cat >pools.py <<'END'
 import html, json, re
 bare = lambda t: re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]*>", "", t))).replace("October 2026", "2026-10").replace("September 2026", "2026-09").replace("November 2026", "2026-11").replace(" ", "")
-*pools, rest = json.load(open("site/month/2026-10-decisions.json"))["figures"]
+*pools, off, rest = json.load(open("site/month/2026-10-decisions.json"))["figures"]
 for f in pools:
     page = open(f"site/pool/{f['title']}.html", encoding="utf-8").read()
     box = page[page.index("What to do with the pool"):].split("</section>")[0]
     assert bare(f["value"])[:-1] in bare(box) and bare(f["hint"]) in bare(box), f
-    assert bare("How sure" + f["sure"] + rest["title"] + rest["value"] + rest["hint"]) in bare(box), f
+    assert bare("How sure" + f["sure"] + off["title"] + off["value"] + off["hint"] + rest["title"] + rest["value"] + rest["hint"]) in bare(box), f
 END
 python3 pools.py
 result $? "and so does the page of each pool, and how sure that is"

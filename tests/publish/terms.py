@@ -81,7 +81,8 @@ PLAIN = {
     "an amount or its change": ["Amount", "Change", "Change %", "Saving", "Price of", "Left"],
     "what the row is": ["Item", "Line", "Name", "Refers to", "Project of the job", "Team of the job"],
     "why, where from, and what then": ["Cause", "Reason", "Source", "What would have prevented it", "What was found",
-                                       "What to do", "What it depends on", "What the answers rest on"],
+                                       "What to do", "What it depends on", "What the answers rest on",
+                                       "Switch idle GPUs off"],
     "states of jobs in Slurm's words": ["Started", "Cancelled", "State"],
     "the page itself": ["Answer", "Check", "Meaning", "Term", "Used"],
 }
