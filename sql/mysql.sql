@@ -349,6 +349,7 @@ CREATE TABLE IF NOT EXISTS closed_pool (
     full_cost MEDIUMBLOB,
     recoverable_cost MEDIUMBLOB,
     use_rate MEDIUMBLOB,
+    allocated MEDIUMBLOB,
     full_units BIGINT,
     recoverable_units BIGINT,
     hash BINARY(32) NOT NULL,

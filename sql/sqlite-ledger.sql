@@ -107,6 +107,7 @@ CREATE TABLE closed_pool (
     full_cost TEXT,
     recoverable_cost TEXT,
     use_rate TEXT,
+    allocated TEXT,
     full_units INTEGER,
     recoverable_units INTEGER,
     hash BLOB NOT NULL,

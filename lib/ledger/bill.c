@@ -506,6 +506,7 @@ static void take_pool (bill_t *bill, const pool_month_t *pm, const char *month,
     mpq_set (pool->owned_rate, charge_owned_rate (pm->charge));
     mpq_set (pool->full_rate, charge_full_rate (pm->charge));
     mpq_set (pool->use_rate, charge_use_rate (pm->charge));
+    mpq_set (pool->allocated, charge_capacity (pm->charge)->allocated);
     mpz_set (pool->cost_units, charge_total (pm->charge));
     pool->idle = xstrdup (idle_policy_word (pm->idle));
     mpq_set (pool->full_cost, charge_cost (pm->charge)->full);

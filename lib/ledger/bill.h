@@ -129,6 +129,7 @@ typedef struct {
     mpq_t full_cost; /* exact, of the two books (money/cost.h) */
     mpq_t recoverable_cost;
     mpq_t use_rate; /* as charge_use_rate() */
+    mpq_t allocated; /* GPU-seconds that jobs had of the capacity */
     mpz_t full_units; /* the two books in smallest units */
     mpz_t recoverable_units;
 } bill_pool_t;

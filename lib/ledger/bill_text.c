@@ -94,6 +94,7 @@ static const field_t pool_fields[] = {
     POOL ("full_cost", EXACT, full_cost),
     POOL ("recoverable_cost", EXACT, recoverable_cost),
     POOL ("use_rate", EXACT, use_rate),
+    POOL ("allocated", EXACT, allocated),
     POOL ("full_units", UNITS, full_units),
     POOL ("recoverable_units", UNITS, recoverable_units),
 };

@@ -236,10 +236,8 @@ static char *room_words (const moves_t *m, size_t from, const char *names,
 
     return xasprintf (
         "In every hour in which jobs used %s, %s had enough GPUs without jobs "
-        "for them: they used at most %llu GPU%s at a time%s.",
-        name_of (pool), to ? names : together, gpus, gpus == 1 ? "" : "s",
-        pool->slices ? ", and need GPUs that are cut into the same slices"
-                     : "");
+        "for them: they used at most %llu GPU%s at a time.",
+        name_of (pool), to ? names : together, gpus, gpus == 1 ? "" : "s");
 }
 
 /* ---- verdicts ---- */
@@ -282,7 +280,10 @@ static bool move_to (moves_t *m, size_t from)
     GL_AUTOFREE char *others = plan_paid_by_others (m->v);
     say (&pool->verdict,
          xasprintf ("Move the work to %s and give the pool up.", names),
-         xasprintf ("%s%s%s %s Jobs used %s. %s", pool->verdict.saving, power,
+         xasprintf ("%s%s%s%s %s Jobs used %s. %s", pool->verdict.saving, power,
+                    pool->slices ? " The jobs need GPUs that are cut into the "
+                                   "same slices."
+                                 : "",
                     others, full, pool->verdict.load, room),
          NULL);
     pool->verdict.kept = m->at[from].gpus = 0;

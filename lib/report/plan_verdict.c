@@ -51,7 +51,7 @@ char *plan_sure_text (const report_decision_t *d, const char *others)
                       *d->grounds ? " " : "", d->grounds);
 }
 
-/* "one month only (2026-10)", "12 months", "13 days only" */
+/* "One month only (2026-10)", "12 months", "13 days only" */
 static char *measured_words (const plan_view_t *v, const plan_pool_t *pool)
 {
     size_t months = pool->months, days = pool->hours / 24;
@@ -64,7 +64,7 @@ static char *measured_words (const plan_view_t *v, const plan_pool_t *pool)
                == v->period.start
         && zone_unit (v->site->zone, CALENDAR_MONTH, v->period.start).end
                == v->period.end)
-        return xasprintf ("one month only (%s)",
+        return xasprintf ("One month only (%s)",
                           zone_unit_name (v->site->zone, CALENDAR_MONTH,
                                           v->period.start, month));
     return xasprintf ("%zu day%s only", days, days == 1 ? "" : "s");
@@ -187,9 +187,9 @@ void plan_rests_on (const plan_view_t *v, const plan_pool_t *pools,
         return;
     GL_AUTOFREE char *measured = measured_words (v, pool);
     GL_AUTOFREE char *ahead = plan_ahead_text (pool);
-    GL_AUTOFREE char *hours
-        = xasprintf ("The hours that jobs had in %s", measured);
-    buffer_printf (&more, "and the cost of a year by the configuration.%s",
+    buffer_printf (&more,
+                   "of the hours that jobs had, and the cost of a year by the "
+                   "configuration.%s",
                    ahead);
     unpriced_pools (pools, count, &unpriced);
     if (unpriced.length)
@@ -203,7 +203,7 @@ void plan_rests_on (const plan_view_t *v, const plan_pool_t *pools,
         buffer_add_text (&more, " Whether free GPUs were up becomes known "
                                 "once an administrator reads the downtime of "
                                 "nodes from slurmdbd.");
-    report_figure (v->report, "What the answers rest on", hours,
+    report_figure (v->report, "What the answers rest on", measured,
                    buffer_text (&more), COLUMN_WORDS);
 }
 
@@ -286,7 +286,7 @@ static char *parts_text (const plan_view_t *v, uint64_t gpus)
     return buffer_take (&out);
 }
 
-/* ", without staff up to 6868.97"; "": none of the saving is staff, or all. */
+/* " (nothing if none does; without staff up to 6868.97)"; "": none of the saving is staff, or all. */
 static char *without_staff (const plan_view_t *v, uint64_t gpus)
 {
     char *text = NULL;
@@ -298,7 +298,8 @@ static char *without_staff (const plan_view_t *v, uint64_t gpus)
     if (mpq_sgn (staff) > 0 && mpq_cmp (staff, year) < 0) {
         mpq_sub (year, year, staff);
         GL_AUTOFREE char *amount = exact_text (year, v->site->currency_digits);
-        text = xasprintf (", without staff up to %s", amount);
+        text = xasprintf (" (nothing if none does; without staff up to %s)",
+                          amount);
     }
     mpq_clears (year, staff, NULL);
     return text ? text : xstrdup ("");
@@ -431,7 +432,7 @@ char *plan_paid_by_others (const plan_view_t *v)
         plan_listed (&names, (const char *const *)paid.names.item,
                      paid.names.count);
         text = xasprintf (
-            " Charges may not recover %s %% of the price of its hardware, "
+            " Charges must not recover %s %% of the price of its hardware, "
             "because others paid for it%s%s%s: ask them before you give it up.",
             percent, names.length ? " (" : "", buffer_text (&names),
             names.length ? ")" : "");

@@ -71,21 +71,32 @@ static const bill_pool_t *cost_of (const page_t *page, const char *pool)
                     it->has_cost && text_same (it->pool, pool));
 }
 
-/* What a published rate is compared with. */
+/* What a published rate is compared with: an hour of the pool, used or not, and one that jobs
+ * used, which has to pay for the others, too. */
 static void add_cost (const page_t *page, const char *name, bool cpus,
                       buffer_t *out)
 {
     const bill_pool_t *pool = cost_of (page, name);
+    mpq_t rate;
 
-    if (!pool)
+    if (!pool || mpq_sgn (pool->allocated) <= 0)
         return;
+    mpq_init (rate);
+    mpq_mul (rate, pool->owned_rate, pool->capacity);
+    mpq_div (rate, rate, pool->allocated);
+    mpq_add (rate, rate, pool->use_rate);
     GL_AUTOFREE char *cost = exact_text (pool->owned_rate, 4);
-    buffer_printf (out,
-                   ". An hour of a %s of the pool cost %s %s, used or not; the "
-                   "%s of a job has the rate that would recover all of the "
-                   "cost",
-                   cpus ? "CPU" : "GPU", cost, page->s->site->currency,
-                   page->s->linked ? "page" : "explanation");
+    GL_AUTOFREE char *recovers = exact_text (rate, 4);
+    GL_AUTOFREE char *percent
+        = report_percent_text (pool->allocated, pool->capacity);
+    buffer_printf (
+        out,
+        ". An hour of a %s of the pool cost %s %s, used or not. Jobs "
+        "used %s %% of these hours: %s for each would recover all of "
+        "the cost",
+        cpus ? "CPU" : "GPU", cost, page->s->site->currency,
+        percent ? percent : "0.00", recovers);
+    mpq_clear (rate);
 }
 
 /* "a published rate of 3.6000 USD per GPU hour from 2026-10-15 on before tiers, approved by: the

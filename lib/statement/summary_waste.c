@@ -180,8 +180,9 @@ char *summary_waste_value (const summary_month_t *month, int digits)
     least = exact_units_text (sum, digits);
     mpz_add (sum, sum, more);
     most = exact_units_text (sum, digits);
-    text = mpz_sgn (more) > 0 ? xasprintf ("%s to %s", least, most)
-                              : xstrdup (least);
+    text = xasprintf ("%s%s%s%s", least, mpz_sgn (more) > 0 ? " to " : "",
+                      mpz_sgn (more) > 0 ? most : "",
+                      waste_measured (&month->allocated) ? "" : " or more");
     mpz_clears (sum, more, NULL);
     return text;
 }
@@ -225,10 +226,10 @@ char *summary_waste_text (const summary_month_t *month,
         buffer_printf (&out, "%s%s", join, not_counted[i].of);
         join = ", ";
     }
-    if (mpq_cmp (month->allocated.known, month->allocated.seconds) < 0)
+    if (!waste_measured (&month->allocated))
         buffer_printf (&out,
-                       "; of idle GPUs in jobs it has those that were "
-                       "measured: %s of the GPU hours",
+                       "; idle GPUs in jobs were measured for %s of the GPU "
+                       "hours, and come on top for the others",
                        measured);
     mpz_clear (sum);
     return buffer_take (&out);
@@ -675,7 +676,8 @@ static void offer_shortfall (page_t *page, struct action *action)
 static char *actions_help (const summary_t *s, bool decided)
 {
     return xasprintf (
-        "What could save or recover most%s: at most so much, and %s.%s%s",
+        "What could recover most%s: at most so much, and %s. Free hours save "
+        "money only if other work uses them.%s%s",
         s->linked ? " in this month" : "",
         s->linked ? "where each amount comes from"
                   : "the command that shows where each amount comes from",

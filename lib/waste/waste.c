@@ -212,6 +212,11 @@ bool waste_comparable (const waste_t *allocated, const waste_t *before)
     return same;
 }
 
+bool waste_measured (const waste_t *allocated)
+{
+    return mpq_cmp (allocated->known, allocated->seconds) >= 0;
+}
+
 bill_time_t waste_time (const waste_t *row)
 {
     return (bill_time_t){row->keys.pool, row->keys.qos, row->profile};

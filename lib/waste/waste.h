@@ -91,6 +91,8 @@ const waste_info_t *waste_of_state (const char *state);
  * than WASTE_POINTS percentage points, or a month has no such time. */
 #define WASTE_POINTS 10
 bool waste_comparable (const waste_t *allocated, const waste_t *before);
+/* Of all of the time it is known whether GPUs were idle. */
+bool waste_measured (const waste_t *allocated);
 /* What the row is priced by. */
 bill_time_t waste_time (const waste_t *row);
 /* Adds the groups of `seconds`, whose first keys are WASTE_PRICED, of one month, with their

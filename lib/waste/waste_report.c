@@ -869,22 +869,27 @@ static void put_wasted_figure (struct page *page, const mpz_t known,
     GL_AUTOFREE char *least = exact_units_text (known, page->digits);
     GL_AUTOFREE char *more
         = exact_units_text (not_counted->units, page->digits);
-    GL_AUTOFREE char *most = NULL, *value = NULL, *hint = NULL;
+    bool any = mpz_sgn (not_counted->units) > 0,
+         open = !waste_measured (&page->allocated);
+    GL_AUTOFREE char *most = NULL, *value = NULL;
+    BUFFER_AUTO hint = BUFFER_INIT;
     mpz_t sum;
 
     mpz_init (sum);
     mpz_add (sum, known, not_counted->units);
     most = exact_units_text (sum, page->digits);
-    if (mpz_sgn (not_counted->units) > 0) {
-        value = xasprintf ("%s to %s", least, most);
-        hint = xasprintf ("%s: %s known, in jobs and of capacity without jobs; "
-                          "up to %s more may be, which is not counted",
-                          currency, least, more);
-    } else {
-        value = xstrdup (least);
-        hint = xasprintf ("%s in jobs and of capacity without jobs", currency);
-    }
-    report_figure (page->report, "Wasted", value, hint, COLUMN_WORDS);
+    value = xasprintf ("%s%s%s%s", least, any ? " to " : "", any ? most : "",
+                       open ? " or more" : "");
+    buffer_printf (&hint, "%s: %s known, in jobs and of capacity without jobs",
+                   currency, least);
+    if (any)
+        buffer_printf (&hint, "; up to %s more may be, which is not counted",
+                       more);
+    if (open)
+        buffer_add_text (&hint, "; idle GPUs in jobs come on top where they "
+                                "were not measured");
+    report_figure (page->report, "Wasted", value, buffer_text (&hint),
+                   COLUMN_WORDS);
     mpz_clear (sum);
 }
 

@@ -441,6 +441,36 @@ static void check_costs (struct checking *c, const bill_t *bill)
                             count));
 }
 
+/* "others (award 1)": who paid for what charges must not recover. Yours to free. */
+static char *payers (const struct checking *c, const bill_t *bill)
+{
+    size_t count;
+    const bill_cost_t *costs = bill_costs (bill, &count);
+    text_list_t names = {.count = 0};
+    BUFFER_AUTO out = BUFFER_INIT;
+    mpq_t all, part;
+
+    mpq_inits (all, part, NULL);
+    mpq_set_ui (all, 1, 1);
+    for (size_t i = 0; i < count; i++) {
+        if (!costs[i].fund || strcmp (costs[i].month, c->month))
+            continue;
+        const site_asset_t *asset
+            = GL_FIND (c->site->assets, c->site->asset_count, it,
+                       !strcmp (it->name, costs[i].name));
+        cost_recoverable (c->site, asset ? asset->recoverable : all,
+                          costs[i].fund, part);
+        if (mpq_cmp (part, all) < 0)
+            texts_add_new (&names, costs[i].fund);
+    }
+    for (size_t i = 0; i < names.count; i++)
+        buffer_printf (&out, "%s%s", i ? ", " : "", names.item[i]);
+    texts_clear (&names);
+    mpq_clears (all, part, NULL);
+    return out.length ? xasprintf ("others (%s)", buffer_text (&out))
+                      : xstrdup ("others, such as an award,");
+}
+
 /* What an award paid for is not to be paid again without a decision. */
 static void check_book (struct checking *c, const bill_t *bill)
 {
@@ -463,23 +493,24 @@ static void check_book (struct checking *c, const bill_t *bill)
                        pools[i].pool, amount);
     }
     GL_AUTOFREE char *amount = exact_units_text (all, c->site->currency_digits);
+    GL_AUTOFREE char *who = payers (c, bill);
     if (names.length)
-        found (c->checks, unstated ? CHECK_FINDING : CHECK_OK, "book",
-               xasprintf ("others, such as an award, have paid for %s %s of "
-                          "the cost of the pools, which is not recoverable "
-                          "(%s): %s%s",
-                          amount, c->site->currency, buffer_text (&names),
-                          unstated ? "policy.book does not say whether charges "
-                                     "at full cost include it"
-                          : c->site->policy.book == BOOK_RECOVERABLE
-                              ? "no charge at full cost includes it, as "
-                                "policy.book says"
-                              : "charges at full cost include it, as "
-                                "policy.book says; with recoverable they would "
-                                "be less",
-                          full_cost ? ""
-                                    : "; the charges of this month are at "
-                                      "published rates, and do not change"));
+        found (
+            c->checks, unstated ? CHECK_FINDING : CHECK_OK, "book",
+            xasprintf ("%s have paid for %s %s of the cost of the pools, "
+                       "which is not recoverable (%s): %s%s",
+                       who, amount, c->site->currency, buffer_text (&names),
+                       unstated ? "policy.book does not say whether charges "
+                                  "at full cost include it"
+                       : c->site->policy.book == BOOK_RECOVERABLE
+                           ? "no charge at full cost includes it, as "
+                             "policy.book says"
+                           : "charges at full cost include their share of it, "
+                             "as policy.book says; with recoverable they "
+                             "would be less",
+                       full_cost ? ""
+                                 : "; the charges of this month are at "
+                                   "published rates, and do not change"));
     mpz_clears (excluded, all, NULL);
 }
 

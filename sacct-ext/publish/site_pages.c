@@ -180,6 +180,11 @@ static int write_closing (struct publishing *p)
         return publish_fail (p, &error);
     report = checks_report (&checks, month, true);
     report_note (report, NOTE_INFORMATION,
+                 "In this order: an administrator runs 'gpuledger sync', which "
+                 "may change amounts; then the findings are mended; then "
+                 "'gpuledger close --check' shows what is left, and checks "
+                 "what is unknown here.");
+    report_note (report, NOTE_INFORMATION,
                  "Closing makes the figures of the month final: what becomes "
                  "known later is a correction in a later month. A reason is "
                  "recorded with the closing.");
@@ -215,7 +220,7 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 
 /* Sentences of a verdict on the first page: what to do, what that saves, whom to ask, and what
  * follows. */
-#define SENTENCES 6
+#define SENTENCES 7
 
 /* The length of the first sentences of a text. */
 static size_t brief_length (const char *text)

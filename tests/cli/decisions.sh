@@ -289,7 +289,7 @@ kept ()
 }
 is "8 0 2 44608" "$(kept)" "of all mixes with today's hardware sunk"
 rests="Not sure. No source says whether 61.88 % of the capacity was up: where it was down, jobs had fewer GPUs than are counted here."
-all="What the answers rest on The hours that jobs had in one month only (2026-04) and the cost of a year by the configuration. What will be needed in 12 or 18 months is not known: a trend takes 6 full months."
+all="What the answers rest on One month only (2026-04) of the hours that jobs had, and the cost of a year by the configuration. What will be needed in 12 or 18 months is not known: a trend takes 6 full months."
 downtime="Whether free GPUs were up becomes known once an administrator reads the downtime of nodes from slurmdbd."
 grep -qFx "$all $downtime null" figures
 result $? "what all answers rest on is said once"
@@ -459,7 +459,7 @@ grep -q "^Keep the pool. .* No other pool of the site that stays has GPUs for th
 result $? "GPUs with less memory do not take it"
 verdict none.yaml -S 2026-04-01 -E 2026-04-09 >said
 grep -q "^Look again after a full month. Jobs used 120.0 GPU hours a day, 31.2 % of the 16 GPUs." said &&
-    grep -q "^The hours that jobs had in 8 days only and" said
+    grep -q "^8 days only of the hours that jobs had, and" said
 result $? "from some days alone, nothing is given up"
 verdict mix.yaml -S 2026-05-01 -E 2026-05-02 >said
 grep -q "^Look again after a full month. No job used its GPUs." said
@@ -515,7 +515,7 @@ is "$(awk 'BEGIN {printf "%.2f", 16 * 8760 * 0.61875 * 0.1 * 0.1}')" \
 "$program" --quiet --config off.yaml --store sqlite:mix.db report plan --month 2026-04 --json |
     jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' >hints
 grep -qFx "Switch idle GPUs off Saves up to $(field off.plan 'switch GPUs off while no job has them' saving) USD a year. The power that GPUs draw while no job has them: m $(field off.plan 'switch GPUs off while no job has them' saving). It is less as far as they were down." hints &&
-    grep -q ', without staff up to [0-9.]*; the rest is hardware' hints
+    grep -q 'as far as these end (nothing if none does; without staff up to [0-9.]*); the rest is hardware' hints
 result $? "the headlines say so, and what is saved without staff"
 field off.plan 'give one node up' depends_on | grep -q ' 10000.00 of the saving is staff, as far as that changes.$'
 result $? "and what of a saving is staff"
