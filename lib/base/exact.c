@@ -154,6 +154,8 @@ void exact_gather (mpq_t sum, const mpq_t value)
     mpz_ptr number = mpq_numref (sum), in = mpq_denref (sum);
     mpz_t common, times;
 
+    if (mpq_sgn (value) == 0)
+        return;
     if (mpq_sgn (sum) == 0) {
         mpq_set (sum, value);
         return;

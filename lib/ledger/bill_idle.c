@@ -47,62 +47,55 @@ bool posting_rated (const bill_t *bill, const posting_t *row)
 }
 
 /* The list price before rounding, where that is kept, in smallest units. */
-static void list_price (const posting_t *row, const mpz_t scale, mpq_t ret)
+static void list_price (const posting_t *row, mpq_srcptr scale, mpq_t ret)
 {
-    if (mpz_cmp (row->list_units, row->charge_units) != 0) {
+    if (mpz_cmp (row->list_units, row->charge_units) != 0)
         mpq_set_z (ret, row->list_units);
-        return;
-    }
-    mpq_set_z (ret, scale);
-    mpq_mul (ret, ret, row->exact);
+    else
+        mpq_mul (ret, scale, row->exact);
 }
 
-/* 1 - used / list, not below 0. */
-static void idle_share (const bill_pool_t *pool, const posting_t *row,
-                        const mpz_t scale, mpq_t ret_share)
+/* amount x (1 - used / list), not below 0. */
+static void idle_part (const bill_pool_t *pool, const posting_t *row,
+                       mpq_t scale, mpq_srcptr amount, mpq_t ret)
 {
-    mpq_t used, list, rate;
+    mpq_t used, list;
 
     mpq_inits (used, list, NULL);
     list_price (row, scale, list);
-    mpq_set_z (used, scale);
+    mpq_set (used, pool->owned_rate);
+    exact_add (used, pool->use_rate);
     mpq_mul (used, used, row->price_seconds);
-    mpq_init (rate);
-    mpq_add (rate, pool->owned_rate, pool->use_rate);
-    mpq_mul (used, used, rate);
-    mpq_clear (rate);
-    mpz_mul_ui (mpq_denref (used), mpq_denref (used), 3600);
-    mpq_canonicalize (used);
-    mpq_set_ui (ret_share, 0, 1);
-    if (mpq_sgn (list) > 0 && mpq_cmp (used, list) < 0) {
-        mpq_sub (ret_share, list, used);
-        mpq_div (ret_share, ret_share, list);
+    mpz_set_ui (mpq_denref (scale), 3600);
+    mpq_canonicalize (scale);
+    mpq_mul (used, used, scale);
+    mpq_sub (ret, list, used);
+    if (mpq_sgn (list) <= 0 || mpq_sgn (ret) < 0)
+        mpq_set_ui (ret, 0, 1);
+    else if (!mpq_equal (amount, list)) {
+        mpq_div (ret, ret, list);
+        mpq_mul (ret, ret, amount);
     }
     mpq_clears (used, list, NULL);
 }
 
 bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
-                mpq_t ret_units)
+                mpq_srcptr amount, mpq_t ret_units)
 {
     const bill_pool_t *pool = pool_of (bill, row);
-    mpq_t due;
-    mpz_t scale;
+    mpq_t scale;
 
     mpq_set_ui (ret_units, 0, 1);
     if (row->kind == BILL_IDLE)
-        mpq_set_z (ret_units, row->charge_units);
+        mpq_set (ret_units, amount);
     if (row->kind != BILL_CHARGE)
         return true;
     if (!pool || !pool->has_cost)
         return false;
-    mpq_init (due);
-    mpz_init (scale);
-    mpz_ui_pow_ui (scale, 10, (unsigned long)digits);
-    idle_share (pool, row, scale, ret_units);
-    mpq_set_z (due, row->charge_units);
-    mpq_mul (ret_units, ret_units, due);
-    mpz_clear (scale);
-    mpq_clear (due);
+    mpq_init (scale);
+    mpz_ui_pow_ui (mpq_numref (scale), 10, (unsigned long)digits);
+    idle_part (pool, row, scale, amount, ret_units);
+    mpq_clear (scale);
     return true;
 }
 

@@ -22,10 +22,10 @@
 #include "ledger/bill.h"
 #include "ledger/cube.h"
 
-/* In smallest units, exact; 0 for rows of other kinds. False, and 0, where the
- * cost of the row's pool is not known. */
+/* Of `amount`, which is due for the row, rounded or exact: in smallest units, exact; 0 for rows of
+ * other kinds. False, and 0, where the cost of the row's pool is not known. */
 bool bill_idle (const bill_t *bill, const posting_t *row, int digits,
-                mpq_t ret_units);
+                mpq_srcptr amount, mpq_t ret_units);
 
 /*
  * Margin over cost of a charge, or of idle time shared out: the charge less what the

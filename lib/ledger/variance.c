@@ -1,3 +1,7 @@
+#include <string.h>
+
+#include <uthash.h>
+
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/bill_idle.h"
@@ -88,153 +92,205 @@ void variance_clear (variance_t *variance)
         mpz_clear (variance->part[i]);
 }
 
-/* --- cells: pool, QOS and profile of charges, and other kinds ------------ */
+/* --- the months ---------------------------------------------------------- */
 
-/* Texts are those of the bills. */
+enum { BEFORE, AFTER, MONTHS };
+
+/* Of a cell, or of all GPUs or CPUs. */
+struct month {
+    mpq_t allocated; /* q */
+    mpq_t charged;   /* a, smallest units */
+};
+
+/* Charges of a pool, QOS and profile. Texts are those of the bills. */
 struct cell {
-    bill_kind_t kind;
     const char *pool;
     const char *qos;
     const char *profile;
-    bool cpus;       /* of a pool of CPUs: hours of its own */
-    mpq_t allocated; /* q */
-    mpq_t charged;   /* a, smallest units */
-    mpq_t hourless;  /* z */
-    mpq_t idle;
-    mpq_t rounding; /* in the charge, and neither in a nor z nor idle */
-    mpz_t due;
-    mpz_t entitled; /* negative: what an entitlement covers of it */
+    bool cpus; /* of a pool of CPUs: hours of its own */
+    struct month month[MONTHS];
 };
 
-static const char *kind_word (unsigned kind)
-{
-    return kind < BILL_KIND_COUNT ? bill_kind_word ((bill_kind_t)kind) : NULL;
-}
-
 static const field_t cell_fields[] = {
-    FIELD_WORDS ("kind", struct cell, kind, kind_word),
     FIELD ("pool", NAME, struct cell, pool),
     FIELD ("qos", NAME, struct cell, qos),
     FIELD ("profile", NAME, struct cell, profile),
     FIELD ("cpus", FLAG, struct cell, cpus),
-    FIELD ("allocated", EXACT, struct cell, allocated),
-    FIELD ("charged", EXACT, struct cell, charged),
-    FIELD ("hourless", EXACT, struct cell, hourless),
-    FIELD ("idle", EXACT, struct cell, idle),
-    FIELD ("rounding", EXACT, struct cell, rounding),
-    FIELD ("due", UNITS, struct cell, due),
-    FIELD ("entitled", UNITS, struct cell, entitled),
+    FIELD ("allocated_before", EXACT, struct cell, month[BEFORE].allocated),
+    FIELD ("allocated", EXACT, struct cell, month[AFTER].allocated),
+    FIELD ("charged_before", EXACT, struct cell, month[BEFORE].charged),
+    FIELD ("charged", EXACT, struct cell, month[AFTER].charged),
 };
 static const fields_t fields = FIELDS ("cell", struct cell, cell_fields);
 
-/* Of a charge at full cost what it pays for idle time. A published rate is a
- * price as a whole: another rate, or more hours at it, are no other idle time.
- */
-static void idle_of (const bill_t *bill, const posting_t *row, int digits,
-                     mpq_t ret_idle)
+#define EXACT_PARTS (CHANGE_IDLE + 1)
+
+struct split {
+    int digits;
+    mpq_t scale;   /* smallest units of one */
+    cube_t *cells; /* of charges; the sums are made here */
+    struct month all[2]
+                    [MONTHS]; /* the sums of the header, of GPUs and of CPUs */
+    mpq_t part[EXACT_PARTS];
+    mpq_t rounding; /* in the charges, and neither in an a nor z nor idle: after
+                       less before */
+    /* of the row that is added */
+    mpq_t due, exact, idle, value;
+};
+
+static void split_init (struct split *s, int digits)
 {
-    if (row->kind == BILL_CHARGE && posting_rated (bill, row))
-        mpq_set_ui (ret_idle, 0, 1);
+    s->digits = digits;
+    mpq_init (s->scale);
+    mpz_ui_pow_ui (mpq_numref (s->scale), 10, (unsigned long)digits);
+    s->cells = cube_new (&fields, "pool,qos,profile,cpus");
+    cube_measures (s->cells, "");
+    for (size_t i = 0; i < MONTHS; i++)
+        mpq_inits (s->all[false][i].allocated, s->all[false][i].charged,
+                   s->all[true][i].allocated, s->all[true][i].charged, NULL);
+    for (size_t i = 0; i < EXACT_PARTS; i++)
+        mpq_init (s->part[i]);
+    mpq_inits (s->rounding, s->due, s->exact, s->idle, s->value, NULL);
+}
+
+static void split_clear (struct split *s)
+{
+    cube_free (s->cells);
+    for (size_t i = 0; i < MONTHS; i++)
+        mpq_clears (s->all[false][i].allocated, s->all[false][i].charged,
+                    s->all[true][i].allocated, s->all[true][i].charged, NULL);
+    for (size_t i = 0; i < EXACT_PARTS; i++)
+        mpq_clear (s->part[i]);
+    mpq_clears (s->scale, s->rounding, s->due, s->exact, s->idle, s->value,
+                NULL);
+}
+
+/* Adds it to what is after less before. */
+static void gather (mpq_t sum, mpq_t value, size_t month)
+{
+    if (month == BEFORE)
+        mpq_neg (value, value);
+    exact_gather (sum, value);
+}
+
+/* The charge before rounding, which adds less than a smallest unit. Closed months that were
+ * imported have no exact charge: it is the one that is due. */
+static void take_rounding (struct split *s, const posting_t *row, size_t month)
+{
+    mpq_set_z (s->due, row->charge_units);
+    mpq_mul (s->exact, s->scale, row->exact);
+    mpq_neg (s->value, s->exact);
+    exact_add (s->value, s->due);
+    if (mpz_cmpabs (mpq_numref (s->value), mpq_denref (s->value)) < 0)
+        gather (s->rounding, s->value, month);
     else
-        bill_idle (bill, row, digits, ret_idle);
+        mpq_set (s->exact, s->due);
 }
 
-/* What rounding added to a charge, less than a smallest unit. Closed months that were imported
- * have no exact charge: 0. */
-static void rounding_of (const posting_t *row, int digits, mpq_t ret)
+/* Of a charge at full cost what it pays for idle time. A published rate is a
+ * price as a whole: another rate, or more hours at it, are no other idle time. */
+static void take_idle (struct split *s, const bill_t *bill,
+                       const posting_t *row)
 {
-    mpq_t charge;
-    mpz_t scale;
-
-    mpq_init (charge);
-    mpz_init (scale);
-    mpz_ui_pow_ui (scale, 10, (unsigned long)digits);
-    mpq_set_z (ret, scale);
-    mpq_mul (ret, ret, row->exact);
-    mpq_set_z (charge, row->charge_units);
-    mpq_sub (ret, charge, ret);
-    if (mpq_cmp_si (ret, 1, 1) >= 0 || mpq_cmp_si (ret, -1, 1) <= 0)
-        mpq_set_ui (ret, 0, 1);
-    mpz_clear (scale);
-    mpq_clear (charge);
+    if (mpz_sgn (row->charge_units) == 0 || posting_rated (bill, row))
+        mpq_set_ui (s->idle, 0, 1);
+    else
+        bill_idle (bill, row, s->digits, s->exact, s->idle);
 }
 
-/* Takes the rounding out of the charge and of its part for idle time. */
-static void take_rounding (struct cell *cell, const posting_t *row, int digits)
+static void add_charge (struct split *s, const bill_t *bill,
+                        const posting_t *row, size_t month)
 {
-    mpq_t exact;
+    const struct cell key = {.pool = row->pool,
+                             .qos = posting_key (row, KEY_QOS),
+                             .profile = row->profile,
+                             .cpus = mpq_sgn (row->cpu_seconds) != 0};
+    struct month *to
+        = &((struct cell *)cube_add (s->cells, &key))->month[month];
 
-    mpq_init (exact);
-    rounding_of (row, digits, cell->rounding);
-    mpq_set_z (exact, row->charge_units);
-    mpq_sub (exact, exact, cell->rounding);
-    if (mpz_sgn (row->charge_units) != 0) {
-        mpq_mul (cell->idle, cell->idle, exact);
-        mpq_set_z (exact, row->charge_units);
-        mpq_div (cell->idle, cell->idle, exact);
-    }
-    mpq_sub (cell->charged, cell->charged, cell->rounding);
-    mpq_sub (cell->charged, cell->charged, cell->idle);
-    mpq_clear (exact);
+    take_rounding (s, row, month);
+    take_idle (s, bill, row);
+    exact_gather (to->allocated, posting_seconds (row));
+    exact_gather (to->charged, s->exact);
+    mpq_neg (s->value, s->idle);
+    exact_gather (to->charged, s->value);
+    mpq_set_z (s->value, row->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
+    mpq_neg (s->value, s->value);
+    exact_gather (to->charged, s->value);
+    gather (s->part[CHANGE_IDLE], s->idle, month);
 }
 
-static void add_row (cube_t *cells, const bill_t *bill, const posting_t *row,
-                     int digits)
+/* Rows of other kinds are a part as a whole. */
+static void add_row (struct split *s, const bill_t *bill, const posting_t *row,
+                     size_t month, variance_t *variance)
 {
-    struct cell cell;
+    static const change_id_t parts[BILL_KIND_COUNT] = {
+        [BILL_CHARGE] = CHANGE_ENTITLEMENT,
+        [BILL_CREDIT] = CHANGE_CREDIT,
+        [BILL_CORRECTION] = CHANGE_CORRECTION,
+        [BILL_TAX] = CHANGE_TAX,
+        [BILL_PURCHASE] = CHANGE_PURCHASE,
+        [BILL_SETTLEMENT] = CHANGE_SETTLEMENT,
+        [BILL_SERVICE] = CHANGE_SERVICE,
+    };
+    mpz_ptr due = month == BEFORE ? variance->before : variance->after;
+    mpz_ptr part = variance->part[parts[row->kind]];
 
-    fields_init (&fields, &cell);
-    cell.kind = row->kind;
-    mpz_set (cell.due, row->charge_units);
-    idle_of (bill, row, digits, cell.idle);
-    if (row->kind == BILL_CHARGE) {
-        cell.pool = row->pool;
-        cell.qos = posting_key (row, KEY_QOS);
-        cell.profile = row->profile;
-        cell.cpus = mpq_sgn (row->cpu_seconds) != 0;
-        mpq_set (cell.allocated, posting_seconds (row));
-        mpz_set (cell.entitled, row->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
-        mpz_sub (mpq_numref (cell.charged), row->charge_units, cell.entitled);
-        take_rounding (&cell, row, digits);
-    }
-    cube_add (cells, &cell);
-    fields_clear (&fields, &cell);
+    mpz_add (due, due, row->charge_units);
+    if (row->kind == BILL_CHARGE)
+        add_charge (s, bill, row, month);
+    if (row->kind == BILL_IDLE) {
+        mpq_set_z (s->idle, row->charge_units);
+        gather (s->part[CHANGE_IDLE], s->idle, month);
+    } else if (parts[row->kind])
+        (month == BEFORE ? mpz_sub : mpz_add) (
+            part, part,
+            row->kind == BILL_CHARGE
+                ? row->adjustment_units[ADJUSTMENT_ENTITLEMENT]
+                : row->charge_units);
 }
 
-static cube_t *cells_of (const bill_t *bill, const char *team, int digits)
+static void add_rows (struct split *s, const bill_t *bill, const char *team,
+                      size_t month, variance_t *variance)
 {
-    size_t count;
-    const posting_t *rows = postings (bill, &count);
     bill_rows_t of = bill_rows_of (bill, team);
-    cube_t *fine = cube_new (&fields, "kind,pool,qos,profile,cpus");
-    cube_t *cells = cube_new (&fields, "kind,pool,qos,profile,cpus");
+    size_t count;
 
     for (size_t i = 0; i < of.count; i++)
-        add_row (fine, bill, &rows[of.index[i]], digits);
-    for (size_t i = 0; i < cube_count (fine); i++) {
-        struct cell cell = *(const struct cell *)cube_row (fine, i);
-        if (mpq_sgn (cell.allocated) <= 0)
-            mpq_swap (cell.hourless, cell.charged);
-        cube_add (cells, &cell);
+        add_row (s, bill, &postings (bill, &count)[of.index[i]], month,
+                 variance);
+}
+
+/* What was charged where no time was allocated is a part of the price: z. */
+static void sum_cell (struct split *s, struct cell *cell)
+{
+    for (size_t m = 0; m < MONTHS; m++) {
+        struct month *month = &cell->month[m], *all = &s->all[cell->cpus][m];
+        mpq_canonicalize (month->allocated);
+        mpq_canonicalize (month->charged);
+        if (mpq_sgn (month->allocated) <= 0) {
+            gather (s->part[CHANGE_PRICE], month->charged, m);
+            mpq_set_ui (month->charged, 0, 1);
+        }
+        exact_add (all->allocated, month->allocated);
+        exact_add (all->charged, month->charged);
     }
-    cube_free (fine);
-    return cells;
+}
+
+static void sum_cells (struct split *s)
+{
+    for (size_t i = 0; i < cube_count (s->cells); i++)
+        sum_cell (s, (struct cell *)cube_row (s->cells, i));
+    mpq_canonicalize (s->part[CHANGE_PRICE]);
+    mpq_canonicalize (s->part[CHANGE_IDLE]);
+    mpq_canonicalize (s->rounding);
 }
 
 /* --- the parts --------------------------------------------------------- */
 
-enum { BEFORE, AFTER, MONTHS };
-
-struct split {
-    cube_t *cells; /* the difference of the months */
-    /* the sums of the header, of GPUs and of CPUs */
-    struct cell all[2][MONTHS];
-    struct cell none; /* a month without such a cell */
-};
-
 /* What would be charged after at the price of the month before, where there was
  * one: q1 x p. */
-static void at_old_price (const struct cell *before, const struct cell *after,
+static void at_old_price (const struct month *before, const struct month *after,
                           mpq_t ret)
 {
     mpq_set (ret, after->charged);
@@ -244,119 +300,78 @@ static void at_old_price (const struct cell *before, const struct cell *after,
     }
 }
 
-static void split_cells (const struct split *s, bool cpus, mpq_t *part)
+static void split_cells (struct split *s, bool cpus)
 {
-    mpq_t value;
-
-    mpq_init (value);
     for (size_t i = 0; i < cube_count (s->cells); i++) {
-        const struct cell *before = cube_earlier (s->cells, i),
-                          *after = cube_later (s->cells, i);
-        if (!after || after->cpus != cpus)
+        const struct cell *cell = cube_row (s->cells, i);
+        if (cell->cpus != cpus)
             continue;
-        at_old_price (before ? before : &s->none, after, value);
-        mpq_add (part[CHANGE_MIX], part[CHANGE_MIX], value);
-        mpq_sub (value, after->charged, value);
-        mpq_add (part[CHANGE_PRICE], part[CHANGE_PRICE], value);
+        at_old_price (&cell->month[BEFORE], &cell->month[AFTER], s->value);
+        exact_add (s->part[CHANGE_MIX], s->value);
+        mpq_sub (s->value, cell->month[AFTER].charged, s->value);
+        exact_add (s->part[CHANGE_PRICE], s->value);
     }
-    mpq_clear (value);
 }
 
 static void add_difference (mpq_t part, mpq_srcptr after, mpq_srcptr before)
 {
-    mpq_add (part, part, after);
-    mpq_sub (part, part, before);
+    exact_add (part, after);
+    exact_subtract (part, before);
 }
 
-/* Into the exact parts of volume, mix, price and idle: each resource by itself, as
+/* Into the exact parts of volume, mix and price: each resource by itself, as
  * GPU-hours and CPU-hours have no sum. */
-static void split_exactly (const struct split *s, bool cpus, mpq_t *part)
+static void split_exactly (struct split *s, bool cpus)
 {
-    const struct cell *before = &s->all[cpus][BEFORE],
-                      *after = &s->all[cpus][AFTER];
-    mpq_t at_average;
+    const struct month *before = &s->all[cpus][BEFORE],
+                       *after = &s->all[cpus][AFTER];
 
-    add_difference (part[CHANGE_IDLE], after->idle, before->idle);
-    add_difference (part[CHANGE_PRICE], after->hourless, before->hourless);
     if (mpq_sgn (before->allocated) == 0) {
-        add_difference (part[CHANGE_VOLUME], after->charged, before->charged);
+        add_difference (s->part[CHANGE_VOLUME], after->charged,
+                        before->charged);
         return;
     }
-    mpq_init (at_average);
-    mpq_div (at_average, before->charged, before->allocated);
-    mpq_mul (at_average, at_average, after->allocated);
-    add_difference (part[CHANGE_VOLUME], at_average, before->charged);
-    mpq_sub (part[CHANGE_MIX], part[CHANGE_MIX], at_average);
-    split_cells (s, cpus, part);
-    mpq_clear (at_average);
+    mpq_div (s->value, before->charged, before->allocated);
+    mpq_mul (s->value, s->value, after->allocated);
+    add_difference (s->part[CHANGE_VOLUME], s->value, before->charged);
+    exact_subtract (s->part[CHANGE_MIX], s->value);
+    split_cells (s, cpus);
 }
-
-/* Rows of other kinds are a part as a whole. */
-static void split_others (const struct split *s, variance_t *variance)
-{
-    static const change_id_t parts[BILL_KIND_COUNT] = {
-        [BILL_CREDIT] = CHANGE_CREDIT,
-        [BILL_CORRECTION] = CHANGE_CORRECTION,
-        [BILL_TAX] = CHANGE_TAX,
-        [BILL_PURCHASE] = CHANGE_PURCHASE,
-        [BILL_SETTLEMENT] = CHANGE_SETTLEMENT,
-        [BILL_SERVICE] = CHANGE_SERVICE,
-    };
-
-    for (size_t i = 0; i < cube_count (s->cells); i++) {
-        const struct cell *change = cube_row (s->cells, i);
-        mpz_ptr part = variance->part[parts[change->kind]];
-        if (parts[change->kind])
-            mpz_add (part, part, change->due);
-        mpz_add (variance->part[CHANGE_ENTITLEMENT],
-                 variance->part[CHANGE_ENTITLEMENT], change->entitled);
-    }
-}
-
-#define EXACT_PARTS (CHANGE_IDLE + 1)
 
 /* What rounding adds is no cause of its own. */
-static void add_rounding (const struct split *s, mpq_t *part)
+static void add_rounding (struct split *s)
 {
     size_t largest = CHANGE_PRICE;
     mpq_t size, most;
 
     mpq_inits (size, most, NULL);
     for (size_t i = 0; i < EXACT_PARTS; i++) {
-        mpq_abs (size, part[i]);
+        mpq_abs (size, s->part[i]);
         if (mpq_cmp (size, most) <= 0)
             continue;
         mpq_set (most, size);
         largest = i;
     }
-    for (size_t cpus = 0; cpus < 2; cpus++)
-        add_difference (part[largest], s->all[cpus][AFTER].rounding,
-                        s->all[cpus][BEFORE].rounding);
+    exact_add (s->part[largest], s->rounding);
     mpq_clears (size, most, NULL);
 }
 
-static int round_parts (const struct split *s, variance_t *variance,
+static int round_parts (struct split *s, variance_t *variance,
                         gl_error_t *error)
 {
-    mpq_t part[EXACT_PARTS];
     mpz_t total;
     int rc;
 
-    for (size_t i = 0; i < EXACT_PARTS; i++)
-        mpq_init (part[i]);
-    split_exactly (s, false, part);
-    split_exactly (s, true, part);
-    add_rounding (s, part);
-    split_others (s, variance);
+    split_exactly (s, false);
+    split_exactly (s, true);
+    add_rounding (s);
     mpz_init (total);
     mpz_sub (total, variance->after, variance->before);
     for (size_t i = EXACT_PARTS; i < CHANGE_COUNT; i++)
         mpz_sub (total, total, variance->part[i]);
-    rc = exact_share (total, (const mpq_t *)part, EXACT_PARTS, variance->part,
-                      error);
+    rc = exact_share (total, (const mpq_t *)s->part, EXACT_PARTS,
+                      variance->part, error);
     mpz_clear (total);
-    for (size_t i = 0; i < EXACT_PARTS; i++)
-        mpq_clear (part[i]);
     return rc;
 }
 
@@ -364,17 +379,17 @@ static int round_parts (const struct split *s, variance_t *variance,
 
 /* What a cell has of the mix, (q1 - q0 Q1/Q0) (p - A0/Q0): the parts of all cells add up to
  * it. */
-static void mix_of (const struct cell *before, const struct cell *after,
-                    const struct cell all[MONTHS], mpq_t ret)
+static void mix_of (const struct month cell[MONTHS],
+                    const struct month all[MONTHS], mpq_t ret)
 {
-    const struct cell *priced
-        = mpq_sgn (before->allocated) > 0 ? before : after;
+    const struct month *priced
+        = &cell[mpq_sgn (cell[BEFORE].allocated) > 0 ? BEFORE : AFTER];
     mpq_t q;
 
     mpq_init (q);
     mpq_div (q, all[AFTER].allocated, all[BEFORE].allocated);
-    mpq_mul (q, q, before->allocated);
-    mpq_sub (ret, after->allocated, q);
+    mpq_mul (q, q, cell[BEFORE].allocated);
+    mpq_sub (ret, cell[AFTER].allocated, q);
     mpq_div (q, priced->charged, priced->allocated);
     mpq_mul (q, q, all[BEFORE].allocated);
     mpq_sub (q, q, all[BEFORE].charged);
@@ -384,7 +399,7 @@ static void mix_of (const struct cell *before, const struct cell *after,
 }
 
 /* Percent of the hours of a month. */
-static char *share_text (const struct cell *cell, const struct cell *all)
+static char *share_text (const struct month *cell, const struct month *all)
 {
     char *text;
     mpq_t q;
@@ -398,85 +413,125 @@ static char *share_text (const struct cell *cell, const struct cell *all)
     return text;
 }
 
-static char *mix_text (const struct cell *key, const struct cell *before,
-                       const struct cell *after, const struct cell all[MONTHS])
+static char *mix_text (const struct cell *cell, const struct month all[MONTHS])
 {
-    GL_AUTOFREE char *now = share_text (after, &all[AFTER]);
-    GL_AUTOFREE char *then = share_text (before, &all[BEFORE]);
+    GL_AUTOFREE char *now = share_text (&cell->month[AFTER], &all[AFTER]);
+    GL_AUTOFREE char *then = share_text (&cell->month[BEFORE], &all[BEFORE]);
 
     return xasprintf ("%s%s%s%s%s: %s %% of the %s hours, %s %% before",
-                      key->pool ? key->pool : key_info (KEY_POOL)->absent,
-                      key->qos ? ", QOS " : "", key->qos ? key->qos : "",
-                      key->profile ? ", slice " : "",
-                      key->profile ? key->profile : "", now,
-                      key->cpus ? "CPU" : "GPU", then);
+                      cell->pool ? cell->pool : key_info (KEY_POOL)->absent,
+                      cell->qos ? ", QOS " : "", cell->qos ? cell->qos : "",
+                      cell->profile ? ", slice " : "",
+                      cell->profile ? cell->profile : "", now,
+                      cell->cpus ? "CPU" : "GPU", then);
+}
+
+static bool in_both (const struct month month[MONTHS])
+{
+    return mpq_sgn (month[BEFORE].allocated) > 0
+           && mpq_sgn (month[AFTER].allocated) > 0;
 }
 
 /* Of the cell with the largest part. */
 static void say_mix (const struct split *s, variance_t *variance)
 {
+    const struct cell *largest_cell = NULL;
     mpq_t value, largest;
 
     mpq_inits (value, largest, NULL);
     for (size_t i = 0; i < cube_count (s->cells); i++) {
-        const struct cell *key = cube_row (s->cells, i),
-                          *before = cube_earlier (s->cells, i),
-                          *after = cube_later (s->cells, i);
-        const struct cell *all = s->all[key->cpus];
-        before = before ? before : &s->none;
-        after = after ? after : &s->none;
-        if (mpq_sgn (all[BEFORE].allocated) <= 0
-            || mpq_sgn (all[AFTER].allocated) <= 0
-            || (mpq_sgn (before->allocated) <= 0
-                && mpq_sgn (after->allocated) <= 0))
+        const struct cell *cell = cube_row (s->cells, i);
+        const struct month *month = cell->month;
+        if (!in_both (s->all[cell->cpus])
+            || (mpq_sgn (month[BEFORE].allocated) <= 0
+                && mpq_sgn (month[AFTER].allocated) <= 0))
             continue;
-        mix_of (before, after, all, value);
+        mix_of (month, s->all[cell->cpus], value);
         if (mpz_sgn (variance->part[CHANGE_MIX]) < 0)
             mpq_neg (value, value);
         if (mpq_cmp (value, largest) <= 0)
             continue;
         mpq_swap (largest, value);
-        free (variance->mix);
-        variance->mix = mix_text (key, before, after, all);
+        largest_cell = cell;
     }
+    if (largest_cell)
+        variance->mix = mix_text (largest_cell, s->all[largest_cell->cpus]);
     mpq_clears (value, largest, NULL);
-}
-
-static void sum_month (cube_t *cells, size_t month, struct cell all[2][MONTHS],
-                       mpz_t ret_due)
-{
-    mpz_set_ui (ret_due, 0);
-    fields_init (&fields, &all[false][month]);
-    fields_init (&fields, &all[true][month]);
-    for (size_t i = 0; i < cube_count (cells); i++) {
-        const struct cell *cell = cube_row (cells, i);
-        fields_add (&fields, &all[cell->cpus][month], cell, 1);
-        mpz_add (ret_due, ret_due, cell->due);
-    }
 }
 
 int variance_split (const bill_t *before, const bill_t *after, const char *team,
                     int digits, variance_t *variance, gl_error_t *error)
 {
-    cube_t *month[MONTHS]
-        = {cells_of (before, team, digits), cells_of (after, team, digits)};
-    struct split s
-        = {.cells = cube_difference (month[AFTER], month[BEFORE], true)};
+    struct split s;
     int rc;
 
-    fields_init (&fields, &s.none);
-    for (size_t m = 0; m < MONTHS; m++)
-        sum_month (month[m], m, s.all,
-                   m == BEFORE ? variance->before : variance->after);
+    split_init (&s, digits);
+    if (before)
+        add_rows (&s, before, team, BEFORE, variance);
+    add_rows (&s, after, team, AFTER, variance);
+    sum_cells (&s);
     rc = round_parts (&s, variance, error);
     if (mpz_sgn (variance->part[CHANGE_MIX]) != 0)
         say_mix (&s, variance);
-    cube_free (s.cells);
-    for (size_t m = 0; m < MONTHS; m++) {
-        fields_clear (&fields, &s.all[false][m]);
-        fields_clear (&fields, &s.all[true][m]);
-        cube_free (month[m]);
-    }
-    fields_clear (&fields, &s.none);
+    split_clear (&s);
     return rc;
+}
+
+/* --- of each team ---------------------------------------------------------- */
+
+struct of_team {
+    variance_t variance;
+    UT_hash_handle hh;
+    char team[];
+};
+
+struct variances {
+    const bill_t *before, *after;
+    int digits;
+    struct of_team *teams;
+};
+
+variances_t *variances_new (const bill_t *before, const bill_t *after,
+                            int digits)
+{
+    variances_t *v = xcalloc (1, sizeof (*v));
+
+    *v = (variances_t){.before = before, .after = after, .digits = digits};
+    return v;
+}
+
+void variances_free (variances_t *v)
+{
+    struct of_team *of, *next;
+
+    if (!v)
+        return;
+    HASH_ITER (hh, v->teams, of, next)
+    {
+        HASH_DEL (v->teams, of);
+        variance_clear (&of->variance);
+        free (of);
+    }
+    free (v);
+}
+
+/* No team has an empty name. */
+const variance_t *variances_of (variances_t *v, const char *team,
+                                gl_error_t *error)
+{
+    const char *name = team ? team : "";
+    struct of_team *of;
+
+    HASH_FIND_STR (v->teams, name, of);
+    if (of)
+        return &of->variance;
+    of = xcalloc (1, sizeof (*of) + strlen (name) + 1);
+    strcpy (of->team, name);
+    variance_init (&of->variance);
+    HASH_ADD_STR (v->teams, team, of);
+    return variance_split (v->before, v->after, team, v->digits, &of->variance,
+                           error)
+                   < 0
+               ? NULL
+               : &of->variance;
 }

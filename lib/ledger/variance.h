@@ -80,9 +80,21 @@ bool variance_is_said (const variance_t *variance, change_id_t id);
 void variance_init (variance_t *variance);
 void variance_clear (variance_t *variance);
 
-/* The rows of `team` (NULL: of none) in the bills of two months, into what was initialised;
- * `digits` of the currency. -1 is a defect of this module. */
+/* The rows of `team` (NULL: of none) in the bills of two months (`before` NULL: nothing was
+ * billed), into what was initialised; `digits` of the currency. -1 is a defect of this module. */
 int variance_split (const bill_t *before, const bill_t *after, const char *team,
                     int digits, variance_t *variance, gl_error_t *error);
+
+/* The same of each team, for the pages of a month: computed when it is asked for first. Borrows
+ * the bills. */
+typedef struct variances variances_t;
+
+variances_t *variances_new (const bill_t *before, const bill_t *after,
+                            int digits);
+/* Accepts NULL. */
+void variances_free (variances_t *variances);
+/* Borrowed. NULL with an error as variance_split(). */
+const variance_t *variances_of (variances_t *variances, const char *team,
+                                gl_error_t *error);
 
 #endif /* !GL_LEDGER_VARIANCE_H */

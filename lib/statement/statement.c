@@ -419,10 +419,9 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
     page.kinds = statement_kinds (&page);
     statement_group_sum (page.kinds, &page.sum);
     page.priced = !page.sum.unpriced;
-    variance_init (&page.variance);
-    if (s->before)
-        rc = variance_split (s->before, s->bill, s->team, page.digits,
-                             &page.variance, error);
+    if (s->before
+        && !(page.variance = variances_of (s->variances, s->team, error)))
+        rc = -1;
     if (rc == 0) {
         page.report = begin (s);
         page.report->rows_shown = LINES_SHOWN;
@@ -443,7 +442,6 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         statement_adjustment_list (&page);
         add_notes (&page);
     }
-    variance_clear (&page.variance);
     statement_group_clear (&page.sum);
     cube_free (page.kinds);
     if (rc < 0) {

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "ledger/bill.h"
+#include "ledger/variance.h"
 #include "report/heading.h"
 #include "report/report.h"
 #include "statement/budget.h"
@@ -41,8 +42,9 @@ typedef struct {
     const char *month;           /* 2026-10 */
     const bill_t *bill;          /* of the month, taxes included */
     const char *before_month;
-    const bill_t *before; /* of the month before; NULL: it has no rows, or
+    const bill_t *before;   /* of the month before; NULL: it has no rows, or
                              this one is closed and it is not */
+    variances_t *variances; /* from `before` to `bill`, where there is one */
     bool goes_on;     /* the month is not over: `before` is NULL, as a part is
                      compared with no full month */
     const char *id;   /* of the statement */

@@ -38,7 +38,7 @@ struct change {
 /* False: last month or this one has no amount. */
 static bool read_change (const page_t *page, struct change *ret)
 {
-    const variance_t *v = &page->variance;
+    const variance_t *v = page->variance;
     size_t cause;
 
     if (!page->s->before || !page->priced)
@@ -72,10 +72,10 @@ static void add_change_figure (page_t *page)
     if (!read_change (page, &change))
         return;
     title = xasprintf ("Since %s", page->s->before_month);
-    before = statement_money (page, page->variance.before);
+    before = statement_money (page, page->variance->before);
     text = report_signed_text (statement_money (page, change.difference));
     percent = report_signed_text (
-        report_units_percent_text (change.difference, page->variance.before));
+        report_units_percent_text (change.difference, page->variance->before));
     if (percent)
         buffer_printf (&hint, "%s %%, ", percent);
     buffer_printf (&hint, "from %s", before);
@@ -484,25 +484,25 @@ static void prove_change (page_t *page)
     report_proof_t *proof = report_proof (page->report, title);
     mpz_t sum;
 
-    mpz_init_set (sum, page->variance.before);
-    report_proof_money (proof, page->s->before_month, page->variance.before,
+    mpz_init_set (sum, page->variance->before);
+    report_proof_money (proof, page->s->before_month, page->variance->before,
                         page->digits);
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         GL_AUTOFREE char *name = xasprintf ("change_%s", info->word);
-        if (!variance_is_said (&page->variance, (change_id_t)i))
+        if (!variance_is_said (page->variance, (change_id_t)i))
             continue;
-        mpz_add (sum, sum, page->variance.part[i]);
-        report_proof_money (proof, info->word, page->variance.part[i],
+        mpz_add (sum, sum, page->variance->part[i]);
+        report_proof_money (proof, info->word, page->variance->part[i],
                             page->digits);
         report_named_money (page->report, name, info->title,
-                            page->variance.part[i], page->digits);
+                            page->variance->part[i], page->digits);
     }
-    report_proof_money (proof, page->s->month, page->variance.after,
+    report_proof_money (proof, page->s->month, page->variance->after,
                         page->digits);
     report_named_money (page->report, "due_before", "due last month",
-                        page->variance.before, page->digits);
-    proof->holds = mpz_cmp (sum, page->variance.after) == 0;
+                        page->variance->before, page->digits);
+    proof->holds = mpz_cmp (sum, page->variance->after) == 0;
     mpz_clear (sum);
 }
 

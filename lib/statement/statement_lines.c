@@ -379,7 +379,7 @@ static void add_singles (page_t *page, const struct single *kind)
 
 static void put_cause (page_t *page, change_id_t id)
 {
-    const char *mix = id == CHANGE_MIX ? page->variance.mix : NULL;
+    const char *mix = id == CHANGE_MIX ? page->variance->mix : NULL;
     GL_AUTOFREE char *text
         = mix ? xasprintf ("Other pools, QOS or slices, mostly %s.", mix)
               : xstrdup (change_info (id)->help);
@@ -402,15 +402,15 @@ static void add_changes (page_t *page)
     for (size_t i = 0; i < CHANGE_COUNT; i++) {
         const change_info_t *info = change_info ((change_id_t)i);
         char line[16];
-        if (!variance_is_said (&page->variance, (change_id_t)i))
+        if (!variance_is_said (page->variance, (change_id_t)i))
             continue;
         statement_begin_line (page, "changes", 'D', ++number, line);
         report_put_text (page->report, AT_NAME, info->word);
-        statement_put_units (page, AT_CHARGE, page->variance.part[i]);
+        statement_put_units (page, AT_CHARGE, page->variance->part[i]);
         put_cause (page, (change_id_t)i);
     }
     mpz_init (difference);
-    mpz_sub (difference, page->variance.after, page->variance.before);
+    mpz_sub (difference, page->variance->after, page->variance->before);
     report_section_totals (page->report);
     statement_put_units (page, AT_CHARGE, difference);
     mpz_clear (difference);

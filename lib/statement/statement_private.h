@@ -9,7 +9,6 @@
 #define GL_STATEMENT_STATEMENT_PRIVATE_H
 
 #include "ledger/cube.h"
-#include "ledger/variance.h"
 #include "statement/statement.h"
 
 /* Columns, in their order. */
@@ -90,7 +89,7 @@ typedef struct {
         quantity; /* columns of services, where the page has any: 0 is none */
     size_t unit;
     size_t unit_price;
-    variance_t variance;
+    const variance_t *variance; /* NULL: there is no month before */
 } page_t;
 
 /* What is due of a kind. */

@@ -646,7 +646,7 @@ report_t *summary_make (const summary_t *summary, gl_error_t *error)
         report_free (report);
         report = NULL;
     }
-    GL_FREE_EACH (page.variance, page.teams.count, it, variance_clear (it));
+    free (page.variance);
     texts_clear (&page.teams);
     variance_clear (&page.all);
     return report;

@@ -17,6 +17,7 @@
 #define GL_STATEMENT_SUMMARY_H
 
 #include "ledger/bill.h"
+#include "ledger/variance.h"
 #include "money/cost.h"
 #include "report/heading.h"
 #include "report/report.h"
@@ -101,6 +102,7 @@ typedef struct {
     bool goes_on; /* the month is not over: `before` is NULL, as a part is
                      compared with no full month */
     const bill_t *before;         /* NULL: the month before has none */
+    variances_t *variances;       /* from `before` to `bill` */
     const summary_month_t *trend; /* in their order; the last one is `month` */
     size_t trend_count;
     budget_t *const *budgets; /* in force at the end of the month */

@@ -54,22 +54,18 @@ static void variance_add (variance_t *to, const variance_t *from)
 
 int summary_split (page_t *page, gl_error_t *error)
 {
-    bill_t *none = bill_new ();
-    const bill_t *before = page->s->before ? page->s->before : none;
-    int rc = 0;
-
     take_teams (page, page->s->bill);
-    take_teams (page, before);
+    if (page->s->before)
+        take_teams (page, page->s->before);
     page->variance = xcalloc (page->teams.count + 1, sizeof (*page->variance));
-    for (size_t i = 0; i < page->teams.count; i++)
-        variance_init (&page->variance[i]);
-    for (size_t i = 0; i < page->teams.count && rc == 0; i++) {
-        rc = variance_split (before, page->s->bill, team_of (page, i),
-                             page->digits, &page->variance[i], error);
-        variance_add (&page->all, &page->variance[i]);
+    for (size_t i = 0; i < page->teams.count; i++) {
+        page->variance[i]
+            = variances_of (page->s->variances, team_of (page, i), error);
+        if (!page->variance[i])
+            return -1;
+        variance_add (&page->all, page->variance[i]);
     }
-    bill_free (none);
-    return rc;
+    return 0;
 }
 
 static void put_change (page_t *page, const variance_t *variance)
@@ -97,8 +93,8 @@ static int by_change (const void *a, const void *b, void *arg)
     int order;
 
     mpz_inits (of_x, of_y, NULL);
-    mpz_sub (of_x, page->variance[x].after, page->variance[x].before);
-    mpz_sub (of_y, page->variance[y].after, page->variance[y].before);
+    mpz_sub (of_x, page->variance[x]->after, page->variance[x]->before);
+    mpz_sub (of_y, page->variance[y]->after, page->variance[y]->before);
     order = mpz_cmpabs (of_y, of_x);
     mpz_clears (of_x, of_y, NULL);
     return order ? order : strcmp (page->teams.item[x], page->teams.item[y]);
@@ -121,7 +117,7 @@ void summary_changes (page_t *page)
         report_put_text (page->report, AT_SECTION, "change");
         report_put_text (page->report, AT_TEAM, team_text (page, order[i]));
         report_put_text (page->report, AT_NAME, team_text (page, order[i]));
-        put_change (page, &page->variance[order[i]]);
+        put_change (page, page->variance[order[i]]);
     }
     report_section_totals (page->report);
     put_change (page, &page->all);
@@ -542,7 +538,7 @@ char *summary_use_text (const summary_month_t *now,
 /* The team with the largest change comes first. */
 static void note_change (page_t *page, size_t largest)
 {
-    const variance_t *v = &page->variance[largest];
+    const variance_t *v = page->variance[largest];
     GL_AUTOFREE char *parts = parts_of_change (page);
     const summary_month_t *now = &page->s->trend[page->s->trend_count - 1];
     GL_AUTOFREE char *hours = page->s->trend_count < 2
@@ -803,7 +799,7 @@ static bool has_budget (const site_t *site, const char *team)
 static bool all_have_budgets (const page_t *page)
 {
     for (size_t i = 0; i < page->teams.count; i++)
-        if (mpz_sgn (page->variance[i].after) != 0
+        if (mpz_sgn (page->variance[i]->after) != 0
             && !has_budget (page->s->query->site, page->teams.item[i]))
             return false;
     return true;
@@ -873,7 +869,7 @@ static int by_due (const void *a, const void *b, void *arg)
 {
     const page_t *page = arg;
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    int order = mpz_cmp (page->variance[y].after, page->variance[x].after);
+    int order = mpz_cmp (page->variance[y]->after, page->variance[x]->after);
 
     return order ? order : strcmp (page->teams.item[x], page->teams.item[y]);
 }
@@ -906,14 +902,14 @@ static void chart_shares (page_t *page)
     qsort_r (order, count, sizeof (*order), by_due, page);
     mpz_init_set (others, page->all.after);
     for (size_t i = 0; i < shown; i++) {
-        const variance_t *v = &page->variance[order[i]];
+        const variance_t *v = page->variance[order[i]];
         share_item (page, chart, team_text (page, order[i]), v->after,
-                    page->variance[order[0]].after);
+                    page->variance[order[0]]->after);
         mpz_sub (others, others, v->after);
     }
     if (shown < count)
         share_item (page, chart, "all others", others,
-                    page->variance[order[0]].after);
+                    page->variance[order[0]]->after);
     mpz_clear (others);
     free (order);
 }

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "ledger/cube.h"
-#include "ledger/variance.h"
 #include "statement/summary.h"
 #include "waste/waste.h"
 
@@ -35,8 +34,8 @@ typedef struct {
     report_t *report;
     int digits;
     const char *currency;
-    text_list_t teams;    /* "" is no team; by what is due, the largest first */
-    variance_t *variance; /* of each */
+    text_list_t teams; /* "" is no team; by what is due, the largest first */
+    const variance_t **variance; /* of each */
     variance_t all;
     size_t energy; /* the first of carbon_columns(); 0: there are none */
 } page_t;

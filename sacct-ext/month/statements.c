@@ -27,7 +27,9 @@ struct statements {
     const periods_t *periods; /* NULL: they are read */
     month_t *now, *before;    /* before NULL: set aside */
     bool comparable;          /* something was billed in the month before */
-    const site_t *site;       /* the configuration of the month */
+    variances_t
+        *variances;     /* of teams, since the month before; NULL: not made */
+    const site_t *site; /* the configuration of the month */
     char *state;
     cube_t *days;               /* what is charged, by team and day */
     char head[MONTH_HASH_SIZE]; /* "": nothing was closed */
@@ -482,6 +484,7 @@ void statements_close (statements_t *s)
     budgets_free (s->budgets, s->budget_count);
     cube_free (s->days);
     cube_free (s->prices);
+    variances_free (s->variances);
     month_free (s->now);
     month_free (s->before);
     free (s->state);
@@ -525,13 +528,18 @@ int statements_before (statements_t *s, month_t **ret_before, gl_error_t *error)
     return rc;
 }
 
+/* With what is made of it. */
+static void free_before (statements_t *s)
+{
+    variances_free (GL_TAKE (s->variances));
+    month_free (GL_TAKE (s->before));
+}
+
 void statements_set_aside (statements_t *s)
 {
-    if (!month_is_provisional (s->now) || !s->before
-        || month_is_provisional (s->before))
-        return;
-    month_free (s->before);
-    s->before = NULL;
+    if (month_is_provisional (s->now) && s->before
+        && !month_is_provisional (s->before))
+        free_before (s);
 }
 
 static bool goes_on (const statements_t *s)
@@ -542,6 +550,15 @@ static bool goes_on (const statements_t *s)
 bool statements_compared (const statements_t *s)
 {
     return s->comparable && !goes_on (s);
+}
+
+variances_t *statements_variances (statements_t *s)
+{
+    if (!s->variances)
+        s->variances
+            = variances_new (statements_compared (s) ? s->before->bill : NULL,
+                             s->now->bill, s->query.site->currency_digits);
+    return s->variances;
 }
 
 const report_query_t *statements_query (const statements_t *s)
@@ -623,15 +640,15 @@ static void take_budgets (const statements_t *s, statement_t *page,
             into[page->budget_count++] = s->budgets[i];
 }
 
-static void fill (const statements_t *s, statement_t *page)
+static void fill (statements_t *s, statement_t *page)
 {
-
     page->query = &s->query;
     page->month = s->now->name;
     page->before_month = s->before->name;
     page->bill = s->now->bill;
     page->goes_on = goes_on (s);
     page->before = statements_compared (s) ? s->before->bill : NULL;
+    page->variances = statements_variances (s);
     page->provisional = month_is_provisional (s->now);
     page->state = s->state;
     page->hash = *s->now->hash ? s->now->hash : NULL;

@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "ledger/cube.h"
+#include "ledger/variance.h"
 #include "month/budget_cache.h"
 #include "month/month.h"
 #include "report/report.h"
@@ -68,6 +69,9 @@ void statements_set_aside (statements_t *statements);
 /* The two are compared: something is known of the month before, and of a site's page this one is
  * over. */
 bool statements_compared (const statements_t *statements);
+/* Of its teams, since the month before where they are compared, which must not be set aside.
+ * Borrowed. */
+variances_t *statements_variances (statements_t *statements);
 /* Budgets of all teams at the end of the month, or of its facts. Borrowed. */
 int statements_budgets (statements_t *statements, budget_t *const **ret_budgets,
                         size_t *ret_count, gl_error_t *error);

@@ -270,6 +270,7 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
 {
     GL_AUTOFREE char *state = month_state_text (now, m->query.site->zone);
     const site_t *site = month_site (now, error);
+    variances_t *variances = NULL;
     budget_t **own = NULL;
     size_t count = 0;
 
@@ -286,7 +287,10 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
             return -1;
         m->s.budgets = own;
         m->s.budget_count = count;
+        variances = variances_new (m->s.before, now->bill,
+                                   m->query.site->currency_digits);
     }
+    m->s.variances = variances ? variances : m->how->variances;
     m->s.query = &m->query;
     m->s.month = now->name;
     m->s.before_month = before->name;
@@ -296,6 +300,7 @@ static int make_page (struct making *m, month_t *now, const month_t *before,
     m->s.trend = m->trend;
     *ret_report = summary_make (&m->s, error);
     budgets_free (own, count);
+    variances_free (variances);
     return *ret_report ? 0 : -1;
 }
 

@@ -15,8 +15,9 @@
 /* What was read already, and how the page is made; NULL and zeros: it is read. All borrowed,
  * but for `chargeback`. */
 typedef struct {
-    month_t *now;    /* the month */
-    month_t *before; /* and the one before it; both or none */
+    month_t *now;           /* the month */
+    month_t *before;        /* and the one before it; both or none */
+    variances_t *variances; /* with `now`: from one to the other */
     const summary_month_t
         *earlier; /* sums of the months before it, the earliest first */
     size_t earlier_count;
@@ -24,9 +25,11 @@ typedef struct {
         *sums; /* of the month and of the one before it, which get what was
                               wasted; NULL: nobody asks */
     summary_month_t *sums_before;
-    cube_t *waste_before; /* what the month before wasted, by cause, if its sums have
+    cube_t *
+        waste_before; /* what the month before wasted, by cause, if its sums have
                              that; NULL: it is made */
-    cube_t **ret_waste;   /* gets the same of the month, for cube_free(); NULL: nobody
+    cube_t *
+        *ret_waste; /* gets the same of the month, for cube_free(); NULL: nobody
                              asks */
     report_t *
         chargeback; /* of the month by team: its chart of recovered cost moves to the

@@ -438,6 +438,8 @@ static int write_summary (struct writing *w, gl_error_t *error)
     if (rc == 0)
         how.sums_before = pages_month (of->site->pages, how.before->name);
     if (rc == 0)
+        how.variances = statements_variances (w->statements);
+    if (rc == 0)
         rc = summaries_make (of->store, of->query, &how, &report, error);
     report_free (how.chargeback);
     cube_free (of->series->waste);
