@@ -158,12 +158,14 @@ static void rows_done (struct page *p)
     cube_free (p->disputed);
 }
 
-static void take_row (struct page *p, const posting_t *from, bool disputed)
+/* `cost_center`: of the team. */
+static void take_row (struct page *p, const posting_t *from,
+                      const char *cost_center, bool disputed)
 {
     posting_t row = *from; /* borrows all of it */
 
-    row.cost_object = (char *)posting_key_billed (
-        from, p->of->site, p->of->month, KEY_COST_CENTER);
+    if (!row.cost_object)
+        row.cost_object = (char *)cost_center;
     cube_add (p->rows, &row);
     if (!posting_priced (p->of->bill, from))
         cube_add (p->unpriced, &row);
@@ -171,15 +173,21 @@ static void take_row (struct page *p, const posting_t *from, bool disputed)
         cube_add (p->disputed, &row);
 }
 
-static void take_rows (struct page *p, const text_list_t *teams)
+static void take_rows (struct page *p, const text_list_t *teams,
+                       const bool *disputed)
 {
     size_t count;
     const posting_t *rows = postings (p->of->bill, &count);
 
-    for (size_t i = 0; i < count; i++)
-        if (GL_ANY (teams->item, teams->count, it,
-                    posting_of (&rows[i], team_of (*it))))
-            take_row (p, &rows[i], false);
+    for (size_t k = 0; k < teams->count; k++) {
+        const posting_t any = {.team = team_of (teams->item[k])};
+        const char *cost_center = posting_key_billed (
+            &any, p->of->site, p->of->month, KEY_COST_CENTER);
+        bill_rows_t of = bill_rows_of (p->of->bill, any.team);
+        for (size_t i = 0; i < of.count; i++)
+            take_row (p, &rows[of.index[i]], cost_center,
+                      disputed && disputed[of.index[i]]);
+    }
 }
 
 /* --- a row ---------------------------------------------------------------- */
@@ -335,7 +343,7 @@ report_t *institution_make (const institution_t *of, const text_list_t *teams,
     bool unpriced;
 
     begin_rows (&p);
-    take_rows (&p, teams);
+    take_rows (&p, teams, NULL);
     unpriced = cube_count (p.unpriced) > 0;
     p.report = begin (of);
     report_columns (p.report, columns, AT_INSTITUTION_COUNT);
@@ -493,16 +501,6 @@ static void figures_all (struct page *p, const summary_month_t *month)
                        COLUMN_MONEY);
 }
 
-static void take_all (struct page *p, const bool *disputed)
-{
-    size_t count;
-    const posting_t *rows = postings (p->of->bill, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (posting_is_due (&rows[i]))
-            take_row (p, &rows[i], disputed && disputed[i]);
-}
-
 static void fill_all (struct page *p, const text_list_t *teams,
                       const text_list_t *ids)
 {
@@ -530,7 +528,7 @@ report_t *institution_all (const institution_t *of, const bool *disputed,
     all[AT_COST_CENTER] = center;
     all[AT_DUE] = total;
     begin_rows (&p);
-    take_all (&p, disputed);
+    take_rows (&p, teams, disputed);
     unpriced = cube_count (p.unpriced) > 0;
     p.report = report_begin (of->query, "amounts", "Amounts to post");
     report_parameter (p.report, "state", of->state);

@@ -416,7 +416,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
     page_t page = {.s = s, .digits = s->query->site->currency_digits};
     int rc = 0;
 
-    page.kinds = statement_kinds (&page);
+    statement_group_rows (&page);
     statement_group_sum (page.kinds, &page.sum);
     page.priced = !page.sum.unpriced;
     if (s->before
@@ -443,7 +443,7 @@ report_t *statement_make (const statement_t *s, gl_error_t *error)
         add_notes (&page);
     }
     statement_group_clear (&page.sum);
-    cube_free (page.kinds);
+    statement_groups_free (&page);
     if (rc < 0) {
         report_free (page.report);
         return NULL;

@@ -111,7 +111,7 @@ static const char *largest_user (cube_t *users, int sign, mpz_t ret)
 /* " The user with the largest decrease is bob: -2339.48 USD."; "": none. Yours to free. */
 static char *user_text (const page_t *page, int sign)
 {
-    cube_t *users = statement_user_groups (page);
+    cube_t *users = page->groups[TABLE_USERS];
     const statement_t *s = page->s;
     const char *user;
     char *text;
@@ -127,7 +127,6 @@ static char *user_text (const page_t *page, int sign)
                              amount, s->query->site->currency)
                 : xstrdup ("");
     mpz_clear (change);
-    cube_free (users);
     return text;
 }
 

@@ -33,7 +33,7 @@ static const char *bill_word (unsigned kind)
     return kind < BILL_KIND_COUNT ? bill_kind_word ((bill_kind_t)kind) : NULL;
 }
 
-static const table_t tables[] = {
+static const table_t tables[TABLE_COUNT] = {
     {"charges",
      'C',
      "Charges",
@@ -80,14 +80,12 @@ static const table_t tables[] = {
      true,
      false},
 };
-#define TABLE_CHARGES 0
-#define TABLE_USERS 2
 
 static const field_t group_fields[] = {
     FIELD_WORDS ("kind", group_t, kind, bill_word),
-    FIELD ("key0", TEXT, group_t, key[0]),
-    FIELD ("key1", TEXT, group_t, key[1]),
-    FIELD ("key2", TEXT, group_t, key[2]),
+    FIELD ("key0", NAME, group_t, key[0]),
+    FIELD ("key1", NAME, group_t, key[1]),
+    FIELD ("key2", NAME, group_t, key[2]),
     FIELD ("gpu_seconds", EXACT, group_t, gpu_seconds),
     FIELD ("cpu_seconds", EXACT, group_t, cpu_seconds),
     FIELD ("exact", EXACT, group_t, exact),
@@ -113,7 +111,7 @@ void statement_group_sum (cube_t *groups, group_t *ret_sum)
     cube_sum (groups, 0, cube_count (groups), ret_sum);
 }
 
-/* The row as a group of its own, whose keys are borrowed. */
+/* The row as a group of its own. */
 static void measure (const page_t *page, const posting_t *row, group_t *group)
 {
     bool is_charge = row->kind == BILL_CHARGE;
@@ -137,73 +135,82 @@ static void measure (const page_t *page, const posting_t *row, group_t *group)
     }
 }
 
-static void put_group_keys (const table_t *table, const posting_t *row,
+/* False: the table does not count such rows. */
+static bool put_group_keys (const table_t *table, const posting_t *row,
                             group_t *group)
 {
-    for (size_t k = 0; k < table->key_count; k++)
-        group->key[k] = (char *)posting_key (row, table->keys[k]);
+    if (!(table->kinds & 1U << row->kind))
+        return false;
+    for (size_t k = 0; k < STATEMENT_KEYS; k++)
+        group->key[k]
+            = k < table->key_count ? posting_key (row, table->keys[k]) : NULL;
+    return true;
+}
+
+static void add_this_month (page_t *page, group_t *group)
+{
+    bill_rows_t of = bill_rows_of (page->s->bill, page->s->team);
+    size_t count;
+
+    for (size_t i = 0; i < of.count; i++) {
+        const posting_t *row = &postings (page->s->bill, &count)[of.index[i]];
+        measure (page, row, group);
+        cube_add (page->kinds, group);
+        for (size_t k = 0; k < TABLE_COUNT; k++)
+            if (put_group_keys (&tables[k], row, group))
+                cube_add_at (page->groups[k], group, of.index[i]);
+    }
 }
 
 /* Who had an amount last month has a line, so that the lines add up to last month's amount. */
-static void add_last_month (const page_t *page, const table_t *table,
-                            cube_t *cube)
+static void add_last_month (page_t *page, group_t *group)
 {
     const bill_t *before = page->s->before;
     bill_rows_t of = bill_rows_of (before, page->s->team);
-    group_t group;
     size_t count;
 
-    fields_init (&fields, &group);
     for (size_t i = 0; i < of.count; i++) {
         const posting_t *row = &postings (before, &count)[of.index[i]];
-        if (!(table->kinds & 1U << row->kind))
-            continue;
-        mpz_set (group.last, row->charge_units);
-        group.last_unpriced = !posting_priced (before, row);
-        put_group_keys (table, row, &group);
-        cube_add (cube, &group);
+        mpz_set (group->last, row->charge_units);
+        group->last_unpriced = !posting_priced (before, row);
+        for (size_t k = 0; k < TABLE_COUNT; k++)
+            if (tables[k].by_amount && put_group_keys (&tables[k], row, group))
+                cube_add (page->groups[k], group);
     }
-    memset (group.key, 0, sizeof (group.key)); /* borrowed */
-    fields_clear (&fields, &group);
 }
 
-static cube_t *group_rows (const page_t *page, const table_t *table,
-                           const char *by)
+static cube_t *new_groups (const table_t *table)
 {
-    cube_t *cube = cube_new (&fields, by);
-    size_t count;
-    const posting_t *rows = postings (page->s->bill, &count);
-    bill_rows_t of = bill_rows_of (page->s->bill, page->s->team);
+    cube_t *groups = cube_new (&fields, "key0,key1,key2");
+
+    if (!table->with_price)
+        cube_measures (groups, "gpu_seconds,cpu_seconds,margin,charge,charged,"
+                               "last,margin_unknown,unpriced,last_unpriced");
+    if (table->by_amount)
+        cube_sort (groups, "-charge,-last");
+    return groups;
+}
+
+void statement_group_rows (page_t *page)
+{
     group_t group;
 
+    page->kinds = cube_new (&fields, "kind");
+    for (size_t k = 0; k < TABLE_COUNT; k++)
+        page->groups[k] = new_groups (&tables[k]);
     fields_init (&fields, &group);
-    for (size_t i = 0; i < of.count; i++) {
-        const posting_t *row = &rows[of.index[i]];
-        if (!(table->kinds & 1U << row->kind))
-            continue;
-        measure (page, row, &group);
-        put_group_keys (table, row, &group);
-        cube_add_at (cube, &group, of.index[i]);
-    }
-    memset (group.key, 0, sizeof (group.key)); /* borrowed */
+    add_this_month (page, &group);
+    fields_reset (&fields, &group);
+    if (page->s->before)
+        add_last_month (page, &group);
     fields_clear (&fields, &group);
-    return cube;
 }
 
-static cube_t *groups_of (const page_t *page, const table_t *table)
+void statement_groups_free (page_t *page)
 {
-    cube_t *cube = group_rows (page, table, "key0,key1,key2");
-
-    if (table->by_amount && page->s->before)
-        add_last_month (page, table, cube);
-    if (table->by_amount)
-        cube_sort (cube, "-charge,-last");
-    return cube;
-}
-
-cube_t *statement_kinds (const page_t *page)
-{
-    return group_rows (page, &(table_t){.kinds = ~0U}, "kind");
+    cube_free (page->kinds);
+    for (size_t k = 0; k < TABLE_COUNT; k++)
+        cube_free (page->groups[k]);
 }
 
 /* --- commands ---------------------------------------------------------- */
@@ -343,7 +350,8 @@ static void put_group (page_t *page, const table_t *table, const cube_t *groups,
     put_jobs (page, table, group);
     put_amounts (page, table, group);
     statement_put_rows (page, rows, count);
-    if (count > 0 && command_of_group (page, table, group, &command))
+    if (count > 0 && !page->s->linked
+        && command_of_group (page, table, group, &command))
         statement_put_command (page, line, buffer_text (&command));
 }
 
@@ -383,9 +391,10 @@ static void begin_table (const page_t *page, const table_t *table,
     report_section (page->report, table->title, help);
 }
 
-static void add_table (page_t *page, const table_t *table)
+static void add_table (page_t *page, size_t index)
 {
-    cube_t *groups = groups_of (page, table);
+    const table_t *table = &tables[index];
+    cube_t *groups = page->groups[index];
     size_t count = cube_count (groups), number = 0;
     group_t total;
 
@@ -403,26 +412,15 @@ static void add_table (page_t *page, const table_t *table)
         report_put_count (page->report, AT_JOBS, page->s->jobs);
     }
     statement_group_clear (&total);
-    cube_free (groups);
 }
 
 void statement_charge_table (page_t *page)
 {
-    add_table (page, &tables[TABLE_CHARGES]);
+    add_table (page, TABLE_CHARGES);
 }
 
 void statement_split_tables (page_t *page)
 {
-    for (size_t i = TABLE_CHARGES + 1; i < GL_ARRAY_SIZE (tables); i++)
-        add_table (page, &tables[i]);
-}
-
-cube_t *statement_charge_groups (const page_t *page)
-{
-    return groups_of (page, &tables[TABLE_CHARGES]);
-}
-
-cube_t *statement_user_groups (const page_t *page)
-{
-    return groups_of (page, &tables[TABLE_USERS]);
+    for (size_t i = TABLE_CHARGES + 1; i < TABLE_COUNT; i++)
+        add_table (page, i);
 }

@@ -234,7 +234,7 @@ static int add_table (page_t *page, const group_t *group, const char *of,
 
 int statement_job_tables (page_t *page, gl_error_t *error)
 {
-    cube_t *groups = page->s->list ? statement_charge_groups (page) : NULL;
+    cube_t *groups = page->s->list ? page->groups[TABLE_CHARGES] : NULL;
     size_t number = 0, count;
     int rc = 0;
 
@@ -246,6 +246,5 @@ int statement_job_tables (page_t *page, gl_error_t *error)
         rc = add_table (page, group, of, rows, &number, error);
         cube_free (rows);
     }
-    cube_free (groups);
     return rc;
 }

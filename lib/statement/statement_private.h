@@ -55,10 +55,19 @@ typedef enum {
     AT_COUNT,
 } statement_at_t;
 
-/* Rows of the bill, added up by some of their keys. */
+/* Tables of rows of the bill, added up by some of their keys. */
+enum {
+    TABLE_CHARGES,
+    TABLE_PROJECTS,
+    TABLE_USERS,
+    TABLE_ACCOUNTS,
+    TABLE_COUNT,
+};
+
+/* A line of them; texts are those of the bills. */
 typedef struct {
     bill_kind_t kind;
-    char *key[STATEMENT_KEYS];
+    const char *key[STATEMENT_KEYS];
     mpq_t gpu_seconds; /* of charges, as exact and list */
     mpq_t cpu_seconds; /* the same, of pools of CPUs */
     mpq_t exact;       /* before rounding */
@@ -77,8 +86,9 @@ typedef struct {
     report_t *report;
     report_list_t *commands; /* NULL until the first */
     int digits;
-    cube_t *kinds; /* what is due, by kind */
-    group_t sum;   /* all of it */
+    cube_t *kinds;               /* what is due, by kind */
+    group_t sum;                 /* all of it */
+    cube_t *groups[TABLE_COUNT]; /* the lines of a table, with their rows */
     bool priced;
     size_t cpu_hours; /* their column; 0: the site counts no CPUs */
     size_t user;      /* the column of users; 0: there is none */
@@ -153,15 +163,12 @@ void statement_proofs (page_t *page);
 
 /* --- statement_groups.c --------------------------------------------------- */
 
-/* The team's rows by kind. */
-cube_t *statement_kinds (const page_t *page);
+/* The team's rows: kinds and groups of the page. */
+void statement_group_rows (page_t *page);
+void statement_groups_free (page_t *page);
 /* All groups as one, which is to be cleared. */
 void statement_group_sum (cube_t *groups, group_t *ret_sum);
 void statement_group_clear (group_t *group);
-/* The lines of the section of charges, with their rows of the bill. */
-cube_t *statement_charge_groups (const page_t *page);
-/* Likewise those of the table by user. */
-cube_t *statement_user_groups (const page_t *page);
 void statement_charge_table (page_t *page);
 void statement_split_tables (page_t *page);
 

@@ -835,12 +835,15 @@ static int make_all (const institution_t *of, month_t *month,
     text_list_t teams = {.count = 0}, ids = {.count = 0};
     size_t count;
     const posting_t *rows = postings (of->bill, &count);
+    const char *last = NULL;
     int rc;
 
-    for (size_t i = 0; i < count; i++)
-        if (posting_is_due (&rows[i]))
-            texts_add_new (&teams, rows[i].team ? rows[i].team
-                                                : key_info (KEY_TEAM)->absent);
+    for (size_t i = 0; i < count; i++) {
+        const char *team
+            = rows[i].team ? rows[i].team : key_info (KEY_TEAM)->absent;
+        if (posting_is_due (&rows[i]) && !text_same (last, team))
+            texts_add_new (&teams, last = team);
+    }
     rc = name_statements (month, &teams, &ids, error);
     if (rc == 0)
         *ret_report = institution_all (of, month->disputed, &teams, &ids);
