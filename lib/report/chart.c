@@ -16,9 +16,8 @@ static report_chart_t *chart_new (report_t *report, chart_kind_t kind,
 {
     report_chart_t *chart;
 
-    report->chart
-        = xreallocarray (report->chart, report->chart_count + 1,
-                         sizeof (*report->chart));
+    report->chart = xreallocarray (report->chart, report->chart_count + 1,
+                                   sizeof (*report->chart));
     chart = &report->chart[report->chart_count++];
     *chart = (report_chart_t){.kind = kind,
                               .title = xstrdup (title),
@@ -29,21 +28,20 @@ static report_chart_t *chart_new (report_t *report, chart_kind_t kind,
 /* value * CHART_WHOLE / whole, rounded half up. */
 static int chart_part (const mpq_t value, const mpq_t whole)
 {
-    mpq_t part;
-    mpz_t units;
+    mpz_t part, of;
     int position;
 
     if (mpq_sgn (whole) <= 0)
         return 0;
-    mpq_init (part);
-    mpz_init (units);
-    mpq_div (part, value, whole);
-    mpz_mul_ui (mpq_numref (part), mpq_numref (part), CHART_WHOLE);
-    mpq_canonicalize (part);
-    exact_round_half_up (units, part, 0);
-    position = (int)mpz_get_si (units);
-    mpz_clear (units);
-    mpq_clear (part);
+    mpz_inits (part, of, NULL);
+    mpz_mul (of, mpq_denref (value), mpq_numref (whole));
+    mpz_mul (part, mpq_numref (value), mpq_denref (whole));
+    mpz_mul_ui (part, part, 2 * CHART_WHOLE);
+    mpz_add (part, part, of);
+    mpz_mul_2exp (of, of, 1);
+    mpz_fdiv_q (part, part, of);
+    position = (int)mpz_get_si (part);
+    mpz_clears (part, of, NULL);
     return position;
 }
 
@@ -111,21 +109,24 @@ void report_chart_money (report_chart_t *chart, const char *label,
 typedef struct {
     mpq_t low;
     mpq_t high;
+    mpq_t span; /* high - low */
     mpq_t step;
     mpq_t unit; /* values of the plot for 1 on the axis */
 } axis_t;
 
 static void axis_init (axis_t *axis, const plot_t *plot)
 {
-    mpq_inits (axis->low, axis->high, axis->step, axis->unit, NULL);
+    mpq_inits (axis->low, axis->high, axis->span, axis->step, axis->unit, NULL);
     mpq_set_ui (axis->unit, plot->type == COLUMN_HOURS ? 3600 : 1, 1);
     if (plot->type == COLUMN_MONEY)
-        mpz_ui_pow_ui (mpq_numref (axis->unit), 10, (unsigned long)plot->digits);
+        mpz_ui_pow_ui (mpq_numref (axis->unit), 10,
+                       (unsigned long)plot->digits);
 }
 
 static void axis_clear (axis_t *axis)
 {
-    mpq_clears (axis->low, axis->high, axis->step, axis->unit, NULL);
+    mpq_clears (axis->low, axis->high, axis->span, axis->step, axis->unit,
+                NULL);
 }
 
 static void axis_hold (axis_t *axis, const mpq_t value)
@@ -153,7 +154,7 @@ static void axis_hold_column (axis_t *axis, const plot_t *plot, size_t point)
         if (!is_known (series, point))
             continue;
         sum = mpq_sgn (series->value[point]) > 0 ? above : below;
-        mpq_add (sum, sum, series->value[point]);
+        exact_add (sum, series->value[point]);
     }
     axis_hold (axis, above);
     axis_hold (axis, below);
@@ -220,18 +221,19 @@ static void axis_choose (axis_t *axis, const plot_t *plot)
     axis_end (axis, axis->high, true);
     if (mpq_equal (axis->low, axis->high))
         mpq_add (axis->high, axis->low, axis->step);
+    mpq_sub (axis->span, axis->high, axis->low);
 }
 
 static int axis_position (const axis_t *axis, const mpq_t value)
 {
-    mpq_t above, span;
+    mpq_t above;
     int position;
 
-    mpq_inits (above, span, NULL);
-    mpq_sub (above, value, axis->low);
-    mpq_sub (span, axis->high, axis->low);
-    position = chart_part (above, span);
-    mpq_clears (above, span, NULL);
+    mpq_init (above);
+    mpq_set (above, value);
+    exact_subtract (above, axis->low);
+    position = chart_part (above, axis->span);
+    mpq_clear (above);
     return position;
 }
 
@@ -242,8 +244,7 @@ static void heat_step (axis_t *axis)
 
     mpq_init (steps);
     mpq_set_ui (steps, CHART_HEAT_STEPS, 1);
-    mpq_sub (axis->step, axis->high, axis->low);
-    mpq_div (axis->step, axis->step, steps);
+    mpq_div (axis->step, axis->span, steps);
     mpq_clear (steps);
 }
 
@@ -271,9 +272,10 @@ static char *value_text (const plot_t *plot, const axis_t *axis,
 {
     char *text;
     mpq_t shown;
-    static const int digits[] = {[COLUMN_COUNT] = 0,   [COLUMN_HOURS] = 6,
-                                 [COLUMN_RATE] = 4,    [COLUMN_PERCENT] = 2,
-                                 [COLUMN_ENERGY] = 6, [COLUMN_MASS] = 6, [COLUMN_TEXT] = 2};
+    static const int digits[]
+        = {[COLUMN_COUNT] = 0,   [COLUMN_HOURS] = 6,  [COLUMN_RATE] = 4,
+           [COLUMN_PERCENT] = 2, [COLUMN_ENERGY] = 6, [COLUMN_MASS] = 6,
+           [COLUMN_TEXT] = 2};
 
     mpq_init (shown);
     mpq_div (shown, value, axis->unit);
@@ -293,7 +295,7 @@ static void column_base (const plot_t *plot, size_t series, size_t point,
     for (size_t s = 0; s < series; s++)
         if (is_known (&plot->series[s], point)
             && mpq_sgn (plot->series[s].value[point]) == sign)
-            mpq_add (ret, ret, plot->series[s].value[point]);
+            exact_add (ret, plot->series[s].value[point]);
 }
 
 static void place_value (chart_item_t *item, const plot_t *plot,
@@ -306,7 +308,7 @@ static void place_value (chart_item_t *item, const plot_t *plot,
     if (plot->kind == CHART_COLUMNS)
         column_base (plot, series, point, base);
     item->from = axis_position (axis, base);
-    mpq_add (base, base, value);
+    exact_add (base, value);
     item->to = axis_position (axis, base);
     mpq_clear (base);
 }
@@ -359,9 +361,8 @@ void report_take_chart (report_t *report, report_t *from, size_t index)
     from->chart_count--;
     memmove (&from->chart[index], &from->chart[index + 1],
              (from->chart_count - index) * sizeof (chart));
-    report->chart
-        = xreallocarray (report->chart, report->chart_count + 1,
-                         sizeof (*report->chart));
+    report->chart = xreallocarray (report->chart, report->chart_count + 1,
+                                   sizeof (*report->chart));
     report->chart[report->chart_count++] = chart;
 }
 

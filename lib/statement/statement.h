@@ -24,7 +24,7 @@
 
 /* Charged for a local day. */
 typedef struct {
-    int64_t start;
+    char name[ZONE_STAMP_SIZE];
     mpz_t units;
 } statement_day_t;
 

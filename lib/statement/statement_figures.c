@@ -346,17 +346,15 @@ void statement_figures (page_t *page)
 
 static void add_day_chart (page_t *page)
 {
-    const zone_t *zone = page->s->query->site->zone;
     size_t count = page->s->day_count;
     mpq_t *value = xcalloc (count + 1, sizeof (*value));
-    char **day = xcalloc (count + 1, sizeof (*day));
+    const char **day = xcalloc (count + 1, sizeof (*day));
     plot_series_t charges = {.title = "Charges", .value = (const mpq_t *)value};
 
     for (size_t i = 0; i < count; i++) {
         mpq_init (value[i]);
         mpq_set_z (value[i], page->s->days[i].units);
-        day[i] = xcalloc (1, ZONE_STAMP_SIZE);
-        zone_unit_name (zone, CALENDAR_DAY, page->s->days[i].start, day[i]);
+        day[i] = page->s->days[i].name;
     }
     report_plot (page->report,
                  &(plot_t){.kind = CHART_COLUMNS,
@@ -367,12 +365,12 @@ static void add_day_chart (page_t *page)
                            .type = COLUMN_MONEY,
                            .digits = page->digits,
                            .unit = page->s->query->site->currency,
-                           .point = (const char *const *)day,
+                           .point = day,
                            .point_count = count,
                            .series = &charges,
                            .series_count = 1});
     GL_FREE_EACH (value, count, it, mpq_clear (*it));
-    GL_FREE_EACH (day, count, it, free (*it));
+    free (day);
 }
 
 /* What the list price is for: the cost of the time as far as it is charged, the margin

@@ -31,7 +31,10 @@ struct statements {
         *variances;     /* of teams, since the month before; NULL: not made */
     const site_t *site; /* the configuration of the month */
     char *state;
-    cube_t *days;               /* what is charged, by team and day */
+    cube_t *days; /* what is charged, by team and day */
+    statement_day_t
+        *day; /* of the month, with what the page's team is charged */
+    size_t day_count;
     char head[MONTH_HASH_SIZE]; /* "": nothing was closed */
     bool counted;
     usage_t
@@ -268,38 +271,31 @@ static cube_t *waste_of (const statements_t *s, const char *team,
 
 /* --- days -------------------------------------------------------------- */
 
-struct days {
-    statement_day_t *day;
-    size_t count;
-};
-
 /* All days up to what is known, so that a day without charges is seen. */
-static struct days days_of (const statements_t *s, const char *team)
+static void list_days (statements_t *s)
 {
     const zone_t *zone = s->now->paper->zone;
     period_t known = period_clip (s->query.period,
                                   (period_t){0, report_as_of (&s->query)});
-    struct days days = {NULL, 0};
 
     for (int64_t at = known.start; at < known.end;
          at = zone_unit (zone, CALENDAR_DAY, at).end) {
-        char name[ZONE_STAMP_SIZE];
-        const bill_day_t *had;
-        statement_day_t *day = GL_APPEND (days.day, days.count);
-        day->start = at;
+        statement_day_t *day = GL_APPEND (s->day, s->day_count);
+        zone_unit_name (zone, CALENDAR_DAY, at, day->name);
         mpz_init (day->units);
-        zone_unit_name (zone, CALENDAR_DAY, at, name);
-        had = cube_find (s->days,
-                         &(bill_day_t){.day = name, .team = (char *)team});
-        if (had)
-            mpz_set (day->units, had->units);
     }
-    return days;
 }
 
-static void days_done (struct days *days)
+static void take_days (statements_t *s, const char *team)
 {
-    GL_FREE_EACH (days->day, days->count, it, mpz_clear (it->units));
+    for (size_t i = 0; i < s->day_count; i++) {
+        const bill_day_t *had
+            = cube_find (s->days, &(bill_day_t){.day = s->day[i].name,
+                                                .team = (char *)team});
+        mpz_set_ui (s->day[i].units, 0);
+        if (had)
+            mpz_set (s->day[i].units, had->units);
+    }
 }
 
 /* --- one by one -------------------------------------------------------- */
@@ -427,7 +423,10 @@ static int read_months (statements_t *s, const month_how_t *how,
         return -1;
     s->state = month_state_text (s->now, s->query.site->zone);
     sum_days (s);
-    return as_of_month (s, error);
+    if (as_of_month (s, error) < 0)
+        return -1;
+    list_days (s);
+    return 0;
 }
 
 static int open_months (store_t *store, const report_query_t *query,
@@ -483,6 +482,7 @@ void statements_close (statements_t *s)
         usage_free (s->usage[i]); /* of the month's configuration */
     budgets_free (s->budgets, s->budget_count);
     cube_free (s->days);
+    GL_FREE_EACH (s->day, s->day_count, it, mpz_clear (it->units));
     cube_free (s->prices);
     variances_free (s->variances);
     month_free (s->now);
@@ -668,7 +668,6 @@ static void fill (statements_t *s, statement_t *page)
 static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
                       gl_error_t *error)
 {
-    struct days days = days_of (s, page->team);
     budget_t **budgets = xcalloc (s->budget_count + 1, sizeof (*budgets));
     statement_idle_t *idle = idle_of (s, page->team, &page->idle_count);
     cube_t *unpriced;
@@ -685,8 +684,9 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     page->unpriced = unpriced;
     page->allocated = &allocated;
     take_budgets (s, page, budgets);
-    page->days = days.day;
-    page->day_count = days.count;
+    take_days (s, page->team);
+    page->days = s->day;
+    page->day_count = s->day_count;
     for (size_t i = 0; i < STATEMENT_COUNTS; i++)
         page->counts[i] = counts_of (s, (statement_by_t)i, page->team);
     page->jobs = jobs_of (s, page->team);
@@ -703,7 +703,6 @@ static int make_page (statements_t *s, statement_t *page, report_t **ret_report,
     cube_free (unpriced);
     fields_clear (&waste_rows, &allocated);
     idle_free (idle, page->idle_count);
-    days_done (&days);
     return rc;
 }
 
