@@ -222,65 +222,56 @@ bill_time_t waste_time (const waste_t *row)
     return (bill_time_t){row->keys.pool, row->keys.qos, row->profile};
 }
 
-/* The groups [first, end), of one cause and price: their part of its amount. */
-static void share (cube_t *seconds, size_t first, size_t end, cube_t *prices,
+/* The groups [first, end), of one cause and price, which may be 0: their part of its amount. False:
+ * they have no price. */
+static bool share (cube_t *seconds, size_t first, size_t end, cube_t *prices,
                    mpz_t *ret_units)
 {
     size_t count = end - first;
     GL_AUTOFREE mpq_t *part = xcalloc (count, sizeof (*part));
+    const bill_time_t of = waste_time (cube_row (seconds, first));
     gl_error_t error;
-    bill_time_t of;
+    mpq_t price, sum;
     mpz_t total;
-    waste_t sum;
+    bool is_priced;
 
     mpz_init (total);
-    fields_init (&waste_rows, &sum);
-    cube_sum (seconds, first, end, &sum);
-    of = waste_time (&sum);
-    if (of.pool)
-        bill_time_value (prices, &of, sum.seconds, total);
+    mpq_inits (price, sum, NULL);
+    mpq_set_ui (sum, 1, 1);
+    is_priced = of.pool && bill_time_exact (prices, &of, sum, price);
+    mpq_set_ui (sum, 0, 1);
     for (size_t i = 0; i < count; i++) {
         const waste_t *row = cube_row (seconds, first + i);
         mpq_init (part[i]);
-        if (of.pool)
-            bill_time_exact (prices, &of, row->seconds, part[i]);
+        mpq_mul (part[i], price, row->seconds);
+        exact_add (sum, part[i]);
     }
+    exact_round (total, sum, 0);
     if (exact_share (total, part, count, ret_units, &error) < 0)
         abort (); /* the total is their sum, rounded */
     for (size_t i = 0; i < count; i++)
         mpq_clear (part[i]);
-    fields_clear (&waste_rows, &sum);
+    mpq_clears (price, sum, NULL);
     mpz_clear (total);
-}
-
-/* It may be 0. */
-static bool has_price (const waste_t *row, cube_t *prices)
-{
-    bill_time_t of = waste_time (row);
-    bool has;
-    mpq_t units;
-
-    mpq_init (units);
-    has = of.pool && bill_time_exact (prices, &of, row->seconds, units);
-    mpq_clear (units);
-    return has;
+    return is_priced;
 }
 
 static void add_shared (cube_t *waste, cube_t *seconds, size_t first,
                         size_t end, cube_t *prices)
 {
     GL_AUTOFREE mpz_t *units = xcalloc (end - first, sizeof (*units));
+    bool is_priced;
     waste_t row;
 
     fields_init (&waste_rows, &row);
     for (size_t i = first; i < end; i++)
         mpz_init (units[i - first]);
-    share (seconds, first, end, prices, units);
+    is_priced = share (seconds, first, end, prices, units);
     for (size_t i = first; i < end; i++) {
         fields_reset (&waste_rows, &row);
         fields_copy (&waste_rows, &row, cube_row (seconds, i));
         mpz_swap (row.units, units[i - first]);
-        if (has_price (&row, prices))
+        if (is_priced)
             mpq_set (row.priced, row.seconds);
         cube_add (waste, &row);
         mpz_clear (units[i - first]);
