@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/number.h"
 
 static int not_a_number (const char *text, gl_error_t *error)
 {
@@ -192,11 +193,45 @@ static void scale (mpz_t ret, mpz_srcptr value, int digits)
     mpz_mul_ui (ret, ret, power);
 }
 
+/* Of a number of one limb, or none: a static 0 has no memory to read. */
+static uint64_t magnitude (mpz_srcptr value)
+{
+    return mpz_sgn (value) != 0 ? mpz_get_ui (value) : 0;
+}
+
+/* Without its sign, for the division of integers: most values are small. False: it is too
+ * large. */
+static bool scale_small (mpq_srcptr value, int digits, uint64_t *ret)
+{
+    *ret = magnitude (mpq_numref (value));
+    for (; digits > 0; digits--)
+        if (__builtin_mul_overflow (*ret, UINT64_C (10), ret))
+            return false;
+    return mpz_size (mpq_numref (value)) <= 1
+           && mpz_size (mpq_denref (value)) == 1;
+}
+
+static uint64_t divide_half_even (uint64_t number, uint64_t by)
+{
+    uint64_t whole = number / by, rest = number % by;
+
+    return whole + (rest > by - rest || (rest == by - rest && whole % 2));
+}
+
 void exact_round (mpz_t ret_units, const mpq_t value, int digits)
 {
+    bool negative = mpq_sgn (value) < 0;
     mpz_t numerator, remainder;
+    uint64_t small;
     int order;
 
+    if (scale_small (value, digits, &small)) {
+        mpz_set_ui (ret_units,
+                    divide_half_even (small, mpz_get_ui (mpq_denref (value))));
+        if (negative)
+            mpz_neg (ret_units, ret_units);
+        return;
+    }
     mpz_inits (numerator, remainder, NULL);
     scale (numerator, mpq_numref (value), digits);
     mpz_fdiv_qr (ret_units, remainder, numerator, mpq_denref (value));
@@ -227,8 +262,14 @@ char *exact_units_text (const mpz_t units, int digits)
     char *number = text + (mpz_sgn (units) < 0);
     size_t length, decimals = (size_t)digits;
 
-    mpz_get_str (text, 10, units);
-    length = strlen (number);
+    if (mpz_size (units) <= 1) {
+        text[0] = '-';
+        length = number_write (number, magnitude (units), 1);
+        number[length] = '\0';
+    } else {
+        mpz_get_str (text, 10, units);
+        length = strlen (number);
+    }
     if (length <= decimals) {
         size_t zeros = decimals + 1 - length;
         memmove (number + zeros, number, length + 1);

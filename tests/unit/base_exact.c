@@ -36,9 +36,13 @@ TEST_CASE (exact_text__halves__go_to_the_even_neighbour)
 TEST_CASE (exact_parse__other_texts__are_refused)
 {
     static const char *const texts[]
-        = {"",    "-",    ".5",  "5.",  "1.2.3", "1e3", " 1",
-           "1 ",  "0x10", "1,5", "nan", "--1",   "+1",
-           "11111111111111111111111111111111111111111"};
+        = {"",      "-",
+           ".5",    "5.",
+           "1.2.3", "1e3",
+           " 1",    "1 ",
+           "0x10",  "1,5",
+           "nan",   "--1",
+           "+1",    "11111111111111111111111111111111111111111"};
     gl_error_t error;
     mpq_t q;
 
@@ -152,9 +156,9 @@ TEST_CASE (exact_share_in_order__parts_put_together__are_the_same)
         mpz_init (joined_units[i]);
         mpq_set_ui (joined[i], i == 1 ? 4 * 29 : 3 * 29, 100);
     }
-    assert_int_equal (exact_share_in_order (total, (const mpq_t *)parts, 10,
-                                            units, &error),
-                      0);
+    assert_int_equal (
+        exact_share_in_order (total, (const mpq_t *)parts, 10, units, &error),
+        0);
     assert_int_equal (exact_share_in_order (total, (const mpq_t *)joined, 3,
                                             joined_units, &error),
                       0);
@@ -168,9 +172,9 @@ TEST_CASE (exact_share_in_order__parts_put_together__are_the_same)
     }
     assert_int_equal (mpz_sgn (total), 0);
     mpz_set_ui (total, 4);
-    assert_int_equal (exact_share_in_order (total, (const mpq_t *)parts, 10,
-                                            units, &error),
-                      -1);
+    assert_int_equal (
+        exact_share_in_order (total, (const mpq_t *)parts, 10, units, &error),
+        -1);
     for (int i = 0; i < 10; i++) {
         mpq_clear (parts[i]);
         mpz_clear (units[i]);
@@ -232,6 +236,48 @@ TEST_CASE (exact_add__then_subtracted__is_as_mpq_add_and_mpq_sub)
                              && mpz_cmp_ui (mpq_denref (sum), 1) == 0);
             }
     mpq_clears (value, plain, sum, NULL);
+}
+
+/* Around the size of a word, at which integers of the machine are too small: by the definition, and as
+ * GMP writes it. */
+TEST_CASE (exact_round__small_and_large__is_the_nearest_even)
+{
+    mpz_t units, exact, scale;
+    mpq_t value;
+
+    mpz_inits (units, exact, scale, NULL);
+    mpq_init (value);
+    for (unsigned i = 0; i < 20000; i++) {
+        int digits = (int)(i % 11), order;
+        GL_AUTOFREE char *text = NULL;
+        char wanted[80];
+        mpz_set_ui (mpq_numref (value), (unsigned long)rand () * 2654435761U);
+        mpz_mul_2exp (mpq_numref (value), mpq_numref (value), i % 40);
+        if (i % 2)
+            mpz_neg (mpq_numref (value), mpq_numref (value));
+        mpz_set_ui (mpq_denref (value), 1 + (unsigned long)rand () % 64);
+        mpz_mul_2exp (mpq_denref (value), mpq_denref (value), i % 67);
+        exact_round (units, value, digits);
+        mpz_ui_pow_ui (scale, 10, (unsigned long)digits);
+        mpz_mul (exact, mpq_numref (value), scale);
+        mpz_submul (exact, units, mpq_denref (value));
+        mpz_mul_2exp (exact, exact, 1);
+        order = mpz_cmpabs (exact, mpq_denref (value));
+        assert_true (order < 0 || (order == 0 && mpz_even_p (units)));
+        text = exact_units_text (units, 0);
+        gmp_snprintf (wanted, sizeof (wanted), "%Zd", units);
+        assert_string_equal (text, wanted);
+    }
+    mpz_clears (units, exact, scale, NULL);
+    mpq_clear (value);
+}
+
+TEST_CASE (exact_units_text__a_static_zero__is_zero)
+{
+    static const mpz_t none;
+    GL_AUTOFREE char *text = exact_units_text (none, 2);
+
+    assert_string_equal (text, "0.00");
 }
 
 TEST_CASE (number_write__any_number_and_width__is_as_printf_writes_it)
