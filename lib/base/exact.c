@@ -370,7 +370,7 @@ int exact_share (const mpz_t total, const mpq_t *parts, size_t count,
     if (mpz_sgn (left) < 0 || mpz_cmp_ui (left, count) > 0)
         rc = gl_error (error, "the parts do not add up to the total to be "
                               "shared (this is a defect, please report it)");
-    else {
+    else if (mpz_sgn (left) > 0) {
         qsort (rest, count, sizeof (*rest), by_remainder);
         for (size_t i = 0; i < mpz_get_ui (left); i++)
             mpz_add_ui (ret_units[rest[i].index], ret_units[rest[i].index], 1);

@@ -65,10 +65,10 @@ char *exact_units_text (const mpz_t units, int digits);
 
 /*
  * Share `total` (an integer of smallest units) among `count` parts whose exact
- * amounts are `parts` (in the same unit): the largest-remainder method. Each
- * part gets its floor; what is left goes one unit each to the largest
- * remainders, ties to the lower index. For a negative total the work is done
- * on the negated numbers. Hamilton's method
+ * amounts are `parts` (in the same unit; they need not be in lowest terms): the
+ * largest-remainder method. Each part gets its floor; what is left goes one unit
+ * each to the largest remainders, ties to the lower index. For a negative total
+ * the work is done on the negated numbers. Hamilton's method
  * (docs/decisions/exact-rationals.md).
  *
  * The sum of the parts must be within one unit of the total (the total being

@@ -246,7 +246,8 @@ static void put_fact (struct page *p, size_t column, const char *text)
 /* "VAT 25 %", "VAT 25 %: 12.00, levy 2 %: 0.96". The rows [first, end) are of one team. */
 static void put_taxes (struct page *p, size_t first, size_t end)
 {
-    const posting_t *of = cube_row (p->rows, first);
+    const posting_t *who = cube_row (p->rows, first);
+    bill_rows_t of = bill_rows_of (p->of->bill, who->team);
     bool taxed = false;
     size_t count, taxes = 0;
     const posting_t *rows = postings (p->of->bill, &count);
@@ -256,13 +257,14 @@ static void put_taxes (struct page *p, size_t first, size_t end)
     for (size_t i = first; i < end; i++)
         taxed = taxed
                 || ((const posting_t *)cube_row (p->rows, i))->kind == BILL_TAX;
-    for (size_t i = 0; taxed && i < count; i++) {
-        if (rows[i].kind != BILL_TAX || !text_same (rows[i].team, of->team))
+    for (size_t i = 0; taxed && i < of.count; i++) {
+        const posting_t *row = &rows[of.index[i]];
+        if (row->kind != BILL_TAX)
             continue;
         GL_AUTOFREE char *amount
-            = exact_units_text (rows[i].charge_units, p->digits);
+            = exact_units_text (row->charge_units, p->digits);
         free (one);
-        one = bill_tax_name (p->of->bill, &rows[i], p->digits);
+        one = bill_tax_name (p->of->bill, row, p->digits);
         buffer_printf (&several, "%s%s: %s", taxes++ ? ", " : "", one, amount);
     }
     put_fact (p, AT_TAX, taxes > 1 ? buffer_text (&several) : one);

@@ -310,10 +310,15 @@ static void weights_of (const statement_job_t *const *jobs, size_t count,
 int statement_jobs_share (const mpz_t total, const statement_job_t *const *jobs,
                           size_t count, mpz_t *units, gl_error_t *error)
 {
-    mpq_t *weight = xcalloc (count + 1, sizeof (*weight));
+    mpq_t *weight;
     mpq_t sum, scale;
     int rc;
 
+    if (count == 1) {
+        mpz_set (units[0], total);
+        return 0;
+    }
+    weight = xcalloc (count + 1, sizeof (*weight));
     mpq_inits (sum, scale, NULL);
     for (size_t i = 0; i < count; i++)
         mpq_init (weight[i]);
@@ -321,8 +326,12 @@ int statement_jobs_share (const mpz_t total, const statement_job_t *const *jobs,
     mpq_set_z (scale, total);
     if (mpq_sgn (sum) != 0)
         mpq_div (scale, scale, sum);
-    for (size_t i = 0; i < count; i++)
-        mpq_mul (weight[i], weight[i], scale);
+    for (size_t i = 0; i < count; i++) { /* whose quotients are not reduced */
+        mpz_mul (mpq_numref (weight[i]), mpq_numref (weight[i]),
+                 mpq_numref (scale));
+        mpz_mul (mpq_denref (weight[i]), mpq_denref (weight[i]),
+                 mpq_denref (scale));
+    }
     rc = exact_share (total, (const mpq_t *)weight, count, units, error);
     for (size_t i = 0; i < count; i++)
         mpq_clear (weight[i]);

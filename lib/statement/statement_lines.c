@@ -109,12 +109,15 @@ void statement_put_rows (page_t *page, const size_t *row, size_t count)
 
     if (page->s->provisional || count == 0)
         return;
-    buffer_printf (&text, "%s/", page->s->month);
+    buffer_add_text (&text, page->s->month);
     for (size_t shown = 0; at < count && shown < STRETCHES_SHOWN; shown++) {
         size_t last = end_of (row, count, at);
-        buffer_printf (&text, "%s%zu", shown ? "," : "", row[at] + 1);
-        if (last > at)
-            buffer_printf (&text, "-%zu", row[last] + 1);
+        buffer_add_char (&text, shown ? ',' : '/');
+        buffer_add_number (&text, row[at] + 1);
+        if (last > at) {
+            buffer_add_char (&text, '-');
+            buffer_add_number (&text, row[last] + 1);
+        }
         at = last + 1;
     }
     if (at < count)

@@ -562,7 +562,8 @@ static bool has_team (const bill_t *bill, const char *name)
     size_t count;
     const bill_balance_t *balances = bill_balances (bill, &count);
 
-    return has_name (bill, KEY_TEAM, name)
+    return bill_rows_of (bill, name).count > 0
+           || has_name (bill, KEY_TEAM, name)
            || GL_ANY (balances, count, it, text_same (it->team, name));
 }
 
