@@ -61,7 +61,7 @@ static const char *intern_name (kinds_t *k, const char *name)
 static void build_add (kinds_t *k, const device_kind_t *kind, const char *node,
                        uint64_t devices)
 {
-    for (size_t i = 0; i < k->build_count; i++) {
+    for (size_t i = k->build_from; i < k->build_count; i++) {
         holding_t *h = &k->build[i];
         if (h->kind == kind && h->node == node) {
             h->devices += devices;
@@ -80,7 +80,6 @@ struct split {
     const segment_t *segment;
     nodelist_t *nodes;
     int64_t instant;
-    bool by_node;
 };
 
 /* True if some pool has such devices on the node, now or at another time: pools
@@ -158,7 +157,7 @@ static void split_share (struct split *sp, const char *node, const char *type,
     if (share)
         build_add (sp->kinds,
                    kind_get (sp->kinds, pool, type, unsure, seen, NULL),
-                   sp->by_node ? intern_name (sp->kinds, node) : NULL, share);
+                   intern_name (sp->kinds, node), share);
 }
 
 static void split_devices (struct split *sp, const char *type, uint64_t count)
@@ -213,7 +212,8 @@ static void split_gres (struct split *sp)
 {
     const char *gres = sp->segment->gres;
 
-    gres_devices (gres, split_type, sp, NULL);
+    if (gres_devices (gres, split_type, sp, NULL) > 0)
+        return; /* parts are of segments that hold no GPU */
     for (size_t i = 0; i < KIND_PARTS; i++)
         gres_parts (gres, kind_part_names[i], split_part,
                     &(struct part_split){sp, kind_part_names[i]});
@@ -234,9 +234,9 @@ static void split_cpus (struct split *sp)
         const site_pool_t *pool
             = pool_of_cpus (sp->kinds, s, node, sp->instant);
         if (pool && share)
-            build_add (
-                sp->kinds, kind_get (sp->kinds, pool, "cpu", false, NULL, NULL),
-                sp->by_node ? intern_name (sp->kinds, node) : NULL, share);
+            build_add (sp->kinds,
+                       kind_get (sp->kinds, pool, "cpu", false, NULL, NULL),
+                       intern_name (sp->kinds, node), share);
     }
 }
 
@@ -273,19 +273,18 @@ static void split_held (struct split *sp)
 
     for (size_t i = 0; i < s->allocated_count; i++)
         build_add (sp->kinds, kind_of_held (sp, &s->allocated[i]),
-                   sp->by_node ? intern_name (sp->kinds, s->allocated[i].node)
-                               : NULL,
-                   1);
+                   intern_name (sp->kinds, s->allocated[i].node), 1);
 }
 
 static void cache_clear (kinds_t *k)
 {
     struct cache_entry *entry, *next;
 
+    k->last = NULL;
     HASH_ITER (hh, k->cache, entry, next)
     {
         HASH_DEL (k->cache, entry);
-        free (entry->holding);
+        free (entry->by_node);
         free (entry->key);
         free (entry);
     }
@@ -308,29 +307,27 @@ static size_t epoch_of (const kinds_t *k, int64_t instant)
 /* The instant matters only by which pools are in force. Asked for each segment
  * of a month, and nearly all of them hold what some other one held: no
  * formatting. */
-static void cache_key (kinds_t *k, const segment_t *s, int64_t instant,
-                       bool by_node)
+static void cache_key (kinds_t *k, const segment_t *s, int64_t instant)
 {
     buffer_t *key = &k->key;
-    size_t epoch = epoch_of (k, instant);
+    const size_t head[] = {epoch_of (k, instant), s->allocated_count};
 
     buffer_clear (key);
+    buffer_add (key, head, sizeof (head));
     key_text (key, s->cluster);
     key_text (key, s->gres);
     key_text (key, s->nodelist);
-    buffer_add_char (key, by_node ? 'n' : 'j');
-    buffer_add (key, &epoch, sizeof (epoch));
     if (k->counts_cpus) {
         buffer_add (key, &s->cpus, sizeof (s->cpus));
         buffer_add_char (key, s->gpu_asked ? 'g' : 'c');
     }
     for (size_t i = 0; i < s->allocated_count; i++) {
         const allocated_device_t *held = &s->allocated[i];
-        buffer_printf (key, "\n%s\t%s\t%s\t%s\t%s", held->node,
-                       held->type ? held->type : "",
-                       held->gres_type ? held->gres_type : "",
-                       held->profile ? held->profile : "?",
-                       held->model ? held->model : "");
+        key_text (key, held->node);
+        key_text (key, held->type);
+        key_text (key, held->gres_type);
+        key_text (key, held->profile ? held->profile : "?");
+        key_text (key, held->model);
     }
     for (size_t i = 0; i < s->shards_count; i++)
         buffer_printf (key, "\n%s\t%llu/%llu", s->shards[i].node,
@@ -348,41 +345,64 @@ bool kinds_count (const kinds_t *k, const segment_t *s)
     return names_gpus (s) || s->gpu_asked || k->counts_cpus;
 }
 
+/* What the segment holds by node, and behind it the same of all nodes. */
+static void cache_holdings (kinds_t *k, struct split *sp,
+                            struct cache_entry *entry)
+{
+    k->build_from = k->build_count = 0;
+    if (sp->segment->allocated)
+        split_held (sp);
+    else if (names_gpus (sp->segment))
+        split_gres (sp);
+    split_cpus (sp);
+    entry->node_count = k->build_from = k->build_count;
+    for (size_t i = 0; i < entry->node_count; i++)
+        build_add (k, k->build[i].kind, NULL, k->build[i].devices);
+    entry->count = k->build_count - entry->node_count;
+    entry->by_node = xcalloc (k->build_count + 1, sizeof (*entry->by_node));
+    if (k->build_count)
+        memcpy (entry->by_node, k->build,
+                k->build_count * sizeof (*entry->by_node));
+}
+
+static struct cache_entry *cache_get (kinds_t *k, const segment_t *s,
+                                      int64_t instant)
+{
+    struct cache_entry *entry;
+    struct split sp = {.kinds = k, .segment = s, .instant = instant};
+
+    cache_key (k, s, instant);
+    entry = k->last; /* several ask for a segment, one after the other */
+    if (entry && entry->key_length == k->key.length
+        && memcmp (entry->key, k->key.data, k->key.length) == 0)
+        return entry;
+    HASH_FIND (hh, k->cache, k->key.data, k->key.length, entry);
+    if (entry)
+        return k->last = entry;
+    if (HASH_COUNT (k->cache) >= CACHE_MAX)
+        cache_clear (k);
+    entry = xcalloc (1, sizeof (*entry));
+    entry->key_length = k->key.length;
+    entry->key = buffer_take (&k->key);
+    sp.nodes = nodelist_open (s->nodelist, NULL);
+    cache_holdings (k, &sp, entry);
+    nodelist_close (sp.nodes);
+    HASH_ADD_KEYPTR (hh, k->cache, entry->key, entry->key_length, entry);
+    return k->last = entry;
+}
+
 const holding_t *kinds_of_segment (kinds_t *k, const segment_t *s,
                                    int64_t instant, bool by_node,
                                    size_t *ret_count)
 {
-    struct cache_entry *entry;
+    const struct cache_entry *entry;
 
     *ret_count = 0;
     if (!names_gpus (s) && !k->counts_cpus)
         return NULL;
-    cache_key (k, s, instant, by_node);
-    HASH_FIND (hh, k->cache, k->key.data, k->key.length, entry);
-    if (!entry) {
-        struct split sp
-            = {k, s, nodelist_open (s->nodelist, NULL), instant, by_node};
-        if (HASH_COUNT (k->cache) >= CACHE_MAX)
-            cache_clear (k);
-        k->build_count = 0;
-        if (s->allocated)
-            split_held (&sp);
-        else if (names_gpus (s))
-            split_gres (&sp);
-        split_cpus (&sp);
-        nodelist_close (sp.nodes);
-        entry = xcalloc (1, sizeof (*entry));
-        entry->key_length = k->key.length;
-        entry->key = buffer_take (&k->key);
-        entry->count = k->build_count;
-        entry->holding = xcalloc (k->build_count, sizeof (*entry->holding));
-        if (k->build_count)
-            memcpy (entry->holding, k->build,
-                    k->build_count * sizeof (*entry->holding));
-        HASH_ADD_KEYPTR (hh, k->cache, entry->key, entry->key_length, entry);
-    }
-    *ret_count = entry->count;
-    return entry->holding;
+    entry = cache_get (k, s, instant);
+    *ret_count = by_node ? entry->node_count : entry->count;
+    return entry->by_node + (by_node ? 0 : entry->node_count);
 }
 
 int64_t kinds_until (const kinds_t *k, int64_t instant)

@@ -34,8 +34,9 @@ struct pool_node {
 struct cache_entry {
     char *key;
     size_t key_length;
-    holding_t *holding;
-    size_t count;
+    holding_t *by_node;
+    size_t node_count;
+    size_t count; /* behind those by node: of all nodes */
     UT_hash_handle hh;
 };
 
@@ -49,14 +50,14 @@ struct kinds {
     const site_t *site;
     struct pool_node **nodes; /* one set for each pool; NULL: not made yet */
     struct kind_entry *list;
-    struct cache_entry *cache;
+    struct cache_entry *cache, *last;
     buffer_t key; /* of the entry that is looked for */
     struct name_entry *names;
     int64_t *changes; /* instants at which a pool begins or ends */
     size_t change_count;
     bool counts_cpus; /* some pool does */
     holding_t *build;
-    size_t build_count, build_size;
+    size_t build_from, build_count, build_size;
 };
 
 /* ---- kind_pool.c ---- */
