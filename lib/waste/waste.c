@@ -121,60 +121,59 @@ static const field_t fields[] = {
 };
 const fields_t waste_rows = FIELDS ("waste", waste_t, fields);
 
-static bool counts (const usage_part_t *part)
+const waste_info_t *waste_cause (size_t cause)
+{
+    return cause < IDLE_CAUSES ? &idle_causes[cause]
+                               : &losses[cause - IDLE_CAUSES];
+}
+
+bool waste_counts (const usage_part_t *part)
 {
     return part->kind && !part->kind->cpu && part->kind->weight_known;
 }
 
-/* The row for callbacks, with the keys. */
-struct causes {
-    waste_t row;
-    const device_kind_t *kind;
-    waste_f callback;
-    void *arg;
-};
+void waste_ms (const usage_part_t *part, uint64_t ret_ms[WASTE_CAUSES])
+{
+    const measured_t *m = &part->measured;
 
-static void give_ms (struct causes *c, const waste_info_t *info, uint64_t ms)
+    for (size_t i = 0; i < IDLE_CAUSES; i++)
+        ret_ms[i] = measured_idle_ms (m, (idle_cause_t)i);
+    ret_ms[IDLE_CAUSES + LOSS_NONE] = 0;
+    for (size_t i = LOSS_NONE + 1; i < LOSS_COUNT; i++) {
+        uint64_t ms = part->lost_gres_seconds[i] * MILLISECONDS;
+        ret_ms[IDLE_CAUSES + i]
+            = ms > m->idle_lost_ms[i] ? ms - m->idle_lost_ms[i] : 0;
+    }
+}
+
+static void add_ms (cube_t *waste, waste_t *row, const usage_part_t *part,
+                    const waste_info_t *info, uint64_t ms)
 {
     if (ms == 0)
         return;
-    c->row.what = info->word;
-    exact_weighted (c->row.seconds, c->kind->weight, ms, MILLISECONDS);
-    c->callback (&c->row, c->arg);
-}
-
-void waste_each (const waste_t *keys, const usage_part_t *part,
-                 waste_idle_t idle, waste_f callback, void *arg)
-{
-    const measured_t *m = &part->measured;
-    struct causes c = {.kind = part->kind, .callback = callback, .arg = arg};
-
-    if (!counts (part))
-        return;
-    fields_init (&waste_rows, &c.row);
-    c.row.keys = keys->keys;
-    c.row.profile = part->kind->profile;
-    if (idle == WASTE_IDLE_AS_ONE)
-        give_ms (&c, &idle_as_one, m->idle_ms);
-    for (size_t i = 0; i < IDLE_CAUSES && idle == WASTE_IDLE_CAUSES; i++)
-        give_ms (&c, &idle_causes[i], measured_idle_ms (m, (idle_cause_t)i));
-    for (size_t i = LOSS_NONE + 1; i < LOSS_COUNT; i++) {
-        uint64_t ms = part->lost_gres_seconds[i] * MILLISECONDS;
-        if (ms > m->idle_lost_ms[i])
-            give_ms (&c, &losses[i], ms - m->idle_lost_ms[i]);
-    }
-    fields_clear (&waste_rows, &c.row);
-}
-
-static void add_to_cube (const waste_t *row, void *cube)
-{
-    cube_add (cube, row);
+    row->what = info->word;
+    exact_weighted (row->seconds, part->kind->weight, ms, MILLISECONDS);
+    cube_add (waste, row);
 }
 
 void waste_take_part (cube_t *waste, const waste_t *keys,
                       const usage_part_t *part, waste_idle_t idle)
 {
-    waste_each (keys, part, idle, add_to_cube, waste);
+    uint64_t ms[WASTE_CAUSES];
+    waste_t row;
+
+    if (!waste_counts (part))
+        return;
+    fields_init (&waste_rows, &row);
+    row.keys = keys->keys;
+    row.profile = part->kind->profile;
+    waste_ms (part, ms);
+    if (idle == WASTE_IDLE_AS_ONE)
+        add_ms (waste, &row, part, &idle_as_one, part->measured.idle_ms);
+    for (size_t i = idle == WASTE_IDLE_AS_ONE ? IDLE_CAUSES : 0;
+         i < WASTE_CAUSES; i++)
+        add_ms (waste, &row, part, waste_cause (i), ms[i]);
+    fields_clear (&waste_rows, &row);
 }
 
 void waste_take_allocated (cube_t *allocated, const waste_t *keys,
@@ -182,7 +181,7 @@ void waste_take_allocated (cube_t *allocated, const waste_t *keys,
 {
     waste_t row;
 
-    if (!counts (part) || part->gres_seconds == 0)
+    if (!waste_counts (part) || part->gres_seconds == 0)
         return;
     fields_init (&waste_rows, &row);
     fields_copy (&waste_rows, &row, keys);

@@ -70,12 +70,16 @@ typedef struct {
 } waste_t;
 extern const fields_t waste_rows;
 
-/* What the part of usage wastes, a row for each cause with the keys of `keys`, which has a
- * pool; without its price. */
-typedef void (*waste_f) (const waste_t *row, void *arg);
-void waste_each (const waste_t *keys, const usage_part_t *part,
-                 waste_idle_t idle, waste_f callback, void *arg);
-/* Adds these rows to a cube. */
+/* Causes of wasted time of jobs, from 0 on: those of idle time, then the ends of jobs. */
+#define WASTE_CAUSES (IDLE_CAUSES + LOSS_COUNT)
+const waste_info_t *waste_cause (size_t cause);
+/* Time of the part can be wasted: that of GPUs, whose weight is known. */
+bool waste_counts (const usage_part_t *part);
+/* What such a part of usage, asked for with idle_causes, wastes by cause, in milliseconds of
+ * its devices. */
+void waste_ms (const usage_part_t *part, uint64_t ret_ms[WASTE_CAUSES]);
+/* Adds what the part wastes to a cube, a row for each cause with the keys of `keys`, which has
+ * a pool; without its price. */
 void waste_take_part (cube_t *waste, const waste_t *keys,
                       const usage_part_t *part, waste_idle_t idle);
 /* Adds all time of the part, and how much of it is known. */

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <uthash.h>
 
 #include "base/array.h"
 #include "base/buffer.h"
@@ -8,6 +9,8 @@
 #include "base/text.h"
 #include "ledger/bill_idle.h"
 #include "waste/waste_report.h"
+
+#define MILLISECONDS 1000
 
 /* --- what it is made of -------------------------------------------------------- */
 
@@ -36,13 +39,29 @@ struct month {
     char *name;
 };
 
+/* Time of jobs in the month that has the same price and the same keys of the query. There are
+ * a million slices of usage and some thousands of groups: these add integers. */
+struct group {
+    struct { /* first: of a part of it the hash is made */
+        const device_kind_t *kind;
+        const char *text[KEYS_MAX]; /* interned by the usage of the month */
+    } key;
+    slice_keys_t keys; /* of one of its slices */
+    uint64_t seconds, known_ms, wasted_ms[WASTE_CAUSES]; /* of devices */
+    mpq_t price; /* of a device millisecond, in smallest units */
+    UT_hash_handle hh;
+};
+
+/* What the current job wasted, by cause, pool, team and user. */
 struct cause {
-    waste_t row;
+    struct group *group;
+    const waste_info_t *info;
+    uint64_t ms; /* of devices */
+    waste_t row; /* when the job is complete */
     mpq_t value; /* of its time, in smallest units */
 };
 
-/* What the current job wasted, by cause, pool, team and user. There are a million jobs, with
- * a row or two each. */
+/* There are a million jobs, with a row or two each. */
 struct causes {
     struct cause *item; /* `size` of them are initialised */
     size_t count, size;
@@ -52,8 +71,10 @@ struct waste_report {
     const report_query_t *query;
     struct month **month;
     size_t month_count;
-    cube_t *prices;  /* of the month */
-    cube_t *seconds; /* of the month, by all keys that are asked for */
+    cube_t *prices;            /* of the month */
+    struct group *groups;      /* of the month */
+    size_t group_by[KEYS_MAX]; /* keys of a slice */
+    size_t group_by_count;
     struct causes of_job;
     cube_t *waste;     /* with prices, of all months */
     cube_t *allocated; /* by the same keys */
@@ -71,13 +92,6 @@ int waste_report_check (const report_query_t *query, gl_error_t *error)
     return slice_keys_check (query, "waste", error);
 }
 
-static cube_t *new_seconds (const report_query_t *query)
-{
-    GL_AUTOFREE char *names = slice_keys_names (query, WASTE_PRICED ",month");
-
-    return cube_new (&waste_rows, names);
-}
-
 waste_report_t *waste_report_new (const report_query_t *query)
 {
     waste_report_t *w = xcalloc (1, sizeof (*w));
@@ -86,7 +100,6 @@ waste_report_t *waste_report_new (const report_query_t *query)
 
     w->query = query;
     w->waste = cube_new (&waste_rows, names);
-    w->seconds = new_seconds (query);
     w->allocated = cube_new (&waste_rows, plain);
     return w;
 }
@@ -98,6 +111,18 @@ static void causes_free (struct causes *causes)
         mpq_clear (causes->item[i].value);
     }
     free (causes->item);
+}
+
+static void groups_free (waste_report_t *w)
+{
+    struct group *group, *next;
+
+    HASH_ITER (hh, w->groups, group, next)
+    {
+        HASH_DEL (w->groups, group);
+        mpq_clear (group->price);
+        free (group);
+    }
 }
 
 static void job_clear (struct job *job)
@@ -119,8 +144,8 @@ void waste_report_free (waste_report_t *w)
         job_clear (&w->largest.job[k]);
     free (w->top);
     cube_free (w->waste);
-    cube_free (w->seconds);
     cube_free (w->allocated);
+    groups_free (w);
     causes_free (&w->of_job);
     cube_free (w->prices);
     for (size_t i = 0; i < w->month_count; i++) {
@@ -229,19 +254,36 @@ static void job_init (const waste_report_t *w, struct job *job,
     mpq_init (job->seconds);
     mpz_init (job->units);
     mpq_set (job->seconds, row->seconds);
-    exact_round (job->units, cause->value, 0);
+    mpz_set (job->units, row->units);
+}
+
+/* The list has larger ones. */
+static bool is_too_small (const struct top *top, mpz_srcptr units)
+{
+    return top->count == WASTE_JOBS
+           && mpz_cmp (units, top->job[WASTE_JOBS - 1].units) < 0;
 }
 
 /* Of the current job all that counts as waste, with its largest cause. */
 static void offer_all (waste_report_t *w)
 {
     struct job all = {.what = NULL}, one;
+    bool too_small;
     mpq_t largest;
+    mpz_t units;
 
+    mpz_init (units);
+    for (size_t i = 0; i < w->of_job.count; i++)
+        if (w->of_job.item[i].info->group == WASTE_OF_JOBS)
+            mpz_add (units, units, w->of_job.item[i].row.units);
+    too_small = is_too_small (&w->largest, units);
+    mpz_clear (units);
+    if (too_small)
+        return;
     mpq_init (largest);
     for (size_t i = 0; i < w->of_job.count; i++) {
         const struct cause *cause = &w->of_job.item[i];
-        if (waste_info (cause->row.what)->group != WASTE_OF_JOBS)
+        if (cause->info->group != WASTE_OF_JOBS)
             continue;
         if (!all.what) {
             job_init (w, &all, cause);
@@ -280,17 +322,57 @@ static int by_cause (const void *a, const void *b)
     return compare_causes (&x->row, &y->row);
 }
 
+static void make_row (struct cause *cause)
+{
+    mpq_set_ui (cause->value, 0, 1);
+    exact_weighted (cause->row.seconds, cause->group->key.kind->weight,
+                    cause->ms, MILLISECONDS);
+    exact_add_scaled (cause->value, cause->group->price, (int64_t)cause->ms, 1);
+}
+
+/* Sorted; one row for groups that have another price alone. */
+static void make_rows (struct causes *of_job)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < of_job->count; i++)
+        make_row (&of_job->item[i]);
+    if (of_job->count > 1)
+        qsort (of_job->item, of_job->count, sizeof (*of_job->item), by_cause);
+    for (size_t i = 0; i < of_job->count; i++) {
+        struct cause *last = &of_job->item[count > 0 ? count - 1 : 0];
+        struct cause *cause = &of_job->item[i];
+        if (count > 0 && by_cause (last, cause) == 0) {
+            exact_add (last->row.seconds, cause->row.seconds);
+            exact_add (last->value, cause->value);
+            continue;
+        }
+        if (count < i) {
+            struct cause merged = of_job->item[count];
+            of_job->item[count] = *cause;
+            *cause = merged;
+        }
+        count++;
+    }
+    of_job->count = count;
+    for (size_t i = 0; i < count; i++)
+        exact_round (of_job->item[i].row.units, of_job->item[i].value, 0);
+}
+
 /* The current job is complete. */
 static void leave_job (waste_report_t *w)
 {
     struct causes *of_job = &w->of_job;
 
-    if (of_job->count > 1)
-        qsort (of_job->item, of_job->count, sizeof (*of_job->item), by_cause);
+    make_rows (of_job);
     for (size_t i = 0; i < of_job->count; i++) {
+        const waste_t *row = &of_job->item[i].row;
+        struct top *top = top_of (w, row->what);
         struct job job;
+        if (is_too_small (top, row->units))
+            continue;
         job_init (w, &job, &of_job->item[i]);
-        offer (top_of (w, of_job->item[i].row.what), &job, of_job);
+        offer (top, &job, of_job);
     }
     offer_all (w);
     of_job->count = 0;
@@ -312,6 +394,20 @@ static void enter_job (waste_report_t *w, const segment_t *s)
 
 /* --- facts in ---------------------------------------------------------------------- */
 
+/* By the keys of the query, and by what prices time; the kind has the pool and the profile. */
+static void group_by (waste_report_t *w, const key_list_t *slice_keys)
+{
+    const key_list_t *by = &w->query->by;
+
+    w->group_by_count = 0;
+    for (size_t i = 0; i < slice_keys->count; i++) {
+        key_id_t id = slice_keys->id[i];
+        if (id == KEY_QOS || id == KEY_MONTH
+            || GL_ANY (by->id, by->count, it, *it == id))
+            w->group_by[w->group_by_count++] = i;
+    }
+}
+
 void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
                                const char *month, const bill_t *bill)
 {
@@ -322,6 +418,7 @@ void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
     m->usage_query.idle_causes = true;
     m->usage_query.without_jobs = true;
     slice_keys_ask (&m->usage_query);
+    group_by (w, &m->usage_query.by);
     m->usage = usage_new (&m->usage_query);
     *GL_APPEND (w->month, w->month_count) = m;
     w->prices = bill_time_prices (bill);
@@ -343,6 +440,40 @@ void waste_report_begin_month (waste_report_t *w, const report_query_t *query,
     }
 }
 
+static struct group *new_group (waste_report_t *w, const struct group *like,
+                                const usage_slice_t *slice)
+{
+    struct group *group = xmalloc (sizeof (*group));
+    bill_time_t of;
+    mpq_t second;
+
+    *group = *like;
+    slice_keys_of (slice, &group->keys);
+    of = (bill_time_t){group->keys.pool, group->keys.qos,
+                       slice->part.kind->profile};
+    mpq_inits (group->price, second, NULL);
+    exact_weighted (second, slice->part.kind->weight, 1, MILLISECONDS);
+    if (of.pool)
+        bill_time_exact (w->prices, &of, second, group->price);
+    mpq_clear (second);
+    return group;
+}
+
+static struct group *group_of (waste_report_t *w, const usage_slice_t *slice)
+{
+    const size_t length = offsetof (struct group, key.text[w->group_by_count]);
+    struct group like = {.key = {.kind = slice->part.kind}}, *group;
+
+    for (size_t i = 0; i < w->group_by_count; i++)
+        like.key.text[i] = slice->key[w->group_by[i]];
+    HASH_FIND (hh, w->groups, &like.key, length, group);
+    if (!group) {
+        group = new_group (w, &like, slice);
+        HASH_ADD (hh, w->groups, key, length, group);
+    }
+    return group;
+}
+
 static struct cause *new_cause (struct causes *causes)
 {
     if (causes->count == causes->size) {
@@ -354,42 +485,42 @@ static struct cause *new_cause (struct causes *causes)
     return &causes->item[causes->count++];
 }
 
-static void take_cause (const waste_t *row, void *arg)
+static void add_cause (waste_report_t *w, struct group *group,
+                       const waste_info_t *info, const usage_slice_t *slice,
+                       uint64_t ms)
 {
-    waste_report_t *w = arg;
-    const bill_time_t of = waste_time (row);
-    struct cause *to = GL_FIND (w->of_job.item, w->of_job.count, it,
-                                compare_causes (&it->row, row) == 0);
-    mpq_t value;
+    struct cause *cause = new_cause (&w->of_job);
 
-    cube_add (w->seconds, row);
-    if (!to) {
-        to = new_cause (&w->of_job);
-        to->row.what = row->what;
-        to->row.keys = row->keys;
-        mpq_set_ui (to->row.seconds, 0, 1);
-        mpq_set_ui (to->value, 0, 1);
-    }
-    exact_add (to->row.seconds, row->seconds);
-    mpq_init (value);
-    if (of.pool && bill_time_exact (w->prices, &of, row->seconds, value))
-        exact_add (to->value, value);
-    mpq_clear (value);
+    cause->group = group;
+    cause->info = info;
+    cause->ms = ms;
+    cause->row.what = info->word;
+    slice_keys_of (slice, &cause->row.keys);
 }
 
 static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
 {
+    const usage_part_t *part = &slice->part;
     waste_report_t *w = arg;
-    waste_t row;
+    uint64_t ms[WASTE_CAUSES];
+    struct group *group;
 
     (void)error;
-    fields_init (&waste_rows, &row);
-    slice_keys_of (slice, &row.keys);
-    waste_each (&row, &slice->part, WASTE_IDLE_CAUSES, take_cause, w);
-    waste_take_allocated (w->allocated, &row, &slice->part);
-    if (!slice->part.kind->cpu && slice->devices > w->devices)
+    if (!part->kind->cpu && slice->devices > w->devices)
         w->devices = slice->devices;
-    fields_clear (&waste_rows, &row);
+    if (!waste_counts (part))
+        return 0;
+    group = group_of (w, slice);
+    waste_ms (part, ms);
+    for (size_t i = 0; i < WASTE_CAUSES; i++) {
+        if (ms[i] == 0)
+            continue;
+        group->wasted_ms[i] += ms[i];
+        add_cause (w, group, waste_cause (i), slice, ms[i]);
+    }
+    group->seconds += part->gres_seconds;
+    if (part->gres_seconds > 0)
+        group->known_ms += part->measured.idle_known_ms;
     return 0;
 }
 
@@ -404,12 +535,46 @@ int waste_report_add (waste_report_t *w, const segment_t *segment,
                              w, error);
 }
 
+/* As rows of the cubes. */
+static void put_group (waste_report_t *w, const struct group *group,
+                       cube_t *seconds)
+{
+    const fraction_t weight = group->key.kind->weight;
+    waste_t row;
+
+    fields_init (&waste_rows, &row);
+    row.keys = group->keys;
+    row.profile = group->key.kind->profile;
+    for (size_t i = 0; i < WASTE_CAUSES; i++) {
+        if (group->wasted_ms[i] == 0)
+            continue;
+        row.what = waste_cause (i)->word;
+        exact_weighted (row.seconds, weight, group->wasted_ms[i], MILLISECONDS);
+        cube_add (seconds, &row);
+    }
+    row.what = NULL;
+    exact_weighted (row.seconds, weight, group->seconds, 1);
+    exact_weighted (row.known, weight, group->known_ms, MILLISECONDS);
+    if (group->seconds > 0)
+        cube_add (w->allocated, &row);
+    fields_clear (&waste_rows, &row);
+}
+
 void waste_report_end_month (waste_report_t *w)
 {
+    GL_AUTOFREE char *names
+        = slice_keys_names (w->query, WASTE_PRICED ",month");
+    cube_t *seconds = cube_new (&waste_rows, names);
+    struct group *group, *next;
+
     leave_job (w);
-    waste_add_priced (w->waste, w->seconds, w->prices);
-    cube_free (w->seconds);
-    w->seconds = new_seconds (w->query);
+    HASH_ITER (hh, w->groups, group, next)
+    {
+        put_group (w, group, seconds);
+    }
+    groups_free (w);
+    waste_add_priced (w->waste, seconds, w->prices);
+    cube_free (seconds);
     cube_free (w->prices);
     w->prices = NULL;
 }
