@@ -232,7 +232,7 @@ void usage_add (usage_t *u, const segment_t *s, const suspension_t *suspensions,
 {
     usage_interval_sink_t sink = sink_of (u);
 
-    u->cluster = usage_intern (u, s->cluster);
+    u->cluster = usage_intern_key (u, KEY_CLUSTER, s->cluster);
     usage_interval_each (&u->cuts, &sink, s, suspensions, count, project);
     if (u->billable_otherwise)
         billable_each (usage_billable_terms (u), s, suspensions, count, project,

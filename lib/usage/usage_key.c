@@ -29,13 +29,20 @@ uint32_t usage_intern (usage_t *u, const char *text)
     return entry->id;
 }
 
-/* Of a text that stays where it is: known by its address while a rollup is added. */
-static uint32_t intern_lasting (usage_t *u, const char *text)
+/* Of a key, often the same as of the last segment. Texts of a rollup stay where they are while
+ * it is added: they are known by their addresses. */
+uint32_t usage_intern_key (usage_t *u, key_id_t key, const char *text)
 {
+    uint32_t *last = &u->last_text[key];
     struct recent_text *recent;
 
-    if (!text || !u->recent)
-        return usage_intern (u, text);
+    if (!text || !text[0])
+        return 0;
+    if (!u->recent) {
+        if (*last == 0 || strcmp (u->text_of[*last], text) != 0)
+            *last = usage_intern (u, text);
+        return *last;
+    }
     recent
         = &u->recent[((uintptr_t)text ^ (uintptr_t)text >> 11) % RECENT_TEXTS];
     if (recent->text != text)
@@ -100,8 +107,8 @@ static uint32_t team_id (usage_t *u, key_id_t of, const usage_subject_t *s)
         || s->instant >= u->query->period.end)
         return usage_intern (u, team_text (u, of, s));
     memset (&key, 0, sizeof (key));
-    key.cluster = intern_lasting (u, s->cluster);
-    key.account = intern_lasting (u, s->account);
+    key.cluster = usage_intern_key (u, KEY_CLUSTER, s->cluster);
+    key.account = usage_intern_key (u, KEY_ACCOUNT, s->account);
     key.of = of;
     key.month
         = key_is_of_team (of) ? unit_id (u, CALENDAR_MONTH, s->instant) : 0;
@@ -207,7 +214,8 @@ static uint32_t key_id (usage_t *u, key_id_t key, const usage_subject_t *s)
     if (dear_key_id (u, key, s, &id))
         return id;
     text = key_text (s, key, u->query->by.label, buf);
-    return text == buf ? usage_intern (u, text) : intern_lasting (u, text);
+    return text == buf ? usage_intern (u, text)
+                       : usage_intern_key (u, key, text);
 }
 
 /* --- filters ----------------------------------------------------------- */

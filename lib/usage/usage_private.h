@@ -85,6 +85,7 @@ struct usage {
     uint32_t cluster;         /* of the current segment */
     struct text_entry *texts;
     char **text_of; /* by id */
+    uint32_t last_text[KEY_COUNT]; /* the id of the key's last one; 0: none */
     struct recent_text *recent; /* while a rollup is added; NULL */
     uint32_t text_count, text_size;
     struct named_unit named[CALENDAR_MONTH + 1][NAMED_UNITS];
@@ -111,6 +112,8 @@ usage_subject_t usage_subject_of (const usage_interval_t *interval,
 /* Of the interval: within known suspensions, none twice. */
 int64_t usage_placed_seconds (const usage_interval_t *interval);
 uint32_t usage_intern (usage_t *usage, const char *text);
+/* The same of a key of a segment or of a rollup. */
+uint32_t usage_intern_key (usage_t *usage, key_id_t key, const char *text);
 bool usage_passes (usage_t *usage, const usage_subject_t *subject);
 /* The key is a unit of time. */
 bool usage_key_unit (key_id_t key, calendar_unit_t *ret_unit);
