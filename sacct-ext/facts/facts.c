@@ -277,7 +277,8 @@ static bool asks_for_shards (const site_t *site)
 static int tell_shards (struct pass *p, const segment_t **s, segment_t *told,
                         gl_error_t *error)
 {
-    if (!(*s)->gres || gres_parts ((*s)->gres, "shard", NULL, NULL) == 0
+    if (!(*s)->gres || !strstr ((*s)->gres, "shard")
+        || gres_parts ((*s)->gres, "shard", NULL, NULL) == 0
         || !asks_for_shards (p->site))
         return 0;
     if (!p->shards
