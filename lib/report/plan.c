@@ -8,6 +8,12 @@
 
 #define HOUR 3600
 
+/* Devices of a kind that jobs had, by hour. */
+struct hours {
+    const device_kind_t *kind;
+    int64_t *change; /* of device seconds, from one hour to the next */
+};
+
 struct plan {
     report_query_t query; /* the caller's, of whole hours up to as-of */
     const plan_query_t *asked;
@@ -21,6 +27,8 @@ struct plan {
     size_t cut_count;
     plan_pool_t *pools;
     size_t count;
+    struct hours *hours;
+    size_t hours_count;
 };
 
 /* ---- the period ---- */
@@ -122,9 +130,53 @@ int plan_check (const plan_query_t *asked, gl_error_t *error)
     return rc;
 }
 
+static size_t count_hours (const plan_t *plan)
+{
+    return (size_t)(period_seconds (plan->query.period) / HOUR);
+}
+
+static int64_t *hours_of (plan_t *plan, const device_kind_t *kind)
+{
+    struct hours *hours
+        = GL_FIND (plan->hours, plan->hours_count, it, it->kind == kind);
+
+    if (!hours) {
+        hours = GL_APPEND (plan->hours, plan->hours_count);
+        hours->kind = kind;
+        hours->change = xcalloc (count_hours (plan) + 2, sizeof (int64_t));
+    }
+    return hours->change;
+}
+
+/* Device seconds of each of the hours [first, end). */
+static void add_seconds (int64_t *change, int64_t first, int64_t end,
+                         int64_t seconds)
+{
+    change[first] += seconds;
+    change[end] -= seconds;
+}
+
+/* No job is cut by hours: a month has hundreds. */
+static void take_allocated (const device_kind_t *kind, uint64_t devices,
+                            period_t period, void *arg)
+{
+    plan_t *plan = arg;
+    int64_t from = period.start - plan->query.period.start;
+    int64_t to = period.end - plan->query.period.start;
+    int64_t first = from / HOUR, last = to / HOUR, count = (int64_t)devices;
+    int64_t *change;
+
+    if (!kind->pool || kind->cpu || !kind->weight_known)
+        return;
+    change = hours_of (plan, kind);
+    add_seconds (change, first, last, count * HOUR);
+    add_seconds (change, first, first + 1, -count * (from % HOUR));
+    add_seconds (change, last, last + 1, count * (to % HOUR));
+}
+
 plan_t *plan_new (const report_query_t *query, const plan_query_t *asked)
 {
-    static const key_list_t by = {.id = {KEY_POOL, KEY_HOUR}, .count = 2};
+    static const key_list_t by = {.id = {KEY_POOL}, .count = 1};
     plan_t *plan = xcalloc (1, sizeof (*plan));
     size_t filters = 0;
 
@@ -151,6 +203,9 @@ plan_t *plan_new (const report_query_t *query, const plan_query_t *asked)
                                         .cuts = plan->cuts,
                                         .cut_count = plan->cut_count,
                                         .accounts = query->accounts,
+                                        .kinds = plan->kinds,
+                                        .allocated = take_allocated,
+                                        .allocated_arg = plan,
                                         .without_jobs = true};
     plan->usage = usage_new (&plan->usage_query);
     add_pools (plan);
@@ -177,6 +232,7 @@ void plan_free (plan_t *plan)
         breakeven_clear (&pool->cost);
     }
     free (plan->pools);
+    GL_FREE_EACH (plan->hours, plan->hours_count, it, free (it->change));
     free (plan->cuts);
     free (plan->filters);
     usage_free (plan->usage);
@@ -225,8 +281,23 @@ static mpq_t *numbers (size_t count)
     return values;
 }
 
-/* Hours without a cell are 0, as numbers() made them. */
-static void take_cell (plan_pool_t *pool, const usage_cell_t *cell, size_t hour)
+static void take_hours (plan_pool_t *pool, const struct hours *hours)
+{
+    int64_t seconds = 0;
+    mpq_t gpus;
+
+    mpq_init (gpus);
+    for (size_t i = 0; i < pool->hours; i++) {
+        seconds += hours->change[i];
+        if (seconds == 0)
+            continue;
+        exact_weighted (gpus, hours->kind->weight, (uint64_t)seconds, HOUR);
+        exact_add (pool->demand[i], gpus);
+    }
+    mpq_clear (gpus);
+}
+
+static void take_cell (plan_pool_t *pool, const usage_cell_t *cell)
 {
     mpq_t q;
 
@@ -238,13 +309,10 @@ static void take_cell (plan_pool_t *pool, const usage_cell_t *cell, size_t hour)
         = usage_cell_gpu_seconds (cell, q) && pool->weights_known;
     exact_add (pool->allocated, q);
     exact_add (pool->month[cell->cut], q);
-    if (hour < pool->hours)
-        exact_add_scaled (pool->demand[hour], q, 1, HOUR);
-    if (usage_cell_active_seconds (cell, q)) {
-        exact_add (pool->active, q);
-        usage_cell_known_seconds (cell, q);
-        exact_add (pool->known, q);
-    }
+    usage_cell_active_seconds (cell, q);
+    exact_add (pool->active, q);
+    usage_cell_known_seconds (cell, q);
+    exact_add (pool->known, q);
     mpq_clear (q);
 }
 
@@ -277,16 +345,17 @@ static void measure (plan_t *plan)
 
     for (size_t i = 0; i < plan->count; i++) {
         plan_pool_t *pool = &plan->pools[i];
-        pool->hours = (size_t)(period_seconds (plan->query.period) / HOUR);
+        pool->hours = count_hours (plan);
         pool->demand = numbers (pool->hours);
         pool->months = plan->cut_count;
         pool->month = numbers (pool->months);
         for (size_t k = 0; k < count; k++)
             if (cells[k].key[0]
                 && strcmp (cells[k].key[0], pool->pool->name) == 0)
-                take_cell (pool, &cells[k],
-                           (size_t)((cells[k].first - plan->query.period.start)
-                                    / HOUR));
+                take_cell (pool, &cells[k]);
+        for (size_t k = 0; k < plan->hours_count; k++)
+            if (find_pool (plan, plan->hours[k].kind->pool->name) == pool)
+                take_hours (pool, &plan->hours[k]);
         finish_months (plan, pool);
     }
     capacity_each (plan->capacity, NULL, 0, take_slice, plan);

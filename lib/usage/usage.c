@@ -142,6 +142,9 @@ static void take_held (const usage_interval_t *p, const holding_t *h, void *arg)
 
     if (!usage_passes (u, &s))
         return;
+    if (u->query->allocated)
+        u->query->allocated (h->kind, h->devices, p->period,
+                             u->query->allocated_arg);
     c = usage_cell_get (u, &s);
     count_job (u, c, p, false);
     if (!usage_part_hold (usage_part_get (&c->cell, h->kind), p, h))
@@ -384,7 +387,8 @@ usage_t *usage_new (const usage_query_t *query)
     u->query = query;
     measured_init (&u->unplaced);
     usage_new_keys (u);
-    u->cuts.kinds = kinds_new (query->site);
+    u->own_kinds = query->kinds ? NULL : kinds_new (query->site);
+    u->cuts.kinds = query->kinds ? query->kinds : u->own_kinds;
     u->cuts.zone = query->site->zone;
     u->cuts.period = query->period;
     u->cuts.causes = query->idle_causes;
@@ -416,7 +420,7 @@ void usage_free (usage_t *u)
     }
     usage_free_keys (u);
     usage_free_rollups (u);
-    kinds_free (u->cuts.kinds);
+    kinds_free (u->own_kinds);
     free (u->changes);
     usage_free_slices (u);
     free (u->sorted);

@@ -80,6 +80,13 @@ typedef struct {
     /* To which energy is added by time, of kinds with a pool and a weight, whatever
      * the filters; NULL: not wanted. */
     load_profile_t *load;
+    /* Of the site, shared with others; NULL: its own. */
+    kinds_t *kinds;
+    /* Gets what of each segment passes the filters, from one cut to the next; of
+     * segments, not of rollups. NULL: not wanted. */
+    void (*allocated) (const device_kind_t *kind, uint64_t devices,
+                       period_t period, void *arg);
+    void *allocated_arg;
     bool idle_causes;  /* IDLE_SPARE and IDLE_AFTER are told, as far as the facts of
                           the period tell them; rollups do not */
     bool in_any_order; /* nobody reads the order of the cells */

@@ -79,6 +79,7 @@ struct cell {
 struct usage {
     const usage_query_t *query;
     usage_interval_cuts_t cuts;
+    kinds_t *own_kinds; /* NULL: the query's */
     int64_t *changes;
     bool asks_for_kind;
     bool billable_otherwise;  /* than allocated: parts have `more` */
