@@ -481,4 +481,114 @@ TEST_CASE (trap_23__shards_that_no_pool_tells__by_the_node_or_unknown)
     zone_close (site.zone);
 }
 
+/* --- what a segment holds, of each node and in all --- */
+
+static uint64_t devices_of (const holding_t *h, size_t count,
+                            const device_kind_t *kind)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (h[i].kind == kind)
+            sum += h[i].devices;
+    return sum;
+}
+
+TEST_CASE (kinds__by_node__add_up_to_all)
+{
+    static const struct {
+        const char *gres, *nodes;
+        size_t kinds, by_node; /* entries */
+        uint64_t devices;
+    } cases[] = {
+        {"gpu=5,gpu:h100=5", "g[1-3]", 1, 2, 5}, /* g3 has none */
+        {"gpu=4,gpu:1g.10gb=2,gpu:3g.40gb=1,gpu:h100=1", "m1", 3, 3, 4},
+        {"gpu=7", "g[1-2],h1", 2, 3, 7},
+        {"shard=6", "g1", 1, 1, 6},
+        {"", "g1", 0, 0, 0},
+    };
+    site_t site;
+
+    test_site (&site, "UTC");
+    kinds_t *kinds = kinds_new (&site);
+    for (size_t i = 0; i < 2 * GL_ARRAY_SIZE (cases); i++) {
+        size_t at = i % GL_ARRAY_SIZE (cases), count, all_count;
+        segment_t s
+            = test_segment (1, T0, T0 + 400, cases[at].gres, cases[at].nodes);
+        /* either way first: the other finds the same entry */
+        kinds_of_segment (kinds, &s, T0, i >= GL_ARRAY_SIZE (cases), &count);
+        const holding_t *h = kinds_of_segment (kinds, &s, T0, true, &count);
+        const holding_t *all
+            = kinds_of_segment (kinds, &s, T0, false, &all_count);
+        uint64_t devices = 0;
+        assert_int_equal (all_count, cases[at].kinds);
+        assert_int_equal (count, cases[at].by_node);
+        for (size_t k = 0; k < count; k++)
+            assert_non_null (h[k].node);
+        for (size_t k = 0; k < all_count; k++) {
+            assert_null (all[k].node);
+            assert_int_equal (all[k].devices,
+                              devices_of (h, count, all[k].kind));
+            devices += all[k].devices;
+        }
+        assert_int_equal (devices, cases[at].devices);
+    }
+    kinds_free (kinds);
+    zone_close (site.zone);
+}
+
+/* Device seconds of one kind. */
+struct handed {
+    const device_kind_t *kind;
+    uint64_t seconds;
+};
+
+static void take_allocated (const device_kind_t *kind, uint64_t devices,
+                            period_t period, void *arg)
+{
+    struct handed *handed = arg;
+
+    if (kind == handed->kind)
+        handed->seconds += devices * (uint64_t)period_seconds (period);
+}
+
+/* Two of three segments are of the user that the query is of; cut by day. */
+TEST_CASE (usage__allocated__is_what_the_cells_have)
+{
+    char ann[] = "ann", *users[] = {ann};
+    const usage_filter_t filter = {.key = KEY_USER, .values = {users, 1}};
+    struct handed handed = {NULL, 0};
+    site_t site;
+    project_t none = {0};
+    uint64_t seconds = 0;
+    size_t count;
+
+    test_site (&site, "UTC");
+    kinds_t *kinds = kinds_new (&site);
+    usage_query_t q = query (&site, T0, T0 + 3 * 86400);
+    q.by = (key_list_t){.id = {KEY_DAY}, .count = 1};
+    q.filters = &filter;
+    q.filter_count = 1;
+    q.kinds = kinds;
+    q.allocated = take_allocated;
+    q.allocated_arg = &handed;
+    usage_t *u = usage_new (&q);
+    for (uint64_t i = 1; i <= 3; i++) {
+        segment_t s = test_segment (i, T0 - 50, T0 + 86400 * (int64_t)i,
+                                    "gpu=4,gpu:h100=4", "g[1-2]");
+        if (i == 2)
+            s.user = "bob";
+        handed.kind = kinds_of_segment (kinds, &s, T0, false, &count)->kind;
+        usage_add (u, &s, NULL, 0, &none);
+    }
+    const usage_cell_t *cells = usage_cells (u, &count);
+    for (size_t i = 0; i < count; i++)
+        seconds += usage_cell_gres_seconds (&cells[i]);
+    assert_int_equal (seconds, 4 * (86400 + 3 * 86400));
+    assert_int_equal (handed.seconds, seconds);
+    usage_free (u);
+    kinds_free (kinds);
+    zone_close (site.zone);
+}
+
 TEST_MAIN (NULL, NULL)
