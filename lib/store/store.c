@@ -127,6 +127,7 @@ void store_close (store_t *store)
         store_close (store->ledger);
     GL_FREE_EACH (store->statements, store->statement_count, it,
                   db_finalize (it->st));
+    GL_FREE_EACH (store->readers, store->reader_count, it, db_close (*it));
     db_settle (store->db);
     db_close (store->db);
     forget_clusters (store);

@@ -601,7 +601,8 @@ typedef enum {
 /*
  * NULL with an error. `query` NULL: everything. Iterators show what is
  * committed: open them outside a transaction, or in one that has put nothing
- * but rollups and so only keeps others from writing meanwhile.
+ * but rollups and so only keeps others from writing meanwhile. Close them before
+ * the store.
  */
 typedef struct store_iter store_iter_t;
 store_iter_t *store_iter_open (store_t *store, store_kind_t kind,

@@ -45,6 +45,8 @@ struct store {
     size_t statement_count;
     struct cluster_entry *clusters;
     size_t cluster_count;
+    db_t **readers; /* connections of walks that are closed */
+    size_t reader_count;
     struct intern_cache *caches; /* one for each type of shared rows */
     struct node_entry *nodes; /* seen in this transaction */
     struct segment_batch *batch; /* new segments that are not written yet */
@@ -160,7 +162,7 @@ void segments_forget (store_t *store);
 
 /*
  * A walk: one statement, or two, run for one cluster after the other, clusters
- * in bytewise order, on a connection of its own. `period_binds` lists the
+ * in bytewise order, on a connection that no other uses meanwhile. `period_binds` lists the
  * parameters of the period in their order: s, e its start and end, S, E the
  * same in milliseconds; B where a stretch that reaches into it can begin; a the
  * cluster's as-of.
@@ -196,6 +198,7 @@ struct walk_cluster {
 };
 
 typedef struct {
+    store_t *store;
     db_t *db;
     store_query_t query; /* its cluster is not used any more */
     bool has_period;

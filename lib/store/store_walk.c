@@ -170,14 +170,44 @@ static int add_passes (walk_t *walk, const struct walk_plan *plan,
 static int walk_begin (walk_t *walk, const store_query_t *query,
                        const struct walk_plan *plan, gl_error_t *error)
 {
-    if (db_begin_read (walk->db, error) < 0
-        || read_clusters (walk->db, query ? query->cluster : NULL,
-                          &walk->clusters, &walk->count, error)
-               < 0
+    if (read_clusters (walk->db, query ? query->cluster : NULL,
+                       &walk->clusters, &walk->count, error)
+            < 0
         || add_passes (walk, plan, error) < 0)
         return -1;
     walk->st = walk->passes[0].st;
     return 0;
+}
+
+/* With a snapshot of now: a connection that an earlier walk used, or a new one. A
+ * server may have closed the earlier one. */
+static db_t *take_reader (store_t *store, gl_error_t *error)
+{
+    db_t *db;
+
+    while (store->reader_count > 0) {
+        db = store->readers[--store->reader_count];
+        if (db_begin_read (db, NULL) == 0)
+            return db;
+        db_close (db);
+    }
+    db = db_open (store->url, DB_READ_ONLY, error);
+    if (db && db_begin_read (db, error) < 0) {
+        db_close (db);
+        return NULL;
+    }
+    return db;
+}
+
+static void give_reader (store_t *store, db_t *db)
+{
+    if (db_failure (db) != DB_FAILURE_NONE) {
+        db_close (db);
+        return;
+    }
+    db_rollback (db);
+    db_shrink (db);
+    *GL_APPEND (store->readers, store->reader_count) = db;
 }
 
 static int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
@@ -191,7 +221,8 @@ static int walk_open (walk_t *walk, store_t *store, const store_query_t *query,
         walk->query = *query;
         walk->has_period = query->start != 0 || query->end != 0;
     }
-    walk->db = db_open (store->url, DB_READ_ONLY, error);
+    walk->store = store;
+    walk->db = take_reader (store, error);
     if (!walk->db || walk_begin (walk, query, plan, error) < 0) {
         walk_close (walk);
         return -1;
@@ -352,7 +383,8 @@ void walk_close (walk_t *walk)
         free (walk->passes[i].binds);
     }
     free (walk->found);
-    db_close (walk->db);
+    if (walk->db)
+        give_reader (walk->store, walk->db);
     free_clusters (walk->clusters, walk->count);
     memset (walk, 0, sizeof (*walk));
 }

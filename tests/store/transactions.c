@@ -66,6 +66,88 @@ TEST_CASE (iterator__while_others_write__keeps_its_view)
     assert_int_equal (count_all (url, &last), 6);
 }
 
+static uint64_t count_from (store_iter_t *iter)
+{
+    uint64_t count = 0;
+    segment_t s;
+
+    assert_non_null (iter);
+    while (store_iter_next (iter, &s, &error) == 1)
+        count++;
+    store_iter_close (iter);
+    return count;
+}
+
+/* A connection that one iterator has left serves the next. */
+TEST_CASE (iterators__one_after_the_other__show_what_is_committed_by_then)
+{
+    const char *url = fixture_store_url ();
+    store_t *store = fixture_open (url);
+    store_iter_t *iter[2];
+    segment_t s;
+
+    for (uint64_t id = 1; id <= 200; id++) {
+        s = fixture_segment (id);
+        s.account = id % 2 ? "physics" : NULL;
+        put_alone (url, &s);
+        if (id % 40)
+            continue;
+        iter[0] = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
+        s = fixture_segment (1000 + id);
+        put_alone (url, &s);
+        iter[1] = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
+        assert_int_equal (count_from (iter[1]), id + id / 40);
+        assert_int_equal (count_from (iter[0]), id + id / 40 - 1);
+        /* given up half way */
+        iter[0] = store_iter_open (store, STORE_SEGMENTS, NULL, &error);
+        assert_int_equal (store_iter_next (iter[0], &s, &error), 1);
+        store_iter_close (iter[0]);
+    }
+    store_close (store);
+}
+
+static void kill_connections (const char *url)
+{
+    db_t *db = db_open (url, 0, &error);
+    db_statement_t *st
+        = db_prepare (db,
+                      "SELECT id FROM information_schema.processlist "
+                      "WHERE db = DATABASE() AND id <> CONNECTION_ID()",
+                      &error);
+    uint64_t id[8];
+    size_t count = 0;
+
+    while (count < GL_ARRAY_SIZE (id) && db_step (st, &error) == 1)
+        id[count++] = db_column_u64 (st, 0);
+    db_finalize (st);
+    assert_true (count >= 2); /* the store's own, and one that is left */
+    while (count-- > 0) {
+        GL_AUTOFREE char *sql
+            = xasprintf ("KILL %llu", (unsigned long long)id[count]);
+        OK (db_exec (db, sql, &error));
+    }
+    db_close (db);
+}
+
+TEST_CASE (iterator__after_the_server_closed_idle_connections__opens_another)
+{
+    const char *url = fixture_store_url ();
+    store_t *store = fixture_open (url);
+    segment_t s = fixture_segment (1);
+
+    if (!fixture_on_mysql ()) {
+        store_close (store);
+        skip ();
+    }
+    put_alone (url, &s);
+    assert_int_equal (
+        count_from (store_iter_open (store, STORE_SEGMENTS, NULL, &error)), 1);
+    kill_connections (url);
+    assert_int_equal (
+        count_from (store_iter_open (store, STORE_SEGMENTS, NULL, &error)), 1);
+    store_close (store);
+}
+
 /* New ones wait to be written together: what comes between finds them. */
 TEST_CASE (put_segment__many_at_once__as_one_by_one)
 {
