@@ -4,8 +4,10 @@
 #include "base/memory.h"
 #include "store/store_lookup.h"
 
-/* Ids are given in turn, so that an id's last bits are a good place. */
-#define SLOTS 16384
+/* Ids are given in turn, so that an id's last bits are a good place. Few rows have few
+ * ids: the slots become more with the entries. */
+#define SLOTS_FIRST 64
+#define SLOTS_MAX 16384
 /* Above it all is forgotten: texts may be long. */
 #define BYTES_KEPT ((size_t)3 << 20)
 
@@ -26,7 +28,8 @@ struct lookup {
     const column_t *columns;
     unsigned count;
     size_t bytes;
-    struct entry *slots[SLOTS];
+    struct entry **slots;
+    size_t slot_count;
 };
 
 lookup_t *lookup_open (db_t *db, const column_t *column, gl_error_t *error)
@@ -37,6 +40,8 @@ lookup_t *lookup_open (db_t *db, const column_t *column, gl_error_t *error)
 
     lookup->columns = part ? column->part->columns : column;
     lookup->count = part ? column->part->count : 1;
+    lookup->slot_count = SLOTS_FIRST;
+    lookup->slots = xcalloc (SLOTS_FIRST, sizeof (struct entry *));
     buffer_add_text (&sql, "SELECT ");
     for (unsigned i = 0; i < lookup->count; i++)
         buffer_printf (&sql, "%s%s", i ? ", " : "",
@@ -46,13 +51,13 @@ lookup_t *lookup_open (db_t *db, const column_t *column, gl_error_t *error)
     lookup->st = db_prepare (db, buffer_text (&sql), error);
     if (lookup->st)
         return lookup;
-    free (lookup);
+    lookup_close (lookup);
     return NULL;
 }
 
 static void forget_all (lookup_t *lookup)
 {
-    for (size_t i = 0; i < SLOTS; i++) {
+    for (size_t i = 0; i < lookup->slot_count; i++) {
         free (lookup->slots[i]);
         lookup->slots[i] = NULL;
     }
@@ -64,6 +69,7 @@ void lookup_close (lookup_t *lookup)
     if (!lookup)
         return;
     forget_all (lookup);
+    free (lookup->slots);
     db_finalize (lookup->st);
     free (lookup);
 }
@@ -109,16 +115,34 @@ static struct entry *read_entry (lookup_t *lookup, uint64_t id,
     return entry;
 }
 
+/* Entries that had a place of their own keep one. */
+static void add_slots (lookup_t *lookup)
+{
+    size_t count = lookup->slot_count * 4;
+    struct entry **slots = xcalloc (count, sizeof (*slots));
+
+    for (size_t i = 0; i < lookup->slot_count; i++)
+        if (lookup->slots[i])
+            slots[lookup->slots[i]->id % count] = lookup->slots[i];
+    free (lookup->slots);
+    lookup->slots = slots;
+    lookup->slot_count = count;
+}
+
 /* The entry of the id, which takes the place of another one; NULL with an
  * error. */
 static struct entry *fetch (lookup_t *lookup, uint64_t id, gl_error_t *error)
 {
-    struct entry **slot = &lookup->slots[id % SLOTS];
+    struct entry **slot = &lookup->slots[id % lookup->slot_count];
 
     if (*slot && (*slot)->id == id)
         return *slot;
     if (lookup->bytes > BYTES_KEPT)
         forget_all (lookup);
+    if (*slot && lookup->slot_count < SLOTS_MAX) {
+        add_slots (lookup);
+        slot = &lookup->slots[id % lookup->slot_count];
+    }
     if (*slot)
         lookup->bytes -= (*slot)->bytes;
     free (*slot);
