@@ -17,8 +17,7 @@ static void grow (buffer_t *b, size_t need)
     b->data[b->length] = '\0';
 }
 
-/* Called for each byte of a page: most of the time there is room. */
-static inline char *reserve (buffer_t *b, size_t extra)
+char *buffer_reserve (buffer_t *b, size_t extra)
 {
     size_t need = b->length + extra + 1;
 
@@ -27,33 +26,32 @@ static inline char *reserve (buffer_t *b, size_t extra)
     return b->data + b->length;
 }
 
-char *buffer_reserve (buffer_t *b, size_t extra)
+/* A function of its own, so that the usual way needs no stack. */
+static __attribute__ ((noinline)) void
+grow_and_add (buffer_t *b, const void *data, size_t length)
 {
-    return reserve (b, extra);
+    grow (b, b->length + length + 1);
+    buffer_add (b, data, length);
 }
 
 void buffer_add (buffer_t *b, const void *data, size_t length)
 {
-    char *p = reserve (b, length);
+    char *p;
 
+    if (length >= b->size - b->length) {
+        grow_and_add (b, data, length);
+        return;
+    }
+    p = b->data + b->length;
+    b->length += length;
+    p[length] = '\0';
     if (length)
         memcpy (p, data, length);
-    b->length += length;
-    b->data[b->length] = '\0';
-}
-
-void buffer_add_char (buffer_t *b, char c)
-{
-    char *p = reserve (b, 1);
-
-    p[0] = c;
-    p[1] = '\0';
-    b->length++;
 }
 
 void buffer_add_number (buffer_t *b, uint64_t value)
 {
-    b->length += number_write (reserve (b, NUMBER_MAX), value, 1);
+    b->length += number_write (buffer_reserve (b, NUMBER_MAX), value, 1);
     b->data[b->length] = '\0';
 }
 

@@ -26,7 +26,16 @@ static inline void buffer_add_text (buffer_t *b, const char *text)
 {
     buffer_add (b, text, strlen (text));
 }
-void buffer_add_char (buffer_t *b, char c);
+/* Inline: called for single bytes of pages and rows. */
+static inline void buffer_add_char (buffer_t *b, char c)
+{
+    if (b->length + 1 >= b->size) {
+        buffer_add (b, &c, 1);
+        return;
+    }
+    b->data[b->length++] = c;
+    b->data[b->length] = '\0';
+}
 void buffer_add_number (buffer_t *b, uint64_t value);
 /* With \ \t \n written as a backslash and a letter. */
 void buffer_add_escaped (buffer_t *b, const char *text, size_t length);

@@ -24,15 +24,32 @@ static void add_hex (buffer_t *out, const char *bytes, size_t length)
         buffer_printf (out, "\\x%02x", (unsigned char)bytes[i]);
 }
 
-/* Nearly all text is ASCII that every format takes as it is: its run at the
- * beginning, copied at once. `special` and `also` are none of it. */
-static const char *add_plain (buffer_t *out, const char *text, char special,
-                              char also)
-{
-    const char *end = text;
+/* The formats that take a byte as it is. */
+enum { AS_CSV = 1, AS_JSON = 2, AS_HTML = 4, AS_ASCII = 8 };
+#define AS_ALL (AS_CSV | AS_JSON | AS_HTML | AS_ASCII)
+static const unsigned char plain[256] = {
+    [' ' ... '!'] = AS_ALL, ['"'] = AS_ASCII,
+    ['#' ... '%'] = AS_ALL, ['&' ... '\''] = AS_ALL & ~AS_HTML,
+    ['(' ... '+'] = AS_ALL, [','] = AS_ALL & ~AS_CSV,
+    ['-' ... ';'] = AS_ALL, ['<'] = AS_ALL & ~AS_HTML,
+    ['='] = AS_ALL,         ['>'] = AS_ALL & ~AS_HTML,
+    ['?' ... '['] = AS_ALL, ['\\'] = AS_ALL & ~AS_JSON,
+    [']' ... '~'] = AS_ALL,
+};
 
-    while (*end >= 0x20 && *end < 0x7f && *end != special && *end != also)
-        end++;
+static const char *plain_end (const char *text, unsigned format)
+{
+    while (plain[(unsigned char)*text] & format)
+        text++;
+    return text;
+}
+
+/* Nearly all text is ASCII that every format takes as it is: its run at the
+ * beginning, copied at once. */
+static const char *add_plain (buffer_t *out, const char *text, unsigned format)
+{
+    const char *end = plain_end (text, format);
+
     buffer_add (out, text, (size_t)(end - text));
     return end;
 }
@@ -60,7 +77,7 @@ void escape_ascii (buffer_t *out, const char *text)
 {
     int32_t code;
 
-    for (size_t n; *(text = add_plain (out, text, 0, 0)); text += n) {
+    for (size_t n; *(text = add_plain (out, text, AS_ASCII)); text += n) {
         n = utf8_decode (text, &code);
         if (code < 0x80)
             add_hex (out, text, n);
@@ -75,34 +92,23 @@ void escape_parsable (buffer_t *out, const char *text)
     visible (out, text, "|\\");
 }
 
-/* What CSV takes as it is, whether guarded or not: most texts. */
-static bool is_csv_plain (const char *text)
-{
-    const char *end = text;
-
-    if (*end == '=' || *end == '+' || *end == '-' || *end == '@')
-        return false;
-    while (*end >= 0x20 && *end < 0x7f && *end != '"' && *end != ',')
-        end++;
-    return !*end;
-}
-
 void escape_csv (buffer_t *out, const char *text, int guard)
 {
-    bool formula, quoted;
+    const char *end = plain_end (text, AS_CSV);
+    bool formula = guard && *text && strchr ("=+-@\t\r", *text);
+    bool quoted;
     int32_t code;
 
-    if (is_csv_plain (text)) {
-        buffer_add_text (out, text);
+    if (!*end && !formula) { /* most texts */
+        buffer_add (out, text, (size_t)(end - text));
         return;
     }
-    formula = guard && strchr ("=+-@\t\r", *text);
     quoted = strpbrk (text, ",\"\r\n") != NULL;
     if (quoted)
         buffer_add_char (out, '"');
     if (formula)
         buffer_add_char (out, '\'');
-    for (size_t n; *(text = add_plain (out, text, '"', '"')); text += n) {
+    for (size_t n; *(text = add_plain (out, text, AS_CSV)); text += n) {
         n = utf8_decode (text, &code);
         if (code < 0 || (is_control (code) && !strchr ("\t\r\n", code)))
             buffer_add_text (out, UTF8_REPLACEMENT);
@@ -120,7 +126,7 @@ void escape_json (buffer_t *out, const char *text)
     int32_t code;
 
     buffer_add_char (out, '"');
-    for (size_t n; *(text = add_plain (out, text, '"', '\\')); text += n) {
+    for (size_t n; *(text = add_plain (out, text, AS_JSON)); text += n) {
         n = utf8_decode (text, &code);
         if (code < 0)
             buffer_add_text (out, UTF8_REPLACEMENT);
@@ -152,23 +158,11 @@ static const char *html_entity (int32_t code)
     }
 }
 
-/* As add_plain(), of what HTML takes as it is. */
-static const char *add_html_plain (buffer_t *out, const char *text)
-{
-    const char *end = text;
-
-    while (*end >= 0x20 && *end < 0x7f && *end != '<' && *end != '>'
-           && *end != '&' && *end != '"' && *end != '\'')
-        end++;
-    buffer_add (out, text, (size_t)(end - text));
-    return end;
-}
-
 void escape_html (buffer_t *out, const char *text)
 {
     int32_t code;
 
-    for (size_t n; *(text = add_html_plain (out, text)); text += n) {
+    for (size_t n; *(text = add_plain (out, text, AS_HTML)); text += n) {
         const char *entity;
         n = utf8_decode (text, &code);
         entity = html_entity (code);

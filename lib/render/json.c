@@ -12,12 +12,12 @@ static void begin_line (json_t *json)
 
 static void separate (json_t *json)
 {
+    bool lines = json->depth > 0 && json->depth <= DEPTH_OF_LINES;
+
     if (!json->first)
-        buffer_add_char (json->out, ',');
-    if (json->depth > 0 && json->depth <= DEPTH_OF_LINES)
+        buffer_add (json->out, ", ", lines ? 1 : 2);
+    if (lines)
         begin_line (json);
-    else if (!json->first)
-        buffer_add_char (json->out, ' ');
     json->first = false;
 }
 

@@ -102,8 +102,11 @@ static void add_card_labels (buffer_t *out, const report_t *report)
         render_rows_t rows = render_rows (report, i);
         size_t labels = *cards_class (report, &rows) ? rows.order_count : 0;
         for (size_t k = 1; k < labels; k++) {
-            buffer_printf (out, ".k%zu td:nth-child(%zu)::before{content:", i,
-                           k + 1);
+            buffer_add_text (out, ".k");
+            buffer_add_number (out, i);
+            buffer_add_text (out, " td:nth-child(");
+            buffer_add_number (out, k + 1);
+            buffer_add_text (out, ")::before{content:");
             add_style_string (out, report->column[rows.order[k]].title);
             buffer_add_text (out, "}\n");
         }
@@ -455,8 +458,9 @@ static void add_table (buffer_t *out, const report_t *report,
                    id, cards_class (report, rows), id, id);
     for (size_t i = 0; i < rows->order_count; i++) {
         const report_column_t *column = &report->column[rows->order[i]];
-        buffer_printf (out, "<th scope=\"col\"%s>",
-                       report_is_number (column->type) ? " class=\"n\"" : "");
+        buffer_add_text (out, "<th scope=\"col\"");
+        buffer_add_text (out, report_is_number (column->type) ? " class=\"n\">"
+                                                              : ">");
         escape_html (out, column->title);
         buffer_add_text (out, "</th>");
     }
