@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/number.h"
 #include "base/zone.h"
 #include "base/zone_table.h"
 
@@ -263,25 +264,34 @@ const char *zone_stamp (const zone_t *zone, int64_t instant,
     return buf;
 }
 
+/* "2026-10-31", or "2026-10"; its length. Printf takes its time, and a month's days are
+ * named for each row. */
+static size_t date_text (const civil_t *c, bool day, char *to)
+{
+    size_t at = number_write (to, (unsigned)c->year % 10000, 4);
+
+    to[at++] = '-';
+    at += number_write (to + at, (unsigned)c->month % 100, 2);
+    if (day) {
+        to[at++] = '-';
+        at += number_write (to + at, (unsigned)c->day % 100, 2);
+    }
+    to[at] = '\0';
+    return at;
+}
+
 const char *zone_unit_name (const zone_t *zone, calendar_unit_t unit,
                             int64_t instant, char buf[ZONE_STAMP_SIZE])
 {
     period_t p = zone_unit (zone, unit, instant);
     civil_t c = zone_civil (zone, p.start);
+    size_t length = date_text (&c, unit != CALENDAR_MONTH, buf);
     char offset[8];
 
-    if (unit == CALENDAR_MONTH)
-        snprintf (buf, ZONE_STAMP_SIZE, "%04u-%02u", (unsigned)c.year % 10000,
-                  (unsigned)c.month % 100);
-    else if (unit == CALENDAR_DAY)
-        snprintf (buf, ZONE_STAMP_SIZE, "%04u-%02u-%02u",
-                  (unsigned)c.year % 10000, (unsigned)c.month % 100,
-                  (unsigned)c.day % 100);
-    else {
+    if (unit != CALENDAR_MONTH && unit != CALENDAR_DAY) {
         offset_text (zone_offset (zone, p.start), offset);
-        snprintf (buf, ZONE_STAMP_SIZE, "%04u-%02u-%02uT%02u:00%s",
-                  (unsigned)c.year % 10000, (unsigned)c.month % 100,
-                  (unsigned)c.day % 100, (unsigned)c.hour % 100, offset);
+        snprintf (buf + length, ZONE_STAMP_SIZE - length, "T%02u:00%s",
+                  (unsigned)c.hour % 100, offset);
     }
     return buf;
 }
