@@ -165,8 +165,8 @@ static int check_and_close (cli_t *cli, const struct request *request)
     gl_error_t error;
     int rc;
 
-    if (close_check (cli->store, cli->site, request->month, now, &checks,
-                     &error)
+    if (close_check (cli->store, cli->site, request->month, now, NULL,
+                     &checks, &error)
         < 0)
         return cli_fail (cli, &error);
     rc = show_checks (cli, request, &checks);

@@ -43,9 +43,11 @@ size_t checks_in (const checks_t *checks, check_state_t state);
 void checks_clear (checks_t *checks);
 
 /* Of a month that is not closed, as of `now`. 0: what the store alone says, without the age
- * of the facts and without slurmdbd. -1: a check could not even be tried. */
+ * of the facts and without slurmdbd. `had`: the month, if it was read before; NULL: it is read.
+ * -1: a check could not even be tried. */
 int close_check (store_t *store, const site_t *site, const char *month,
-                 int64_t now, checks_t *ret_checks, gl_error_t *error);
+                 int64_t now, month_t *had, checks_t *ret_checks,
+                 gl_error_t *error);
 
 /* As a report; report_free() it. `amounts`: with what is to be posted, as a section. */
 report_t *checks_report (const checks_t *checks, const char *month,

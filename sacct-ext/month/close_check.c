@@ -40,6 +40,7 @@ struct checking {
     const char *month;
     period_t period;
     int64_t now;
+    month_t *had; /* the month; NULL: it is read */
     periods_t *periods;
     store_cluster_t *clusters;
     size_t cluster_count;
@@ -629,10 +630,10 @@ static void sum_due (struct checking *c, const bill_t *bill)
 static int check_bill (struct checking *c, gl_error_t *error)
 {
     const month_how_t how = {.periods = c->periods};
-    month_t *m;
+    month_t *m = c->had;
     int rc;
 
-    if (month_read (c->store, c->site, c->month, &how, &m, error) < 0)
+    if (!m && month_read (c->store, c->site, c->month, &how, &m, error) < 0)
         return -1;
     sum_due (c, m->bill);
     check_tags (c, m->bill);
@@ -645,7 +646,8 @@ static int check_bill (struct checking *c, gl_error_t *error)
     rc = check_credits (c, m, error);
     if (rc == 0)
         rc = month_amounts (m, &c->query, &c->checks->amounts, error);
-    month_free (m);
+    if (!c->had)
+        month_free (m);
     return rc;
 }
 
@@ -926,12 +928,14 @@ static int check_all (struct checking *c, gl_error_t *error)
 }
 
 int close_check (store_t *store, const site_t *site, const char *month,
-                 int64_t now, checks_t *ret_checks, gl_error_t *error)
+                 int64_t now, month_t *had, checks_t *ret_checks,
+                 gl_error_t *error)
 {
     struct checking c = {.store = store,
                          .site = site,
                          .month = month,
                          .now = now,
+                         .had = had,
                          .checks = ret_checks};
     int rc;
 

@@ -641,7 +641,6 @@ static int write_months (struct publishing *p)
                              open ? "open" : key, open || p->of->fresh))
             rc = write_month (p, i);
     }
-    statements_series_clear (&p->series);
     wastes_sums_clear (&p->wasted);
     return rc;
 }
@@ -689,6 +688,7 @@ static void done (struct publishing *p)
     GL_FREE_EACH (p->month, p->month_count, it, free (it->disputes));
     pages_free (p->pages.pages);
     pseudonyms_free (p->pages.users);
+    statements_series_clear (&p->series);
     periods_free (p->periods);
     report_free (p->decisions);
     verdicts_clear (&p->verdicts);

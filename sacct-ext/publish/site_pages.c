@@ -153,6 +153,8 @@ static bool has_pages (const struct publishing *p, const char *month)
 static int write_closing (struct publishing *p)
 {
     const char *month = p->closable;
+    month_t *last = p->series.month;
+    month_t *had = last && !strcmp (last->name, month) ? last : NULL;
     GL_AUTOFREE char *summary = page_path_month (month);
     GL_AUTOFREE char *chargeback = xasprintf ("%s-chargeback", summary);
     GL_AUTOFREE char *amounts = page_path_amounts (month);
@@ -176,7 +178,7 @@ static int write_closing (struct publishing *p)
 
     if (!*month)
         return CLI_OK;
-    if (close_check (p->store, p->site, month, 0, &checks, &error) < 0)
+    if (close_check (p->store, p->site, month, 0, had, &checks, &error) < 0)
         return publish_fail (p, &error);
     report = checks_report (&checks, month, true);
     report_note (report, NOTE_INFORMATION,
@@ -374,15 +376,16 @@ int site_pages_write (struct publishing *p)
     int rc;
 
     tree_part (p->pages.tree, "site", "open", true);
-    rc = write_teams (p);
+    rc = write_closing (p); /* while the month is in memory */
+    statements_series_clear (&p->series);
+    if (rc == CLI_OK)
+        rc = write_teams (p);
     if (rc == CLI_OK)
         rc = write_pools (p);
     if (rc == CLI_OK)
         rc = write_utilization (p);
     if (rc == CLI_OK)
         rc = write_demand (p);
-    if (rc == CLI_OK)
-        rc = write_closing (p);
     if (rc == CLI_OK)
         rc = write_made (p, "definitions", "Definitions", NULL,
                          glossary_report ());
