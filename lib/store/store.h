@@ -500,6 +500,8 @@ typedef struct {
     int64_t start;
     int64_t end;
     uint64_t id_job;   /* 0: all, as `jobs` says */
+    const uint64_t *ids; /* or of these jobs, ascending, each once; NULL: no list */
+    size_t id_count;
     store_jobs_t jobs; /* records and usage */
     uint32_t kind;     /* records and nodes: of this kind; 0: all. Fast together
                           with STORE_OF_NO_JOB, and for nodes */
@@ -519,6 +521,9 @@ typedef struct {
                        PREEMPTED */
     bool heads_only; /* rollups: without their bodies, which are NULL */
 } store_query_t;
+
+/* Adds a job to such a list of `count`, which has room for it. The new count. */
+size_t store_ids_add (uint64_t *ids, size_t count, uint64_t id_job);
 
 /* A stretch of usage with its key. */
 typedef struct {

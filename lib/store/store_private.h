@@ -217,7 +217,8 @@ typedef struct {
         uint64_t low;
         uint64_t high;
     } all;                    /* the job of the query, or all jobs */
-    struct walk_range *found; /* those of a period, ascending */
+    struct walk_range *found; /* those of a period, or of the query's list;
+                                 ascending */
     const struct walk_range *ranges; /* one or the other, of the pass */
     size_t range_count;
     size_t range_at;

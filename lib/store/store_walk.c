@@ -147,24 +147,52 @@ static int add_pass (walk_t *walk, const struct walk_plan *plan,
     return 0;
 }
 
+static bool is_of_jobs (const store_query_t *query)
+{
+    return query->id_job != 0 || query->id_count > 0;
+}
+
 /* Up to two statements: for what belongs to no job, and for what does. */
 static int add_passes (walk_t *walk, const struct walk_plan *plan,
                        gl_error_t *error)
 {
     const store_query_t *q = &walk->query;
 
-    if (plan->none && q->id_job == 0 && q->jobs != STORE_OF_JOBS
+    if (plan->none && !is_of_jobs (q) && q->jobs != STORE_OF_JOBS
         && add_pass (walk, plan->none, error) < 0)
         return -1;
-    if (plan->none && q->id_job == 0 && q->jobs == STORE_OF_NO_JOB)
+    if (plan->none && !is_of_jobs (q) && q->jobs == STORE_OF_NO_JOB)
         return 0;
     walk->first_job = plan->none ? 1 : 0;
     if (add_pass (walk, plan, error) < 0)
         return -1;
     walk->between = plan->between;
     walk->table = plan->sparse ? plan->rows->table : NULL;
-    walk->by_job = plan->by_job && walk->has_period && q->id_job == 0;
+    walk->by_job = plan->by_job && walk->has_period && !is_of_jobs (q);
     return 0;
+}
+
+size_t store_ids_add (uint64_t *ids, size_t count, uint64_t id_job)
+{
+    size_t at = count;
+
+    while (at > 0 && ids[at - 1] > id_job)
+        at--;
+    if (at > 0 && ids[at - 1] == id_job)
+        return count;
+    memmove (ids + at + 1, ids + at, (count - at) * sizeof (*ids));
+    ids[at] = id_job;
+    return count + 1;
+}
+
+/* A range for each job of the list. */
+static void list_ranges (walk_t *walk)
+{
+    const store_query_t *q = &walk->query;
+
+    walk->found = xcalloc (q->id_count, sizeof (*walk->found));
+    for (size_t i = 0; i < q->id_count; i++)
+        walk->found[i] = (struct walk_range){q->ids[i], q->ids[i]};
 }
 
 static int walk_begin (walk_t *walk, const store_query_t *query,
@@ -176,6 +204,8 @@ static int walk_begin (walk_t *walk, const store_query_t *query,
         || add_passes (walk, plan, error) < 0)
         return -1;
     walk->st = walk->passes[0].st;
+    if (walk->query.id_count > 0)
+        list_ranges (walk);
     return 0;
 }
 
@@ -257,9 +287,15 @@ static int find_ranges (walk_t *walk, const struct walk_cluster *c,
                         gl_error_t *error)
 {
     uint64_t job = walk->query.id_job;
+    bool has_job = strchr (walk->passes[walk->pass].binds, 'l') != NULL;
 
     walk->range_at = 0;
-    if (walk->by_job && strchr (walk->passes[walk->pass].binds, 'l')) {
+    if (has_job && walk->query.id_count > 0) {
+        walk->ranges = walk->found;
+        walk->range_count = walk->query.id_count;
+        return 0;
+    }
+    if (has_job && walk->by_job) {
         int rc = has_rows (walk, c, error);
         walk->range_count = 0;
         if (rc == 1)

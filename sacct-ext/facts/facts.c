@@ -450,7 +450,8 @@ static int finish_job (struct pass *p, gl_error_t *error)
 
     if (facts_job_none (p->job))
         return 0;
-    if (p->query && p->query->id_job == 0 && take_siblings (p, error) < 0)
+    if (p->query && p->query->id_job == 0 && p->query->id_count == 0
+        && take_siblings (p, error) < 0)
         return -1;
     count = clocks_of (&p->clocks, facts_job_cluster (p->job), &skews);
     join = facts_job_join (p->job, skews, count);
@@ -624,33 +625,25 @@ int facts_each (store_t *store, const site_t *site, const store_query_t *query,
 
 /* --- of a few jobs ------------------------------------------------------- */
 
-/* A pass for each job costs about as much as the join of some hundred. */
+/* With so many jobs the others cost little more. */
 #define WANTED_MAX 256
 
-struct wanted {
-    char *cluster;
-    uint64_t id_job;
-};
-
-/* The jobs in their order; WANTED_MAX: these or more. */
-static int wanted_jobs (store_t *store, const store_query_t *query,
-                        facts_wanted_f wanted, void *arg,
-                        struct wanted jobs[WANTED_MAX], size_t *ret_count,
-                        gl_error_t *error)
+/* Their JobIds, ascending, of all clusters; WANTED_MAX: these or more. */
+static int wanted_ids (store_t *store, const store_query_t *query,
+                       facts_wanted_f wanted, void *arg,
+                       uint64_t ids[WANTED_MAX], size_t *ret_count,
+                       gl_error_t *error)
 {
     store_iter_t *iter = store_iter_open (store, STORE_SEGMENTS, query, error);
     segment_t s;
-    size_t count = 0;
     int more = -1;
 
-    while (iter && count < WANTED_MAX
+    *ret_count = 0;
+    while (iter && *ret_count < WANTED_MAX
            && (more = store_iter_next (iter, &s, error)) > 0)
-        if (wanted (&s, arg)
-            && (count == 0 || jobs[count - 1].id_job != s.id_job
-                || strcmp (jobs[count - 1].cluster, s.cluster) != 0))
-            jobs[count++] = (struct wanted){xstrdup (s.cluster), s.id_job};
+        if (wanted (&s, arg))
+            *ret_count = store_ids_add (ids, *ret_count, s.id_job);
     store_iter_close (iter);
-    *ret_count = count;
     return more < 0 ? -1 : 0;
 }
 
@@ -658,20 +651,16 @@ int facts_each_wanted (store_t *store, const site_t *site,
                        const store_query_t *query, facts_wanted_f wanted,
                        fact_f callback, void *arg, gl_error_t *error)
 {
-    struct wanted jobs[WANTED_MAX];
-    size_t count;
-    int rc = wanted_jobs (store, query, wanted, arg, jobs, &count, error);
+    uint64_t ids[WANTED_MAX];
+    store_query_t of_these = *query;
 
-    if (rc == 0 && count == WANTED_MAX)
-        rc = facts_each (store, site, query, callback, arg, error);
-    else
-        for (size_t i = 0; i < count && rc == 0; i++) {
-            store_query_t one = *query;
-            one.cluster = jobs[i].cluster;
-            one.id_job = jobs[i].id_job;
-            rc = facts_each (store, site, &one, callback, arg, error);
-        }
-    for (size_t i = 0; i < count; i++)
-        free (jobs[i].cluster);
-    return rc;
+    if (wanted_ids (store, query, wanted, arg, ids, &of_these.id_count, error)
+        < 0)
+        return -1;
+    if (of_these.id_count == 0)
+        return 0;
+    of_these.ids = ids;
+    return facts_each (store, site,
+                       of_these.id_count < WANTED_MAX ? &of_these : query,
+                       callback, arg, error);
 }

@@ -48,6 +48,7 @@ TEST_CASE (segments__by_query__those_that_overlap)
         {1024, 50, 800, 900, "gpu=1", true},  /* all of it */
         {2048, 300, 300, 900, "gpu=1", true}, /* no length, at the end */
     };
+    static const uint64_t listed[] = {2, 3, 64, 1024};
     const struct {
         store_query_t query;
         uint64_t sum;
@@ -64,6 +65,10 @@ TEST_CASE (segments__by_query__those_that_overlap)
         {{.id_job = 3}, 0},
         {{.start = 200, .end = 300, .id_job = 8}, 8},
         {{.start = 200, .end = 300, .id_job = 1}, 0},
+        {{.ids = listed, .id_count = 4}, 2 + 64 + 1024},
+        {{.ids = listed, .id_count = 2}, 2},
+        {{.start = 200, .end = 300, .ids = listed, .id_count = 4}, 2 + 1024},
+        {{.cluster = "la", .ids = listed, .id_count = 4}, 0},
         {{.start = 5000, .end = 6000}, 0},
     };
     const char *url = fixture_store_url ();
@@ -89,6 +94,19 @@ TEST_CASE (segments__by_query__those_that_overlap)
             fail_msg ("case %zu: %" PRIu64 " and not %" PRIu64, i, sum,
                       cases[i].sum);
     }
+}
+
+TEST_CASE (list_of_jobs__in_any_order__is_ascending_and_each_once)
+{
+    static const uint64_t added[] = {7, 3, 9, 3, 7, 1, 9};
+    static const uint64_t wanted[] = {1, 3, 7, 9};
+    uint64_t ids[GL_ARRAY_SIZE (added)];
+    size_t count = 0;
+
+    for (size_t i = 0; i < GL_ARRAY_SIZE (added); i++)
+        count = store_ids_add (ids, count, added[i]);
+    assert_int_equal (count, GL_ARRAY_SIZE (wanted));
+    assert_memory_equal (ids, wanted, sizeof (wanted));
 }
 
 TEST_CASE (segments__several_clusters__in_the_order_of_bytes)
@@ -184,7 +202,8 @@ TEST_CASE (evidence__of_a_period__covers_its_segments)
     store_query_t query = {.start = 1000000, .end = 2000000};
     evidence_t evidence = {.uid = 1, .source = TAG_NONE}, out;
     store_iter_t *iter;
-    uint64_t seen = 0;
+    node_record_t record;
+    uint64_t seen = 0, of_list = 0;
 
     OK (store_begin (store, &error));
     for (uint64_t id = 1; id <= 64; id *= 2) {
@@ -203,6 +222,12 @@ TEST_CASE (evidence__of_a_period__covers_its_segments)
     while (store_iter_next (iter, &out, &error) == 1)
         seen |= out.id_job;
     store_iter_close (iter);
+    query = (store_query_t){.ids = (const uint64_t[]){4, 32}, .id_count = 2};
+    iter = store_iter_open (store, STORE_RECORDS, &query, &error);
+    while (store_iter_next (iter, &record, &error) == 1)
+        of_list += record.id_job;
+    store_iter_close (iter);
+    assert_int_equal (of_list, 4 + 32);
     store_close (store);
     /* 8 runs over the start, 16 inside; not those far away */
     assert_int_equal (seen & (8 | 16), 8 | 16);
