@@ -840,8 +840,18 @@ static bool is_kept (const charge_line_t *line, void *arg)
                                 k->pool_month, line->path);
 }
 
+/* Lines of the pool may pass the query's filters. */
+static bool is_asked (const billing_t *b, const char *pool)
+{
+    for (size_t i = 0; i < b->query->filter_count; i++)
+        if (b->query->filters[i].key == KEY_POOL
+            && !passes (&b->query->filters[i], pool))
+            return false;
+    return true;
+}
+
 /* Earlier months first: what is due depends on them. Of these payers are asked
- * alone. */
+ * alone. Where tiers are of several pools, what is due depends on all of them. */
 static int compute_months (billing_t *b, const cost_inputs_t *inputs,
                            billing_pool_f each, void *arg, gl_error_t *error)
 {
@@ -858,6 +868,8 @@ static int compute_months (billing_t *b, const cost_inputs_t *inputs,
     for (size_t i = 0; i < b->pool_month_count; i++) {
         size_t at = order[i];
         pool_month_t *pm = &b->pool_months[at];
+        if (!each && !shared && !is_asked (b, pm->pool))
+            continue;
         if (compute_month (b, pm, inputs, error) < 0
             || (each && at < b->asked_count && each (b, pm, arg, error) < 0))
             return -1;
@@ -904,8 +916,9 @@ void billing_each_of (const billing_t *b, const pool_month_t *pm,
                       billing_f callback, void *arg)
 {
     const char *keys[KEYS_MAX];
-    size_t count;
-    const charge_line_t *lines = charge_lines (pm->charge, &count);
+    size_t count = 0;
+    const charge_line_t *lines
+        = pm->charge ? charge_lines (pm->charge, &count) : NULL;
 
     for (size_t i = 0; i < count; i++) {
         billing_line_t line

@@ -23,7 +23,7 @@ typedef struct {
     period_t month; /* clipped at as-of */
     char name[ZONE_STAMP_SIZE]; /* of the month: "2026-10" */
     capacity_sum_t capacity;
-    charge_t *charge;
+    charge_t *charge; /* NULL: none was asked for, see billing_compute() */
     bool has_cost; /* the book has a cost for it */
     bool has_rate; /* a published rate is in force in it */
     idle_policy_t idle;
@@ -90,7 +90,8 @@ void billing_meters (billing_t *billing, const meter_reading_t *readings,
 
 /* Once, after the last fact. `each`: gets each pool-month that is asked for as soon as
  * it is computed, for billing_each_of(); its lines are then forgotten. NULL: the
- * lines that pass the query's filters stay. -1: the cost book cannot be applied, or `each` said so. */
+ * lines that pass the query's filters stay, and pools that these leave out need no charge.
+ * -1: the cost book cannot be applied, or `each` said so. */
 typedef int (*billing_pool_f) (const billing_t *billing,
                                const pool_month_t *pool_month, void *arg,
                                gl_error_t *error);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "facts/facts.h"
 #include "ledger/settlement.h"
 #include "month/bills.h"
@@ -15,14 +16,20 @@
 struct priced {
     explain_month_t month;
     site_t *then; /* the configuration of the closing; NULL: today's holds */
+    bool computed;
     report_query_t charges;
     billing_t *billing;
     bill_t *settled;
 };
 
+/* Whose lines of a month are kept, and the pools that are computed. */
+enum { BY_USER, BY_POOL, FILTERS };
+
 /* Of all jobs. */
 struct explaining {
     store_t *store;
+    struct search *search;
+    size_t count;
     const site_t *today;
     period_t only; /* months that are explained; 0 to 0: all */
     accounts_t *accounts;
@@ -30,23 +37,28 @@ struct explaining {
     store_cluster_t *stored;
     report_cluster_t *clusters;
     size_t cluster_count;
-    usage_filter_t
-        users;        /* of all jobs: of the lines of a month theirs are kept */
-    job_rows_t *rows; /* of all jobs on closed bills */
-    period_t life;    /* of all jobs */
+    usage_filter_t filter[FILTERS]; /* of all jobs */
+    usage_query_t by_pool;
+    usage_t *pools;         /* of one month alone; NULL: all are computed */
+    const site_t *then;     /* of that month; else of today */
+    job_rows_t *rows;       /* of all jobs on closed bills */
     struct priced **priced; /* in the order of their months */
     size_t priced_count;
 };
 
+/* Of one of them. */
 struct search {
     struct explaining *of;
     const job_name_t *name;
-    store_query_t query;
+    bool whole;    /* looked for among all segments, not by its JobId */
     period_t life; /* of all its segments */
     size_t found;
-    bool parted;      /* one of them is a task or a component */
-    job_rows_t *rows; /* of closed bills */
+    bool parted;                   /* one of them is a task or a component */
+    const explain_month_t **month; /* that it ran in */
+    size_t month_count;
+    const site_t *site; /* of the last one; at first as it is looked for */
     explain_t *explain;
+    bool explained;
 };
 
 int job_name_parse (const char *text, job_name_t *job)
@@ -74,57 +86,127 @@ static bool matches (const job_name_t *job, const segment_t *s)
            || s->het_job == job->id;
 }
 
-/* --- first pass: which segments, and when ------------------------------ */
+/* --- a pass over their segments ----------------------------------------- */
 
-static int find_segment (const fact_t *fact, void *arg, gl_error_t *error)
+typedef void (*take_f) (struct search *search, const fact_t *fact);
+
+/* Of the jobs that are looked for alike. */
+struct pass {
+    const struct explaining *of;
+    bool whole;
+    const site_t *site;
+    take_f take;
+};
+
+static bool takes_part (const struct pass *pass, const struct search *search)
 {
-    struct search *search = arg;
-    const segment_t *s = fact->segment;
+    return search->whole == pass->whole && search->site == pass->site;
+}
+
+/* A segment with the JobId of one job may be a task of another. */
+static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
+{
+    const struct pass *pass = arg;
 
     (void)error;
-    if (!matches (search->name, s))
-        return 0;
+    for (size_t i = 0; i < pass->of->count; i++) {
+        struct search *search = &pass->of->search[i];
+        if (takes_part (pass, search) && matches (search->name, fact->segment)
+            && (pass->whole || fact->segment->id_job == search->name->id))
+            pass->take (search, fact);
+    }
+    return 0;
+}
+
+static int run_pass (struct pass *pass, gl_error_t *error)
+{
+    const struct explaining *of = pass->of;
+    GL_AUTOFREE uint64_t *ids = xcalloc (of->count + 1, sizeof (*ids));
+    store_query_t query = {.ids = ids};
+    size_t count = 0;
+
+    for (size_t i = 0; i < of->count; i++) {
+        const job_name_t *name = of->search[i].name;
+        if (!takes_part (pass, &of->search[i]))
+            continue;
+        if (count++ == 0)
+            query.cluster = name->cluster;
+        else if (!text_same (query.cluster, name->cluster))
+            query.cluster = NULL;
+        if (!pass->whole)
+            query.id_count = store_ids_add (ids, query.id_count, name->id);
+    }
+    return count > 0 ? facts_each (of->store, pass->site, &query, take_fact,
+                                   pass, error)
+                     : 0;
+}
+
+/* --- first: which segments, and when ------------------------------------ */
+
+static void find_segment (struct search *search, const fact_t *fact)
+{
+    const segment_t *s = fact->segment;
+
     search->found++;
-    texts_add_new (&search->of->users.values,
+    texts_add_new (&search->of->filter[BY_USER].values,
                    s->user ? s->user : key_info (KEY_USER)->absent);
+    if (search->of->pools)
+        usage_add (search->of->pools, s, fact->suspensions,
+                   fact->suspension_count, fact->project);
     job_rows_add (search->of->rows, s);
     search->parted = search->parted || s->array_job || s->het_job;
     if (s->time_start == 0)
-        return 0;
+        return;
     if (search->life.start == 0 || s->time_start < search->life.start)
         search->life.start = s->time_start;
     if (segment_end (s) > search->life.end)
         search->life.end = segment_end (s);
-    return 0;
 }
 
-static int find_segments (struct search *search, gl_error_t *error)
+static int find_segments (struct explaining *of, bool whole, gl_error_t *error)
 {
-    return facts_each (search->of->store, search->of->today, &search->query,
-                       find_segment, search, error);
+    struct pass pass = {of, whole, of->then, find_segment};
+
+    return run_pass (&pass, error);
 }
 
 /* Tasks and components have JobIds of their own, which only a look at all
  * segments finds. */
-static int find_job (struct search *search, gl_error_t *error)
+static int find_jobs (struct explaining *of, gl_error_t *error)
 {
-    const job_name_t *name = search->name;
-
-    search->query.cluster = name->cluster;
-    search->query.id_job = name->mark ? 0 : name->id;
-    if (find_segments (search, error) < 0)
+    if (find_segments (of, false, error) < 0)
         return -1;
-    if (search->query.id_job && (search->found == 0 || search->parted)) {
-        search->query.id_job = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        struct search *search = &of->search[i];
+        if (search->found > 0 && !search->parted)
+            continue;
+        search->whole = true;
         search->found = 0;
-        if (find_segments (search, error) < 0)
-            return -1;
     }
-    return search->found > 0
-               ? 0
-               : gl_error (error, "the store has no job %s%s%s", name->text,
-                           name->cluster ? " of cluster " : "",
-                           name->cluster ? name->cluster : "");
+    return find_segments (of, true, error);
+}
+
+static void find_pools (struct explaining *of)
+{
+    size_t count = 0;
+    const usage_cell_t *cells
+        = of->pools ? usage_cells (of->pools, &count) : NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (cells[i].key[0])
+            texts_add_new (&of->filter[BY_POOL].values, cells[i].key[0]);
+}
+
+static int check_found (const struct explaining *of, gl_error_t *error)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        const job_name_t *name = of->search[i].name;
+        if (of->search[i].found == 0)
+            return gl_error (error, "the store has no job %s%s%s", name->text,
+                             name->cluster ? " of cluster " : "",
+                             name->cluster ? name->cluster : "");
+    }
+    return 0;
 }
 
 /* --- the charges of its months ----------------------------------------- */
@@ -160,18 +242,15 @@ static int compute (const struct explaining *of, struct priced *priced,
 {
     explain_month_t *month = &priced->month;
 
-    if (months_site (of->store, of->today, month->period, &priced->then, error)
-        < 0)
-        return -1;
-    month->site = priced->then ? priced->then : of->today;
+    priced->computed = true;
     if (month->site->pool_count == 0)
         return 0;
     explain_query (month->site, month->period, &priced->charges);
     priced->charges.clusters = of->clusters;
     priced->charges.cluster_count = of->cluster_count;
     priced->charges.accounts = of->accounts;
-    priced->charges.filters = &of->users;
-    priced->charges.filter_count = 1;
+    priced->charges.filters = of->filter;
+    priced->charges.filter_count = of->pools ? FILTERS : BY_USER + 1;
     month->billing = priced->billing = billing_new (&priced->charges);
     return bills_give_facts (of->store, priced->billing, error) < 0
                    || bills_finish (of->store, priced->billing, NULL, NULL,
@@ -189,25 +268,38 @@ static void priced_free (struct priced *priced)
     free (priced);
 }
 
-static int month_at (struct explaining *of, period_t month, gl_error_t *error)
+/* With its configuration, not yet computed; NULL with an error. */
+static struct priced *priced_at (struct explaining *of, period_t month,
+                                 gl_error_t *error)
 {
     size_t at = of->priced_count;
+    struct priced **known = GL_FIND (of->priced, of->priced_count, it,
+                                     (*it)->month.period.start == month.start);
     struct priced *priced;
 
-    if (GL_ANY (of->priced, of->priced_count, it,
-                (*it)->month.period.start == month.start))
-        return 0;
+    if (known)
+        return *known;
     priced = xcalloc (1, sizeof (*priced));
     priced->month.period = month;
-    if (compute (of, priced, error) < 0) {
+    if (months_site (of->store, of->today, month, &priced->then, error) < 0) {
         priced_free (priced);
-        return -1;
+        return NULL;
     }
+    priced->month.site = priced->then ? priced->then : of->today;
     GL_APPEND (of->priced, of->priced_count);
     for (; at > 0 && of->priced[at - 1]->month.period.start > month.start; at--)
         of->priced[at] = of->priced[at - 1];
     of->priced[at] = priced;
-    return 0;
+    return priced;
+}
+
+static int month_at (struct explaining *of, period_t month, gl_error_t *error)
+{
+    struct priced *priced = priced_at (of, month, error);
+
+    return priced && (priced->computed || compute (of, priced, error) == 0)
+               ? 0
+               : -1;
 }
 
 static bool is_asked (const struct explaining *of, period_t month)
@@ -216,9 +308,8 @@ static bool is_asked (const struct explaining *of, period_t month)
            || (month.start >= of->only.start && month.start < of->only.end);
 }
 
-/* Those that the job ran in, in their order; the caller frees the array. */
-static int months_of (struct search *search, const explain_month_t ***ret,
-                      size_t *ret_count, gl_error_t *error)
+/* Those that the job ran in, in their order. */
+static int find_months (struct search *search, gl_error_t *error)
 {
     struct explaining *of = search->of;
     const zone_t *zone = of->today->zone;
@@ -232,77 +323,92 @@ static int months_of (struct search *search, const explain_month_t ***ret,
             return -1;
         at = month.end;
     }
-    *ret = xcalloc (of->priced_count + 1, sizeof (**ret));
-    *ret_count = 0;
+    search->month = xcalloc (of->priced_count + 1, sizeof (*search->month));
     for (size_t i = 0; i < of->priced_count; i++) {
         const explain_month_t *month = &of->priced[i]->month;
         if (month->period.start < life.end && month->period.end > life.start)
-            (*ret)[(*ret_count)++] = month;
+            search->month[search->month_count++] = month;
     }
+    search->site = search->month_count > 0
+                       ? search->month[search->month_count - 1]->site
+                       : of->today;
     return 0;
 }
 
-/* --- second pass: the explanation -------------------------------------- */
-
-/* What the segments of a job are explained with. */
-struct second_pass {
-    struct search *search;
-    const explain_month_t **month;
-    size_t month_count;
-    const site_t *site; /* of the last month */
-};
+/* --- then: the explanations --------------------------------------------- */
 
 static void explain_month (const job_month_t *month, void *arg)
 {
-    struct second_pass *pass = arg;
+    const struct search *search = arg;
     const month_t *m = month->month;
 
-    if (is_asked (pass->search->of, m->period))
-        explain_billable (pass->search->explain, m->name, m->bill, month->row,
+    if (is_asked (search->of, m->period))
+        explain_billable (search->explain, m->name, m->bill, month->row,
                           month->count, m->paper->currency_digits);
 }
 
-static int explain_segment (const fact_t *fact, void *arg, gl_error_t *error)
+static void explain_segment (struct search *search, const fact_t *fact)
 {
-    struct second_pass *pass = arg;
-    struct search *search = pass->search;
     const struct explaining *of = search->of;
 
-    (void)error;
-    if (!matches (search->name, fact->segment))
-        return 0;
-    explain_add (search->explain, pass->site, of->accounts, fact->segment,
+    explain_add (search->explain, search->site, of->accounts, fact->segment,
                  fact->suspensions, fact->suspension_count, fact->evidence,
-                 fact->project, pass->month, pass->month_count);
+                 fact->project, search->month, search->month_count);
     if (of->only.end)
-        explain_only (search->explain, pass->site, of->only);
-    job_rows_each (of->rows, fact->segment, explain_month, pass);
+        explain_only (search->explain, search->site, of->only);
+    job_rows_each (of->rows, fact->segment, explain_month, search);
     for (size_t i = 0; i < of->periods->decision_count; i++) {
         const decision_t *d = &of->periods->decisions[i];
         if (d->row)
-            explain_decided (search->explain, pass->site, fact->segment, d->row,
-                             d->who, d->when);
+            explain_decided (search->explain, search->site, fact->segment,
+                             d->row, d->who, d->when);
+    }
+}
+
+/* Those of months with one configuration together. */
+static int explain_jobs (struct explaining *of, gl_error_t *error)
+{
+    for (size_t i = 0; i < of->count; i++) {
+        if (find_months (&of->search[i], error) < 0)
+            return -1;
+        of->search[i].explain = explain_new ("job", of->search[i].name->text);
+    }
+    for (size_t i = 0; i < of->count; i++) {
+        struct pass pass
+            = {of, of->search[i].whole, of->search[i].site, explain_segment};
+        if (of->search[i].explained)
+            continue;
+        if (run_pass (&pass, error) < 0)
+            return -1;
+        for (size_t k = i; k < of->count; k++)
+            of->search[k].explained
+                = of->search[k].explained || takes_part (&pass, &of->search[k]);
     }
     return 0;
 }
 
-static int explain_one (struct search *search, gl_error_t *error)
-{
-    const struct explaining *of = search->of;
-    struct second_pass pass = {.search = search};
-    int rc = months_of (search, &pass.month, &pass.month_count, error);
-
-    pass.site
-        = pass.month_count ? pass.month[pass.month_count - 1]->site : of->today;
-    search->explain = explain_new ("job", search->name->text);
-    if (rc == 0)
-        rc = facts_each (of->store, pass.site, &search->query, explain_segment,
-                         &pass, error);
-    free (pass.month);
-    return rc;
-}
-
 /* --- all of them ---------------------------------------------------------- */
+
+/* Of one month the pools that the jobs ran in are found with them: no other is computed. */
+static int begin_pools (struct explaining *of, gl_error_t *error)
+{
+    period_t month
+        = zone_unit (of->today->zone, CALENDAR_MONTH, of->only.start);
+    const struct priced *priced;
+
+    if (of->only.end <= of->only.start || of->only.end > month.end)
+        return 0;
+    priced = priced_at (of, month, error);
+    if (!priced)
+        return -1;
+    of->then = priced->month.site;
+    of->by_pool = (usage_query_t){.site = of->then,
+                                  .period = month,
+                                  .by = {.id = {KEY_POOL}, .count = 1},
+                                  .without_jobs = true};
+    of->pools = usage_new (&of->by_pool);
+    return 0;
+}
 
 static int begin (struct explaining *of, gl_error_t *error)
 {
@@ -317,60 +423,75 @@ static int begin (struct explaining *of, gl_error_t *error)
                            &of->clusters[i], error)
             < 0)
             return -1;
-    return 0;
+    return begin_pools (of, error);
 }
 
 static void end (struct explaining *of)
 {
     job_rows_free (of->rows);
-    texts_clear (&of->users.values);
+    usage_free (of->pools);
+    for (size_t i = 0; i < FILTERS; i++)
+        texts_clear (&of->filter[i].values);
     GL_FREE_EACH (of->priced, of->priced_count, it, priced_free (*it));
+    free (of->search);
     free (of->clusters);
     store_clusters_free (of->stored, of->cluster_count);
     periods_free (of->periods);
     accounts_free (of->accounts);
 }
 
-static void add_life (period_t *all, period_t life)
+/* Of all jobs, in which closed months have rows of theirs. */
+static period_t life_of (const struct explaining *of)
 {
-    if (all->end == 0 || (life.start && life.start < all->start))
-        all->start = life.start;
-    if (life.end > all->end)
-        all->end = life.end;
+    period_t all = {0, 0};
+
+    for (size_t i = 0; i < of->count; i++) {
+        period_t life = of->search[i].life;
+        if (all.end == 0 || (life.start && life.start < all.start))
+            all.start = life.start;
+        if (life.end > all.end)
+            all.end = life.end;
+    }
+    return of->only.end ? period_clip (all, of->only) : all;
 }
 
 int jobs_explain (store_t *store, const site_t *site, const job_name_t *jobs,
                   size_t count, const period_t *only, month_t *had,
                   explain_t **ret_explain, gl_error_t *error)
 {
-    struct explaining of = {.store = store,
-                            .today = site,
-                            .users = {.key = KEY_USER},
-                            .rows = job_rows_new (),
-                            .only = only ? *only : (period_t){0, 0}};
-    struct search *search = xcalloc (count + 1, sizeof (*search));
+    struct explaining of
+        = {.store = store,
+           .search = xcalloc (count + 1, sizeof (*of.search)),
+           .count = count,
+           .today = site,
+           .then = site,
+           .filter
+           = {[BY_USER] = {.key = KEY_USER}, [BY_POOL] = {.key = KEY_POOL}},
+           .rows = job_rows_new (),
+           .only = only ? *only : (period_t){0, 0}};
     int rc = begin (&of, error);
 
-    for (size_t i = 0; i < count; i++) {
-        search[i].of = &of;
-        search[i].name = &jobs[i];
-        if (rc == 0)
-            rc = find_job (&search[i], error);
-        add_life (&of.life, search[i].life);
-    }
+    for (size_t i = 0; i < count; i++)
+        of.search[i] = (struct search){.of = &of,
+                                       .name = &jobs[i],
+                                       .whole = jobs[i].mark != 0,
+                                       .site = of.then};
+    if (rc == 0
+        && (find_jobs (&of, error) < 0 || check_found (&of, error) < 0
+            || job_rows_read (of.rows, store, site, of.periods, had,
+                              life_of (&of), error)
+                   < 0))
+        rc = -1;
+    find_pools (&of);
     if (rc == 0)
-        rc = job_rows_read (of.rows, store, site, of.periods, had,
-                            only ? period_clip (of.life, *only) : of.life,
-                            error);
-    for (size_t i = 0; i < count && rc == 0; i++)
-        rc = explain_one (&search[i], error);
+        rc = explain_jobs (&of, error);
     for (size_t i = 0; i < count; i++) {
+        free (of.search[i].month);
         if (rc == 0)
-            ret_explain[i] = search[i].explain;
+            ret_explain[i] = of.search[i].explain;
         else
-            explain_free (search[i].explain);
+            explain_free (of.search[i].explain);
     }
-    free (search);
     end (&of);
     return rc;
 }
