@@ -102,6 +102,15 @@ static charge_payer_t *payer_of (charge_t *charge, const struct entry *entry)
                          entry->line.path[0]);
 }
 
+/* Entries that follow one another mostly have one payer. Texts are the charge's, each once. */
+static bool same_payer (const charge_t *charge, const struct entry *a,
+                        const struct entry *b)
+{
+    return a->path[0] == b->path[0]
+           && charge_path_team (charge, a->line.path)
+                  == charge_path_team (charge, b->line.path);
+}
+
 void charge_apply_rule (mpq_t value, const site_qos_t *rule)
 {
     mpq_t paid;
@@ -245,13 +254,15 @@ static void list_billed (charge_t *charge)
 
 void charge_find_payers (charge_t *charge)
 {
+    charge_payer_t *payer = NULL;
     mpq_t billed;
 
     charge_find_entitled (charge);
     mpq_init (billed);
     for (size_t i = 0; i < charge->count; i++) {
         const struct entry *entry = &charge->entries[i];
-        charge_payer_t *payer = payer_of (charge, entry);
+        if (i == 0 || !same_payer (charge, entry, entry - 1))
+            payer = payer_of (charge, entry);
         if (entry->line.kind != CHARGE_USED)
             continue;
         if (rounds (entry->price.rate))
@@ -486,14 +497,27 @@ void charge_per_second (const charge_t *charge, const rate_card_price_t *price,
 
 /* --- entries ------------------------------------------------------------ */
 
-/* seconds x rate, and of time allocated to jobs x what use causes. */
-static void set_amount (const charge_line_t *line, mpq_srcptr seconds,
-                        mpq_srcptr rate, mpq_srcptr of_use, mpq_t ret_amount)
+/* Of a second: at full cost, and what it cost; of time allocated to jobs with what use
+ * causes. */
+struct rates {
+    mpq_t full[2]; /* [1]: allocated to jobs */
+    mpq_t cost[2];
+};
+
+static void rates_init (struct rates *rates, const charge_t *charge)
 {
-    mpq_set (ret_amount, rate);
-    if (line->kind == CHARGE_USED)
-        mpq_add (ret_amount, ret_amount, of_use);
-    mpq_mul (ret_amount, ret_amount, seconds);
+    mpq_inits (rates->full[0], rates->full[1], rates->cost[0], rates->cost[1],
+               NULL);
+    mpq_set (rates->full[0], charge->full);
+    mpq_add (rates->full[1], charge->full, charge->full_used);
+    mpq_set (rates->cost[0], charge->owned);
+    mpq_add (rates->cost[1], charge->owned, charge->used);
+}
+
+static void rates_clear (struct rates *rates)
+{
+    mpq_clears (rates->full[0], rates->full[1], rates->cost[0], rates->cost[1],
+                NULL);
 }
 
 /* Whole hours of all that is rounded up together. */
@@ -511,14 +535,18 @@ static void round_list (const charge_t *charge, const struct entry *entry,
     mpq_clear (factor);
 }
 
-static void set_list (const charge_t *charge, struct entry *entry)
+/* The list price, and the cost. */
+static void set_list (const charge_t *charge, const struct rates *rates,
+                      struct entry *entry)
 {
     charge_line_t *line = &entry->line;
+    bool used = line->kind == CHARGE_USED;
 
+    mpq_mul (line->cost, rates->cost[used], line->gpu_seconds);
     if (entry->bought)
         return;
     if (entry->at_cost)
-        mpq_mul (line->list, charge->owned, line->gpu_seconds);
+        mpq_set (line->list, line->cost);
     else if (entry->price.rate) {
         exact_set_i64 (line->list, 1, 3600);
         mpq_mul (line->list, line->list, line->price_seconds);
@@ -526,8 +554,7 @@ static void set_list (const charge_t *charge, struct entry *entry)
         if (rounds (entry->price.rate))
             round_list (charge, entry, line->list);
     } else
-        set_amount (line, line->price_seconds, charge->full, charge->full_used,
-                    line->list);
+        mpq_mul (line->list, rates->full[used], line->price_seconds);
 }
 
 static void set_charge (charge_line_t *line, const mpq_t factor[ADJUSTMENT_COUNT])
@@ -578,24 +605,30 @@ static bool is_published (const struct entry *entry)
 
 void charge_price_entries (charge_t *charge)
 {
+    charge_payer_t *payer = NULL;
     mpq_t factor[ADJUSTMENT_COUNT];
+    struct rates rates;
 
+    rates_init (&rates, charge);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
         mpq_init (factor[i]);
     for (size_t i = 0; i < charge->count; i++) {
         struct entry *entry = &charge->entries[i];
         charge_line_t *line = &entry->line;
-        charge_payer_t *payer = payer_of (charge, entry);
+        bool same = i > 0 && same_payer (charge, entry, entry - 1);
         line_of_t of = line_of (charge, entry);
-        find_factors (&entry->price, payer, of, factor);
+        if (!same)
+            payer = payer_of (charge, entry);
+        if (!same || line_of (charge, entry - 1) != of
+            || !charge_same_price (&entry[-1].price, &entry->price))
+            find_factors (&entry->price, payer, of, factor);
         set_drawn (payer, of, &entry->price, line);
-        set_list (charge, entry);
+        set_list (charge, &rates, entry);
         entry->published = is_published (entry);
         set_charge (line, (const mpq_t *)factor);
-        set_amount (line, line->gpu_seconds, charge->owned, charge->used,
-                    line->cost);
         owe (payer, line);
     }
+    rates_clear (&rates);
     for (size_t i = 0; i < charge->payer_count; i++)
         mpq_canonicalize (charge->payers[i].spent);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)

@@ -7,11 +7,6 @@
 #include "base/memory.h"
 #include "money/charge_private.h"
 
-static bool same_price (const rate_card_price_t *a, const rate_card_price_t *b)
-{
-    return a->rate == b->rate && a->rule == b->rule && a->team == b->team;
-}
-
 /* The text of an entry that its allocated time is distinguished by; NULL: none. */
 static const char *entry_text (const charge_t *charge,
                               const struct entry *entry, size_t at)
@@ -26,7 +21,7 @@ static const char *entry_text (const charge_t *charge,
 static bool goes_on (const charge_t *charge, const struct allocation *one,
                      const struct entry *entry)
 {
-    bool same = same_price (&one->price, &entry->price);
+    bool same = charge_same_price (&one->price, &entry->price);
 
     for (size_t i = 0; i <= CHARGE_TEAM && same; i++)
         same = charge_compare_texts (one->path[i],

@@ -132,6 +132,12 @@ void charge_line_clear (charge_line_t *line);
 /* A new one at the end, with the texts copied. */
 struct entry *charge_new_entry (charge_t *charge, charge_kind_t kind,
                                 const char *const *path, const char *what);
+static inline bool charge_same_price (const rate_card_price_t *a,
+                                      const rate_card_price_t *b)
+{
+    return a->rate == b->rate && a->rule == b->rule && a->team == b->team;
+}
+
 /* The team of a path; NULL: none, or the paths have none. */
 const char *charge_path_team (const charge_t *charge, const char *const *path);
 int charge_compare_texts (const char *a, const char *b);
@@ -207,7 +213,7 @@ void charge_price_remainders (charge_t *charge);
  * every remainder and entry. The entries are sorted, and each a line. */
 int charge_round (charge_t *charge, gl_error_t *error);
 
-/* value = amount x 10^digits */
+/* value = amount x 10^digits; the amount is in lowest terms */
 void charge_scale (mpq_ptr value, mpq_srcptr amount, int digits);
 
 /* Their exact amounts, after all else is priced. */

@@ -101,8 +101,7 @@ const adjustment_info_t *adjustment_info (adjustment_id_t id)
 
 /* What the entries hold, and what their list prices are. */
 struct sums {
-    mpq_t used;            /* q of time used */
-    mpq_t seconds[2];      /* q of that and of reserved time that holders pay:
+    mpq_t seconds[2];      /* q of time used and of reserved time that holders pay:
                              at full cost, under a published rate */
     mpq_t price[2];        /* p, the same */
     mpq_t used_seconds[2]; /* q and p of time used alone, likewise */
@@ -112,7 +111,6 @@ struct sums {
 
 static void each_sum (struct sums *sums, void (*of) (mpq_t))
 {
-    of (sums->used);
     of (sums->published);
     for (int i = 0; i < 2; i++) {
         of (sums->seconds[i]);
@@ -130,7 +128,6 @@ static void make_sums (const charge_t *charge, struct sums *sums)
         const charge_line_t *line = &entry->line;
         int published = entry->price.rate != NULL;
         if (line->kind == CHARGE_USED) {
-            exact_gather (sums->used, line->gpu_seconds);
             exact_gather (sums->used_seconds[published], line->gpu_seconds);
             exact_gather (sums->used_price[published], line->price_seconds);
         }
@@ -153,9 +150,12 @@ void charge_classify (charge_t *charge)
 {
     const capacity_sum_t *c = &charge->capacity;
     charge_remainder_t *rest = charge->remainders;
-    struct sums sums;
+    mpq_t used;
 
-    make_sums (charge, &sums);
+    mpq_init (used);
+    for (size_t i = 0; i < charge->count; i++)
+        if (charge->entries[i].line.kind == CHARGE_USED)
+            exact_add (used, charge->entries[i].line.gpu_seconds);
     mpq_sub (rest[REMAINDER_IDLE].gpu_seconds, c->idle, c->stranded);
     mpq_sub (rest[REMAINDER_IDLE].gpu_seconds, rest[REMAINDER_IDLE].gpu_seconds,
              c->cpu_stranded);
@@ -166,11 +166,11 @@ void charge_classify (charge_t *charge)
     mpq_set (rest[REMAINDER_DOWN].gpu_seconds, c->down);
     mpq_set (rest[REMAINDER_UNKNOWN].gpu_seconds, c->unknown);
     mpq_set (rest[REMAINDER_SUSPENDED].gpu_seconds, charge->suspended);
-    mpq_sub (rest[REMAINDER_UNBILLED].gpu_seconds, c->allocated, sums.used);
+    mpq_sub (rest[REMAINDER_UNBILLED].gpu_seconds, c->allocated, used);
     mpq_sub (rest[REMAINDER_UNBILLED].gpu_seconds,
              rest[REMAINDER_UNBILLED].gpu_seconds, charge->suspended);
     mpq_set (rest[REMAINDER_EXCESS].gpu_seconds, c->difference);
-    clear_sums (&sums);
+    mpq_clear (used);
 }
 
 /* What lines under a published rate do not recover: what they would bear at full

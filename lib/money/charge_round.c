@@ -41,15 +41,13 @@ static mpz_ptr line_units (charge_line_t *line, const struct amounts *which)
 
 void charge_scale (mpq_ptr value, mpq_srcptr amount, int digits)
 {
-    mpz_t power;
+    unsigned long power = 1, common;
 
-    mpz_init (power);
-    mpz_ui_pow_ui (power, 10, digits);
-    mpz_mul (mpq_numref (value), mpq_numref (amount), power);
-    mpz_set (mpq_denref (value), mpq_denref (amount));
-    if (!exact_is_integer (value))
-        mpq_canonicalize (value);
-    mpz_clear (power);
+    for (; digits > 0; digits--)
+        power *= 10;
+    common = mpz_gcd_ui (NULL, mpq_denref (amount), power);
+    mpz_mul_ui (mpq_numref (value), mpq_numref (amount), power / common);
+    mpz_divexact_ui (mpq_denref (value), mpq_denref (amount), common);
 }
 
 /* A run of lines that share a path up to a level's end. */
@@ -111,6 +109,8 @@ static void sum_group (charge_t *charge, struct group group,
         if (has_part (&charge->entries[i], which))
             exact_gather (ret_sum,
                           line_amount (&charge->entries[i].line, which));
+    if (group.end - group.start > 1)
+        mpq_canonicalize (ret_sum);
     charge_scale (ret_sum, ret_sum, which->digits);
 }
 
