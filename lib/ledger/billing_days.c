@@ -2,6 +2,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
 #include "ledger/billing_private.h"
@@ -20,12 +21,20 @@ struct day_line {
     UT_hash_handle hh;
 };
 
+struct day {
+    period_t time;
+    char name[ZONE_STAMP_SIZE];
+};
+
 struct billing_days {
     billing_t *billing;
     usage_query_t query;
     usage_t *usage;
     size_t length; /* of a path, up to its time */
     struct day_line *lines;
+    struct day *days; /* of the month of a pool, which is: */
+    size_t day_count;
+    period_t month;
     bool wrong; /* days of a line that was shared evenly do not add up to it */
     buffer_t key;
     billing_f callback;
@@ -118,44 +127,82 @@ static size_t day_of_path (const billing_t *b)
     return at;
 }
 
+static void list_days (billing_days_t *d, period_t month)
+{
+    const zone_t *zone = d->billing->query->site->zone;
+
+    if (d->month.start == month.start && d->month.end == month.end)
+        return;
+    free (GL_TAKE (d->days));
+    d->day_count = 0;
+    d->month = month;
+    for (int64_t at = month.start; at < month.end;) {
+        struct day *day = GL_APPEND (d->days, d->day_count);
+        day->time = period_clip (zone_unit (zone, CALENDAR_DAY, at), month);
+        zone_unit_name (zone, CALENDAR_DAY, at, day->name);
+        at = day->time.end;
+    }
+}
+
+/* What it has up to an instant is floor ((before + second x seconds) / divisor). */
+struct even {
+    mpz_t before, second, divisor;
+};
+
+static void even_init (const billing_days_t *d, const charge_line_t *line,
+                       struct even *even)
+{
+    unsigned long seconds = (unsigned long)(d->month.end - d->month.start);
+    mpq_t exact, before, half;
+
+    mpz_inits (even->before, even->second, even->divisor, NULL);
+    mpq_inits (exact, before, half, NULL);
+    begin_line (d, line, exact, before);
+    mpq_set_ui (half, 1, 2);
+    exact_add (before, half);
+    mpz_mul (even->before, mpq_numref (before), mpq_denref (exact));
+    mpz_mul_ui (even->before, even->before, seconds);
+    mpz_mul (even->second, mpq_numref (exact), mpq_denref (before));
+    mpz_mul (even->divisor, mpq_denref (exact), mpq_denref (before));
+    mpz_mul_ui (even->divisor, even->divisor, seconds);
+    mpq_clears (exact, before, half, NULL);
+}
+
 /* A line whose month is one stretch (billing_idle.h), to the callback by its days:
  * exact_share_in_order() of what each second is charged. */
 static void share_evenly (billing_days_t *d, const billing_line_t *from)
 {
     const billing_t *b = d->billing;
-    period_t month = from->pool_month->month, day;
     const char *path[PATH_MAX_LENGTH], *keys[KEYS_MAX];
-    char name[ZONE_STAMP_SIZE];
+    size_t at = day_of_path (b);
     charge_line_t part = {.kind = from->line->kind, .path = path};
     billing_line_t line = *from;
-    mpq_t exact, before, until;
+    struct even even;
     mpz_t given, next;
 
     memcpy (path, from->line->path, b->path_length * sizeof (*path));
-    path[day_of_path (b)] = name;
     line.keys = keys;
     line.line = &part;
-    mpq_inits (part.gpu_seconds, exact, before, until, NULL);
+    list_days (d, from->pool_month->month);
+    even_init (d, from->line, &even);
+    mpq_init (part.gpu_seconds);
     mpz_inits (part.charge_units, given, next, NULL);
-    begin_line (d, from->line, exact, before);
-    mpq_set_ui (until, 1, 2);
-    exact_add (before, until);
-    for (int64_t at = month.start; at < month.end; at = day.end) {
-        day = period_clip (zone_unit (b->query->site->zone, CALENDAR_DAY, at),
-                           month);
-        zone_unit_name (b->query->site->zone, CALENDAR_DAY, at, name);
-        mpq_set (until, before);
-        exact_add_scaled (until, exact, day.end - month.start,
-                          month.end - month.start);
-        mpz_fdiv_q (next, mpq_numref (until), mpq_denref (until));
+    for (size_t i = 0; i < d->day_count; i++) {
+        int64_t end = d->days[i].time.end;
+        mpz_set (next, even.before);
+        mpz_addmul_ui (next, even.second,
+                       (unsigned long)(end - d->month.start));
+        mpz_fdiv_q (next, next, even.divisor);
         mpz_sub (part.charge_units, next, given);
         mpz_set (given, next);
+        path[at] = d->days[i].name;
         billing_line_keys (b, from->pool_month, path, keys);
         d->callback (&line, d->arg);
     }
     d->wrong = d->wrong || mpz_cmp (given, from->line->charge_units) != 0;
-    mpq_clears (part.gpu_seconds, exact, before, until, NULL);
-    mpz_clears (part.charge_units, given, next, NULL);
+    mpz_clears (even.before, even.second, even.divisor, given, next,
+                part.charge_units, NULL);
+    mpq_clear (part.gpu_seconds);
 }
 
 static void take_line (const billing_line_t *from, void *arg)
@@ -242,6 +289,7 @@ void billing_days_free (billing_days_t *d)
     }
     usage_free (d->usage);
     buffer_done (&d->key);
+    free (d->days);
     free (d);
 }
 
