@@ -528,10 +528,13 @@ const variance_t *variances_of (variances_t *v, const char *team,
     of = xcalloc (1, sizeof (*of) + strlen (name) + 1);
     strcpy (of->team, name);
     variance_init (&of->variance);
+    if (variance_split (v->before, v->after, team, v->digits, &of->variance,
+                        error)
+        < 0) {
+        variance_clear (&of->variance);
+        free (of);
+        return NULL;
+    }
     HASH_ADD_STR (v->teams, team, of);
-    return variance_split (v->before, v->after, team, v->digits, &of->variance,
-                           error)
-                   < 0
-               ? NULL
-               : &of->variance;
+    return &of->variance;
 }

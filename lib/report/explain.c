@@ -769,6 +769,13 @@ static void explain_charge (explain_step_t *step, struct piece *p)
         return;
     }
     pm = find_pool_month (p);
+    if (pm && !pm->charge) { /* its pool was found after prices were computed */
+        explain_text (step, "charge",
+                      "charge: its accounting arrived while this was computed, "
+                      "the next explanation has it",
+                      NULL);
+        return;
+    }
     if (!pm || (!pm->has_cost && !pm->has_rate)) {
         explain_text (step, "charge",
                       "charge: the pool has neither cost nor rate", NULL);
@@ -789,7 +796,7 @@ static void explain_cost (explain_segment_t *segment, const struct piece *p)
         = xasprintf ("Cost of pool %s in %s", pm ? pm->pool : "", p->month);
     explain_step_t *step;
 
-    if (!pm || !pm->has_cost
+    if (!pm || !pm->charge || !pm->has_cost
         || GL_ANY (segment->step, segment->step_count, it,
                    !strcmp (it->title, title)))
         return;

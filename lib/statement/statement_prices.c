@@ -68,7 +68,8 @@ static const bill_pool_t *cost_of (const page_t *page, const char *pool)
     const bill_pool_t *pools = bill_pools (page->s->bill, &count);
 
     return GL_FIND (pools, count, it,
-                    it->has_cost && text_same (it->pool, pool));
+                    it->has_cost && text_same (it->pool, pool)
+                        && text_same (it->month, page->s->month));
 }
 
 /* What a published rate is compared with: an hour of the pool, used or not, and one that jobs

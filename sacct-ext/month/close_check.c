@@ -23,6 +23,7 @@
 #include "site/rate_card.h"
 #include "slurmdbd/slurmdbd.h"
 #include "sync/reconcile.h"
+#include "waste/waste.h"
 
 /* Takes the figure. */
 static void found (checks_t *checks, check_state_t state, const char *name,
@@ -381,21 +382,29 @@ static void check_tags (struct checking *c, const bill_t *bill)
 }
 
 /* Capacity without jobs that may have been idle or down. */
+/* The cost of capacity of an unknown state, as the pages of the month have it. */
+static void unknown_capacity (const bill_t *bill, mpz_t ret_units)
+{
+    cube_t *waste = cube_new (&waste_rows, "what");
+    const waste_t key = {.what = remainder_info (REMAINDER_UNKNOWN)->word};
+    const waste_t *row;
+
+    waste_take_capacity (waste, bill);
+    row = cube_find (waste, &key);
+    if (row)
+        mpz_set (ret_units, row->units);
+    cube_free (waste);
+}
+
 static void check_capacity (struct checking *c, const bill_t *bill)
 {
-    const char *unknown = remainder_info (REMAINDER_UNKNOWN)->word;
     size_t count;
-    const posting_t *rows = postings (bill, &count);
     const bill_pool_t *pools;
     GL_AUTOFREE char *percent = NULL, *amount = NULL;
     mpq_t part, whole;
 
     mpq_inits (part, whole, NULL);
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].kind == BILL_REMAINDER && rows[i].what
-            && !strcmp (rows[i].what, unknown))
-            mpz_add (mpq_numref (part), mpq_numref (part),
-                     rows[i].charge_units);
+    unknown_capacity (bill, mpq_numref (part));
     pools = bill_pools (bill, &count);
     for (size_t i = 0; i < count; i++)
         if (!strcmp (pools[i].month, c->month))
@@ -475,7 +484,7 @@ static char *payers (const struct checking *c, const bill_t *bill)
 /* What an award paid for is not to be paid again without a decision. */
 static void check_book (struct checking *c, const bill_t *bill)
 {
-    bool unstated = c->site->policy.book == BOOK_UNSTATED, full_cost = false;
+    bool unstated = c->site->policy.book == BOOK_UNSTATED;
     size_t count;
     const bill_pool_t *pools = bill_pools (bill, &count);
     BUFFER_AUTO names = BUFFER_INIT;
@@ -487,7 +496,6 @@ static void check_book (struct checking *c, const bill_t *bill)
         if (strcmp (pools[i].month, c->month) || mpz_sgn (excluded) == 0)
             continue;
         mpz_add (all, all, excluded);
-        full_cost |= !pools[i].has_rate;
         GL_AUTOFREE char *amount
             = exact_units_text (excluded, c->site->currency_digits);
         buffer_printf (&names, "%s%s %s", names.length ? ", " : "",
@@ -499,7 +507,7 @@ static void check_book (struct checking *c, const bill_t *bill)
         found (
             c->checks, unstated ? CHECK_FINDING : CHECK_OK, "book",
             xasprintf ("%s have paid for %s %s of the cost of the pools, "
-                       "which is not recoverable (%s): %s%s",
+                       "which is not recoverable (%s): %s",
                        who, amount, c->site->currency, buffer_text (&names),
                        unstated ? "policy.book does not say whether charges "
                                   "at full cost include it"
@@ -508,10 +516,7 @@ static void check_book (struct checking *c, const bill_t *bill)
                              "policy.book says"
                            : "charges at full cost include their share of it, "
                              "as policy.book says; with recoverable they "
-                             "would be less",
-                       full_cost ? ""
-                                 : "; the charges of this month are at "
-                                   "published rates, and do not change"));
+                             "would be less"));
     mpz_clears (excluded, all, NULL);
 }
 

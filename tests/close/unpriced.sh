@@ -61,6 +61,14 @@ gl close --month 2026-09
     hasnt 'is closed'
 check 'a month with a node of no pool is not closed without a reason'
 
+# 34 of 11,520 GPU hours had a job; of the others nobody says whether they were up, whoever pays for them
+for idle in explicit in-rate; do
+    site 'g[1-2]' "policy: {idle: $idle}" | sed 's/unknown: 100%/unknown: 10%/' >site.yaml
+    gl close --month 2026-09 --check
+    [ $? -eq 3 ] && has 'finding  capacity   99.70 % of the cost, 9970.49 USD, is for GPUs without jobs'
+    check "capacity of an unknown state is found, whoever pays for it ($idle)"
+done
+
 # an award paid for 4,000.00 of the 10,000.00
 award () { site 'g[1-2]' "policy: {$1}" | sed 's/driver: month/driver: month, recoverable: 60%/'; }
 award 'idle: explicit' >site.yaml

@@ -142,7 +142,7 @@ print({name: Decimal(r["before"]) for name, r in rows(now).items() if Decimal(r[
       [(Decimal(r["wasted"]), Decimal(r["not_counted"])) for r in index["rows"] if r["month"] in ("2026-10", "2026-09") and r["section"] == "waste"] ==
           [(figure(page, "Wasted")[0], sum(Decimal(r["amount"]) for r in rows(page).values() if r["section"] != "waste")) for page in (now, before)],
       all(next(f["value"] for f in page["figures"] if f["title"] == "Wasted") ==
-          f"{figure(page, 'Wasted')[0]} to {sum(Decimal(r['amount']) for r in rows(page).values())}" for page in (now, before)))
+          f"{figure(page, 'Wasted')[0]} to {sum(Decimal(r['amount']) for r in rows(page).values())} or more" for page in (now, before)))
 # By cause on the pages of waste; and what is not counted, with its amount in both months, in words.
 pages = [{r["cause"]: r for r in json.load(open(f"site/month/2026-{m}-waste.json"))["rows"] if r["section"] in ("jobs", "capacity", "unknown", "not_counted")}
          for m in ("09", "10")]
