@@ -334,7 +334,7 @@ static const column_info_t columns[AT_COUNT] = {
      "The difference as a percentage of the month before."},
     {"cost", "Cost", COLUMN_MONEY, false, false,
      "What the pools cost in the month, used or not."},
-    {"uncovered", "Paid by the site", COLUMN_MONEY, false, false,
+    {"uncovered", "Not charged to teams", COLUMN_MONEY, false, false,
      "The cost less charges and credits, without taxes. Below 0: a surplus."},
     {"gpu_hours", "GPU hours", COLUMN_HOURS, false, false,
      "Hours of physical GPUs allocated to jobs, busy or not."},
@@ -749,8 +749,6 @@ static void figure_cost (page_t *page, size_t index)
     const summary_month_t *month = &pages->month[index],
                           *before = index > 0 ? month - 1 : month;
     const char *currency = pages->query->site->currency;
-    GL_AUTOFREE char *payer
-        = xasprintf ("Paid by %s", summary_payer (pages->query->site));
 
     if (mpz_sgn (month->cost) == 0 || page->whose.is_team
         || page->whose.is_pool)
@@ -762,9 +760,11 @@ static void figure_cost (page_t *page, size_t index)
     put_figure (
         page, "Cost", index, month->cost,
         xasprintf ("%s for all GPUs, used or not%s", currency, cost_since));
-    put_figure (page, payer, index, month->uncovered,
-                xasprintf ("%s, the cost less what teams pay before taxes%s",
-                           currency, paid_since));
+    put_figure (page, "Not charged to teams", index, month->uncovered,
+                xasprintf ("%s, paid by %s: the cost less what teams pay "
+                           "before taxes%s",
+                           currency, summary_payer (pages->query->site),
+                           paid_since));
 }
 
 /* In jobs, and of capacity without jobs. */

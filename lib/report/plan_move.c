@@ -280,11 +280,12 @@ static bool move_to (moves_t *m, size_t from)
     GL_AUTOFREE char *others = plan_paid_by_others (m->v);
     say (&pool->verdict,
          xasprintf ("Move the work to %s and give the pool up.", names),
-         xasprintf ("%s%s%s%s %s Jobs used %s. %s", pool->verdict.saving, power,
+         xasprintf ("%s%s%s %s%s %s Jobs used %s.", pool->verdict.saving,
+                    power,
                     pool->slices ? " The jobs need GPUs that are cut into the "
                                    "same slices."
                                  : "",
-                    others, full, pool->verdict.load, room),
+                    room, others, full, pool->verdict.load),
          NULL);
     pool->verdict.kept = m->at[from].gpus = 0;
     for (size_t i = 0; i < m->count; i++)

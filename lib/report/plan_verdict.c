@@ -167,7 +167,8 @@ void plan_off_figure (const plan_view_t *v, const plan_pool_t *pools,
             = xasprintf ("Saves up to %s %s a year.", sum, v->site->currency);
         GL_AUTOFREE char *hint = xasprintf (
             "The power that GPUs draw while no job has them: %s. It is less "
-            "as far as they were down.",
+            "as far as they were down. Slurm's power saving switches full nodes "
+            "off (SuspendProgram).",
             buffer_text (&parts));
         report_figure (v->report, "Switch idle GPUs off", value, hint,
                        COLUMN_WORDS);
@@ -432,8 +433,8 @@ char *plan_paid_by_others (const plan_view_t *v)
         plan_listed (&names, (const char *const *)paid.names.item,
                      paid.names.count);
         text = xasprintf (
-            " Charges must not recover %s %% of the price of its hardware, "
-            "because others paid for it%s%s%s: ask them before you give it up.",
+            " Others paid for %s %% of the price of its hardware%s%s%s: ask "
+            "them before you give it up.",
             percent, names.length ? " (" : "", buffer_text (&names),
             names.length ? ")" : "");
     }

@@ -79,7 +79,7 @@ static const column_info_t center
        true,
        "Of the team, or of a rule of settlement. (none): the team has none in "
        "the configuration, such as a customer who gets an invoice. What the "
-       "site pays is booked to no cost center."};
+       "site pays has none: the journal has it by pool and class."};
 static const column_info_t total
     = {"total",
        "Total",
@@ -437,7 +437,7 @@ static void put_site (struct page *p, const summary_month_t *month)
         mpz_sub (rest, rest, units[i]);
         any = any || mpz_sgn (units[i]) != 0;
     }
-    GL_AUTOFREE char *title = summary_payer_title (p->of->paper, rest);
+    const char *title = summary_uncovered_title (rest);
     GL_AUTOFREE char *without
         = xasprintf ("%s, without prepaid money and fees", title);
     put_site_row (p, any ? without : title, rest);

@@ -192,11 +192,10 @@ const char *summary_payer (const site_t *paper)
                ? issuer->operator: "the site";
 }
 
-char *summary_payer_title (const site_t *paper, const mpz_t uncovered)
+const char *summary_uncovered_title (const mpz_t uncovered)
 {
-    return mpz_sgn (uncovered) < 0
-               ? xstrdup ("Surplus over cost")
-               : xasprintf ("Paid by %s", summary_payer (paper));
+    return mpz_sgn (uncovered) < 0 ? "Surplus over cost"
+                                   : "Not charged to teams";
 }
 
 /* The month before, where the two are compared. */
@@ -240,13 +239,15 @@ static char *since_earlier (const page_t *page, const mpz_t now,
 static void figure_uncovered (page_t *page, const mpz_t costs)
 {
     const summary_month_t *month = &page->s->trend[page->s->trend_count - 1];
-    GL_AUTOFREE char *title
-        = summary_payer_title (page->s->paper, month->uncovered);
     const summary_month_t *before = earlier_month (page);
     GL_AUTOFREE char *since
         = before ? since_earlier (page, month->uncovered, before->uncovered)
                  : xstrdup ("");
     GL_AUTOFREE char *text = NULL, *percent = NULL, *hint = NULL;
+    GL_AUTOFREE char *payer
+        = mpz_sgn (month->uncovered) < 0
+              ? xstrdup ("")
+              : xasprintf (", paid by %s", summary_payer (page->s->paper));
     mpz_t units;
 
     mpz_init (units);
@@ -254,10 +255,11 @@ static void figure_uncovered (page_t *page, const mpz_t costs)
     text = summary_money (page, units);
     percent = report_units_percent_text (units, costs);
     hint = xasprintf (
-        "%s, %s %% of the cost, which the teams' charges %s%s", page->currency,
-        percent, mpz_sgn (month->uncovered) < 0 ? "exceed" : "do not cover",
-        since);
-    report_figure (page->report, title, text, hint, COLUMN_MONEY);
+        "%s%s: %s %% of the cost, which the teams' charges %s%s",
+        page->currency, payer, percent,
+        mpz_sgn (month->uncovered) < 0 ? "exceed" : "do not cover", since);
+    report_figure (page->report, summary_uncovered_title (month->uncovered),
+                   text, hint, COLUMN_MONEY);
     mpz_clear (units);
 }
 
@@ -307,7 +309,6 @@ void summary_prove_payers (report_t *report, const site_t *paper,
 {
     GL_AUTOFREE char *title
         = xasprintf ("Who pays the cost, %s", paper->currency);
-    GL_AUTOFREE char *payer = summary_payer_title (paper, month->uncovered);
     size_t count;
     const posting_t *rows = postings (bill, &count);
     report_proof_t *proof;
@@ -331,7 +332,8 @@ void summary_prove_payers (report_t *report, const site_t *paper,
         mpz_add (sum, sum, other[kind]);
         mpz_clear (other[kind]);
     }
-    report_proof_money (proof, payer, month->uncovered, digits);
+    report_proof_money (proof, summary_uncovered_title (month->uncovered),
+                        month->uncovered, digits);
     mpz_add (sum, sum, month->uncovered);
     report_proof_money (proof, "cost of the pools", month->cost, digits);
     proof->holds = mpz_cmp (sum, month->cost) == 0;

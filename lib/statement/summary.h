@@ -125,9 +125,8 @@ const char *summary_payer (const site_t *paper);
 /* The row is a class of unallocated cost, of shortfall, or what is recovered above cost, whose sum
  * is the cost less charges and credits (money/charge.h). */
 bool summary_is_uncovered (const char *month, const posting_t *row);
-/* "Paid by Example University"; "Surplus over cost" of a month whose charges exceed the cost.
- * Yours to free. */
-char *summary_payer_title (const site_t *paper, const mpz_t uncovered);
+/* "Not charged to teams"; "Surplus over cost" of a month whose charges exceed the cost. */
+const char *summary_uncovered_title (const mpz_t uncovered);
 /* A proof: what teams owe, and what the owner pays, are the cost: taxes and what is billed of
  * other months or services left out. None where no pool has a cost. */
 void summary_prove_payers (report_t *report, const site_t *paper,

@@ -144,7 +144,7 @@ static char *since_text (const summary_month_t *month,
         text = xasprintf ("; not comparable with %s", before->name);
         break;
     default:
-        text = xasprintf ("; whether that is %s than in %s is unknown",
+        text = xasprintf ("; whether %s was wasted than in %s is unknown",
                           mpz_sgn (now) > 0 ? "more" : "less", before->name);
     }
     mpz_clears (now, then, NULL);

@@ -515,8 +515,8 @@ static void check_book (struct checking *c, const bill_t *bill)
                            ? "no charge at full cost includes it, as "
                              "policy.book says"
                            : "charges at full cost include their share of it, "
-                             "as policy.book says; with recoverable they "
-                             "would be less"));
+                             "as the site decided (policy.book: full); with "
+                             "recoverable they would be less"));
     mpz_clears (excluded, all, NULL);
 }
 

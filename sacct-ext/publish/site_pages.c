@@ -222,7 +222,7 @@ static int write_file (struct publishing *p, const char *path, const char *text)
 
 /* Sentences of a verdict on the first page: what to do, what that saves, whom to ask, and what
  * follows. */
-#define SENTENCES 7
+#define SENTENCES 8
 
 /* The length of the first sentences of a text. */
 static size_t brief_length (const char *text)

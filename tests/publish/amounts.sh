@@ -96,7 +96,7 @@ month publish site
 is "$(same site 2026-10 2>&1)" "7 33762.30" "an open month: amounts are those of the journal and the chargeback"
 is "$(python3 -c 'import csv
 print(*(r["team"] + " " + r["net"] for r in csv.DictReader(open("site/month/2026-10-amounts.csv")) if r["section"] == "site"), sep=", ")')" \
-    "Paid by Example University, without prepaid money and fees 8153.06, deposits of prepaid money -1000.00" \
+    "Not charged to teams, without prepaid money and fees 8153.06, deposits of prepaid money -1000.00" \
     "what is owed to a team is no cost of the site"
 is "$(same site 2026-09 2>&1)" "6 33074.65" "a closed month"
 

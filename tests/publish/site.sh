@@ -224,7 +224,7 @@ page = open("site/index.html", encoding="utf-8").read()
 box = page[page.index("Buy, rent, move or switch off"):].split("</section>")[0]
 words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
 earlier, last = [json.load(open(a))["figures"] for a in sys.argv[1:]]
-brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:7])
+brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:8])
 want = [t for f in last for t in (f["title"], brief(f)) + ((f["title"] + ": how sure", f["sure"]) if f.get("sure") else ())]
 begin, end = (datetime.datetime(2026, m, 1, tzinfo=zoneinfo.ZoneInfo("America/New_York")).timestamp() for m in (10, 11))
 waits = sum(begin <= j["time"]["start"] < end for j in json.load(open("jobs.json"))["jobs"])
@@ -236,7 +236,7 @@ for old, new in zip(earlier[:2], last[:2]):
     assert bare([new["sure"]])[0].startswith(bare([agree])[0]), (old, new)
     assert old["sure"].startswith("Not sure. There is no month before"), old
 assert last[1]["hint"].startswith("If 2026-11 says the same as 2026-10: Move the work to h100 and give the pool up. This saves"), last
-assert "Then h100 is full in its busiest hour" in words[5] and "Charges must not recover 40.00 % of the price of its hardware, because others paid for it (federal award 1234, 40 %)" in last[1]["hint"], last
+assert "Then h100 is full in its busiest hour" in words[5] and "Others paid for 40.00 % of the price of its hardware (federal award 1234, 40 %): ask them" in last[1]["hint"], last
 saved, parts = re.search(r"up to ([\d.]+) USD a year of .* costs: (.*), as far as", last[1]["hint"]).groups()
 assert decimal.Decimal(saved) == sum(decimal.Decimal(p.split()[-1]) for p in parts.split(", ")) and "staff 18000.00" in parts, last
 print(bare(words) == bare(want), words[1].split(".")[0], words[5].split(".")[0], page.index('class="figures"') < page.index("Buy, rent, move or switch off") < page.index("<table"))

@@ -43,6 +43,7 @@ SAYS = {
     "Measured %": ["coverage"],
     "Measured kWh": ["energy"],
     "Net": ["amount due", "taxes"],
+    "Not charged to teams": ["unallocated cost", "shortfall"],
     "Not counted": ["waste"],
     "Opening": ["opening balance"],
     "Out of service": ["down", "planned down"],
@@ -90,9 +91,8 @@ PLAIN = {
 # Titles with names and dates of the site in them.
 MONTH = r"(January|February|March|April|May|June|July|August|September|October|November|December) \d{4}"
 NAMED = [
-    rf"(Due|Due from teams|Cost|Wasted) in {MONTH}( so far)?",
+    rf"(Due|Due from teams|Cost|Not charged to teams|Wasted) in {MONTH}( so far)?",
     rf"(Due, s|S)ince {MONTH}",
-    r"Paid by .*",
     r"Budget of .*",
     r"Most in use at a time, .*",
     r"h100|slices|old",  # pools
