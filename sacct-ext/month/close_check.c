@@ -1088,6 +1088,10 @@ report_t *checks_report (const checks_t *checks, const char *month,
     amounts = amounts && checks->amounts->row_count > 0;
     report_parameter (report, "month", month);
     report_provenance (report, "program", "gpuledger");
+    for (size_t i = 0; i < checks->amounts->provenance_count; i++)
+        if (!strcmp (checks->amounts->provenance[i][0], "as of"))
+            report_provenance (report, "as of",
+                               checks->amounts->provenance[i][1]);
     report_columns (report, columns, GL_ARRAY_SIZE (columns));
     if (amounts)
         first = report_take_columns (report, checks->amounts);
