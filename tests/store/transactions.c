@@ -135,14 +135,11 @@ TEST_CASE (iterator__after_the_server_closed_idle_connections__opens_another)
     store_t *store = fixture_open (url);
     segment_t s = fixture_segment (1);
 
-    if (!fixture_on_mysql ()) {
-        store_close (store);
-        skip ();
-    }
     put_alone (url, &s);
     assert_int_equal (
         count_from (store_iter_open (store, STORE_SEGMENTS, NULL, &error)), 1);
-    kill_connections (url);
+    if (fixture_on_mysql ()) /* SQLite has no server */
+        kill_connections (url);
     assert_int_equal (
         count_from (store_iter_open (store, STORE_SEGMENTS, NULL, &error)), 1);
     store_close (store);
