@@ -87,6 +87,8 @@ const char render_style[]
       "1fr));gap:.8rem;margin:1.6rem 0 0}\n"
       ".figures:has(>:nth-child(6):last-child){" /* three by two */
       "grid-template-columns:repeat(auto-fit,minmax(17rem,1fr))}\n"
+      ".figures:has(.hint+.hint){" /* sentences */
+      "grid-template-columns:repeat(auto-fit,minmax(min(100%,19rem),1fr))}\n"
       ".figures div{background:var(--wash);border:1px solid var(--line);"
       "border-radius:.5rem;padding:.8rem 1rem}\n"
       ".figures dt{color:var(--soft);font-size:.85rem}\n"
@@ -175,6 +177,7 @@ const char render_style[]
       "*{-webkit-print-color-adjust:exact;print-color-adjust:exact}"
       "h2,h2+.about,figcaption,.unit{break-after:avoid}h2{margin-top:1.8rem}"
       ".figures{grid-template-columns:repeat(auto-fit,minmax(9rem,1fr))}"
+      ".figures:has(.hint+.hint){grid-template-columns:1fr 1fr}"
       ".words{font-size:9pt}tr,.axes,.stack,.proof,.figures div,.notes "
       "li{break-inside:avoid}"
       "thead{display:table-header-group}tfoot{display:table-row-group}"

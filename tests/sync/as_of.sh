@@ -242,7 +242,7 @@ both ()
     [ "$((wrong * 100 / right))" -ge 115 ]
     check $? "$how: usage is too high: $wrong, not $right"
     gl "$fooled" close --month 2026-03 --check
-    grep -q "look .*fresh .*facts as of $stamp, which is in the future" "$dir/out"
+    grep -q "finding .*fresh .*facts as of $stamp, which is in the future" "$dir/out"
     check $? "$how: close --check finds it"
 
     gl "$fooled" sync --full --force --as-of "@$second"
