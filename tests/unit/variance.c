@@ -53,7 +53,7 @@ static bill_pool_t *add_pool (bill_t *bill, const char *month, const char *name,
     return pool;
 }
 
-/* Of what is due. */
+/* bill_idle() for the amount due. */
 static bool idle_of (const bill_t *bill, const posting_t *row, mpq_t ret)
 {
     bool is_known;
