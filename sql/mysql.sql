@@ -485,6 +485,41 @@ CREATE TABLE IF NOT EXISTS closed_carbon (
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+CREATE TABLE IF NOT EXISTS closed_waste (
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
+    month MEDIUMBLOB,
+    cause MEDIUMBLOB,
+    pool MEDIUMBLOB,
+    team MEDIUMBLOB,
+    seconds MEDIUMBLOB,
+    known MEDIUMBLOB,
+    priced MEDIUMBLOB,
+    units BIGINT,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
+CREATE TABLE IF NOT EXISTS closed_wasteful_job (
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
+    month MEDIUMBLOB,
+    list_of MEDIUMBLOB,
+    cause MEDIUMBLOB,
+    cluster MEDIUMBLOB,
+    job MEDIUMBLOB,
+    team MEDIUMBLOB,
+    user MEDIUMBLOB,
+    others MEDIUMBLOB,
+    gpus BIGINT,
+    seconds MEDIUMBLOB,
+    units BIGINT,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 CREATE TABLE IF NOT EXISTS meter_reading (
     meter VARBINARY(200) NOT NULL,
     time_start BIGINT NOT NULL,

@@ -244,3 +244,40 @@ CREATE TABLE closed_carbon (
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;
+
+-- GPU time that jobs wasted, by cause, pool and team.
+CREATE TABLE closed_waste (
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    month TEXT,
+    cause TEXT,
+    pool TEXT,
+    team TEXT,
+    seconds TEXT,
+    known TEXT,
+    priced TEXT,
+    units INTEGER,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;
+
+-- The jobs that wasted most, by cause.
+CREATE TABLE closed_wasteful_job (
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    month TEXT,
+    list_of TEXT,
+    cause TEXT,
+    cluster TEXT,
+    job TEXT,
+    team TEXT,
+    user TEXT,
+    others TEXT,
+    gpus INTEGER,
+    seconds TEXT,
+    units INTEGER,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;

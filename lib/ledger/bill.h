@@ -260,6 +260,37 @@ typedef struct {
     mpq_t embodied_grams;   /* in addition to grams */
 } bill_carbon_t;
 
+/*
+ * GPU time of jobs that did no useful work (waste/waste.h), by cause, pool and team; and
+ * all time that jobs had, without a cause.
+ */
+typedef struct {
+    char *month;
+    char *cause; /* a word of waste/waste.h; NULL: all time that jobs had */
+    char *pool;
+    char *team;
+    mpq_t seconds; /* of physical GPUs */
+    mpq_t known;   /* of all time: agents measured whether GPUs were idle */
+    mpq_t priced;  /* of the seconds: they have a price, which may be 0 */
+    mpz_t units;   /* their value at list price */
+} bill_waste_t;
+
+/* A job among those that wasted most by a cause, or by all of them. */
+typedef struct {
+    char *month;
+    char *list;  /* the cause; NULL: all causes */
+    char *cause; /* the largest one of the job, or that of the list */
+    char *cluster;
+    char *job; /* its number */
+    char *team;
+    char *user;
+    char *others; /* "failed=5400,idle_spare=1/2": seconds of its other causes, in the list
+                     of all causes of each one */
+    uint64_t gpus; /* devices, at most at a time */
+    mpq_t seconds;
+    mpz_t units;
+} bill_wasteful_job_t;
+
 /* It has a price: its hours have the value of what was paid. */
 bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
 /* Of fee and value_in what is not used. */
@@ -282,6 +313,8 @@ typedef enum {
     BILL_BALANCES,     /* of bill_settle() */
     BILL_TEAM_DAYS,    /* of a month to be closed: BILL_DAYS by day and team */
     BILL_CARBON,       /* of month_carbon() */
+    BILL_WASTE,        /* of month_waste() */
+    BILL_WASTEFUL_JOBS, /* likewise, the largest of each list first */
     BILL_LIST_COUNT,
 } bill_list_t;
 extern const fields_t bill_fields[BILL_LIST_COUNT];
@@ -392,6 +425,18 @@ static inline const bill_carbon_t *bill_carbon (const bill_t *bill,
                                                 size_t *ret_count)
 {
     return bill_list (bill, BILL_CARBON, ret_count);
+}
+
+static inline const bill_waste_t *bill_waste (const bill_t *bill,
+                                              size_t *ret_count)
+{
+    return bill_list (bill, BILL_WASTE, ret_count);
+}
+
+static inline const bill_wasteful_job_t *
+bill_wasteful_jobs (const bill_t *bill, size_t *ret_count)
+{
+    return bill_list (bill, BILL_WASTEFUL_JOBS, ret_count);
 }
 
 static inline void posting_init (posting_t *row)

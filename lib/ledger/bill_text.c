@@ -188,6 +188,23 @@ static const field_t carbon_fields[] = {
     CARBON (EXACT, embodied_grams),
 };
 
+#define WASTE(kind, member) FIELD (#member, kind, bill_waste_t, member)
+static const field_t waste_fields[] = {
+    WASTE (TEXT, month),   WASTE (TEXT, cause),    WASTE (TEXT, pool),
+    WASTE (TEXT, team),    WASTE (EXACT, seconds), WASTE (EXACT, known),
+    WASTE (EXACT, priced), WASTE (UNITS, units),
+};
+
+#define JOB(kind, member) FIELD (#member, kind, bill_wasteful_job_t, member)
+static const field_t wasteful_job_fields[] = {
+    JOB (TEXT, month),  FIELD ("list_of", TEXT, bill_wasteful_job_t, list),
+    JOB (TEXT, cause),  JOB (TEXT, cluster),
+    JOB (TEXT, job),    JOB (TEXT, team),
+    JOB (TEXT, user),   JOB (TEXT, others),
+    JOB (COUNT, gpus),  JOB (EXACT, seconds),
+    JOB (UNITS, units),
+};
+
 const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_POSTINGS] = FIELDS ("row", posting_t, row_fields),
     [BILL_COSTS] = FIELDS ("cost", bill_cost_t, cost_fields),
@@ -200,6 +217,9 @@ const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_BALANCES] = FIELDS ("balance", bill_balance_t, balance_fields),
     [BILL_TEAM_DAYS] = FIELDS ("day of a team", bill_day_t, team_day_fields),
     [BILL_CARBON] = FIELDS ("energy of jobs", bill_carbon_t, carbon_fields),
+    [BILL_WASTE] = FIELDS ("waste", bill_waste_t, waste_fields),
+    [BILL_WASTEFUL_JOBS]
+    = FIELDS ("wasteful job", bill_wasteful_job_t, wasteful_job_fields),
 };
 
 /* --- rows -------------------------------------------------------------- */

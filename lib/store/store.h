@@ -178,6 +178,11 @@ typedef void (*store_name_f) (const char *name, void *arg);
 int store_each_name (store_t *store, store_name_t kind, store_name_f callback,
                      void *arg, gl_error_t *error);
 
+/* Some comment, label or other text of a job has this part: facts need not be read for what no
+ * job says. */
+int store_has_text (store_t *store, const char *part, bool *ret_has,
+                    gl_error_t *error);
+
 /* A record of a node, verbatim, with its fields for matching (docs/formats). */
 #define STORE_KEY_SIZE 16
 typedef struct {

@@ -346,3 +346,19 @@ int store_each_name (store_t *store, store_name_t kind, store_name_f callback,
     db_reset (st);
     return rc;
 }
+
+int store_has_text (store_t *store, const char *part, bool *ret_has,
+                    gl_error_t *error)
+{
+    int64_t has = 0;
+
+    if (store_number (
+            store,
+            "SELECT EXISTS (SELECT 1 FROM text WHERE instr(value, ?) > 0) "
+            "OR EXISTS (SELECT 1 FROM retag WHERE instr(labels, ?) > 0)",
+            ARGS (as_text (part), as_text (part)), &has, error)
+        < 0)
+        return -1;
+    *ret_has = has != 0;
+    return 0;
+}

@@ -99,13 +99,24 @@ const waste_info_t *waste_of_state (const char *state)
                : NULL;
 }
 
-const waste_info_t *waste_info (const char *word)
+const waste_info_t *waste_named (const char *text, size_t length)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (lists); i++)
-        for (size_t k = 0; k < lists[i].count; k++)
-            if (lists[i].info[k].word && !strcmp (lists[i].info[k].word, word))
+        for (size_t k = 0; k < lists[i].count; k++) {
+            const char *word = lists[i].info[k].word;
+            if (word && !strncmp (word, text, length) && !word[length])
                 return &lists[i].info[k];
-    abort ();
+        }
+    return NULL;
+}
+
+const waste_info_t *waste_info (const char *word)
+{
+    const waste_info_t *info = waste_named (word, strlen (word));
+
+    if (!info)
+        abort ();
+    return info;
 }
 
 /* --- rows ----------------------------------------------------------------------- */

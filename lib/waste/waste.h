@@ -50,6 +50,8 @@ typedef struct {
 const waste_info_t *waste_of_loss (segment_loss_t loss);
 /* By `what` of a row, whose words are all known. */
 const waste_info_t *waste_info (const char *word);
+/* By so many bytes of a text; NULL: there is no such cause. */
+const waste_info_t *waste_named (const char *text, size_t length);
 
 /* Which causes of idle time are told apart: */
 typedef enum {

@@ -275,9 +275,42 @@ static void put_groups (struct page *page)
     cube_free (groups);
 }
 
+/* Of so many bytes of a text of seconds. Yours. */
+static char *hours_of (const char *seconds, size_t length)
+{
+    char *hours;
+    waste_t row;
+
+    fields_init (&waste_rows, &row);
+    field_set (field_named (&waste_rows, "seconds"), &row, seconds, length);
+    hours = waste_hours_text (row.seconds);
+    fields_clear (&waste_rows, &row);
+    return hours;
+}
+
+/* "GPUs never busy: 1.50 hours; Jobs that failed: 0.25 hours". Yours. */
+static char *others_text (const struct job *job)
+{
+    buffer_t text = BUFFER_INIT;
+    const char *at = job->others;
+
+    while (at && *at) {
+        const size_t word = strcspn (at, "=,"), all = strcspn (at, ",");
+        const waste_info_t *info = waste_named (at, word);
+        if (info && word < all) {
+            GL_AUTOFREE char *hours = hours_of (at + word + 1, all - word - 1);
+            buffer_printf (&text, "%s%s: %s hours", text.length ? "; " : "",
+                           info->title, hours);
+        }
+        at += all + (at[all] == ',');
+    }
+    return buffer_take (&text);
+}
+
 static void put_job (struct page *page, const struct job *job)
 {
     GL_AUTOFREE char *id = xasprintf ("%llu", (unsigned long long)job->id_job);
+    GL_AUTOFREE char *others = job->others ? others_text (job) : NULL;
 
     begin_row (page, "job");
     report_put_text (page->report, AT_WORD, job->what);
@@ -295,8 +328,8 @@ static void put_job (struct page *page, const struct job *job)
                                     : AT_NOT_COUNTED),
                       job->seconds);
     put_amount (page, job->units);
-    if (job->others)
-        report_put_text (page->report, at (page, AT_OTHERS), job->others);
+    if (others)
+        report_put_text (page->report, at (page, AT_OTHERS), others);
 }
 
 /* A section for each cause. */
@@ -662,7 +695,8 @@ static void line_of_job (const waste_report_t *w, const struct job *job,
     GL_AUTOFREE char *title
         = xasprintf ("Job %llu", (unsigned long long)job->id_job);
     GL_AUTOFREE char *wasted = hours_and_money (w, job->seconds, job->units);
-    GL_AUTOFREE char *text = xasprintf ("%s (%s). %s", wasted, job->others,
+    GL_AUTOFREE char *others = others_text (job);
+    GL_AUTOFREE char *text = xasprintf ("%s (%s). %s", wasted, others,
                                         waste_info (job->what)->remedy);
 
     callback (title, text, arg);

@@ -1,6 +1,7 @@
 /*
  * waste_private.h: between waste_report.c, which counts the wasted time of jobs, and
- * waste_page.c, which makes the page and the lines of it. The report owns all of this.
+ * waste_page.c, which makes the page and the lines of it, and waste_rows.c, which has it as
+ * rows of a month. The report owns all of this.
  */
 #ifndef GL_WASTE_WASTE_PRIVATE_H
 #define GL_WASTE_WASTE_PRIVATE_H
@@ -11,11 +12,12 @@ struct group; /* of waste_report.c, as struct cause is */
 
 /* A job with what it wasted in a month by one cause. */
 struct job {
-    const char *what, *month, *pool, *team, *user;
+    const char *what, *month, *team, *user;
     char *cluster;
     uint64_t id_job;
     uint64_t devices; /* at most at a time */
-    char *others;     /* its other causes, with hours; NULL: none */
+    char *others;     /* "failed=5400,idle_spare=1/2": seconds of its other causes, or of
+                         all of them where `what` is the largest one; NULL: none */
     mpq_t seconds;
     mpz_t units;
 };
@@ -27,10 +29,11 @@ struct top {
     size_t count;
 };
 
-/* A month in the making, whose usage has the texts of all rows. */
+/* A month in the making; its usage, or the rows that it was given, have the texts of all rows. */
 struct month {
     usage_query_t usage_query;
     usage_t *usage;
+    bill_t *rows;
     char *name;
 };
 
@@ -62,6 +65,8 @@ struct waste_report {
 
 /* The largest jobs of the cause; empty: none is known. */
 struct top *waste_top_of (waste_report_t *waste, const char *what);
+/* The list takes the job, or frees it where it has larger ones. */
+void waste_top_take (struct top *top, struct job *job);
 /* Hours with two decimals. Yours to free. */
 char *waste_hours_text (mpq_srcptr seconds);
 

@@ -99,6 +99,7 @@ void waste_report_free (waste_report_t *w)
     cube_free (w->prices);
     for (size_t i = 0; i < w->month_count; i++) {
         usage_free (w->month[i]->usage);
+        bill_free (w->month[i]->rows);
         free (w->month[i]->name);
         free (w->month[i]);
     }
@@ -145,20 +146,20 @@ char *waste_hours_text (mpq_srcptr seconds)
     return text;
 }
 
-/* "GPUs never busy: 1.50 hours; Jobs that failed: 0.25 hours": the causes of a job but
- * this one (NULL: all), since a job may be in several lists. Yours; NULL: it has no other. */
+/* The causes of a job but this one (NULL: all), since a job may be in several lists. Yours; NULL:
+ * it has no other. */
 static char *other_causes (const struct causes *of_job, const char *what)
 {
     buffer_t text = BUFFER_INIT;
 
     for (size_t i = 0; i < of_job->count; i++) {
-        const waste_t *row = &of_job->item[i].row;
-        if (what ? !strcmp (row->what, what)
-                 : waste_info (row->what)->group != WASTE_OF_JOBS)
+        const struct cause *cause = &of_job->item[i];
+        if (what ? !strcmp (cause->row.what, what)
+                 : cause->info->group != WASTE_OF_JOBS)
             continue;
-        GL_AUTOFREE char *number = waste_hours_text (row->seconds);
-        buffer_printf (&text, "%s%s: %s hours", text.length ? "; " : "",
-                       waste_info (row->what)->title, number);
+        GL_AUTOFREE char *seconds = exact_fraction_text (cause->row.seconds);
+        buffer_printf (&text, "%s%s=%s", text.length ? "," : "",
+                       cause->row.what, seconds);
     }
     if (text.length > 0)
         return buffer_take (&text);
@@ -166,9 +167,7 @@ static char *other_causes (const struct causes *of_job, const char *what)
     return NULL;
 }
 
-/* Takes the job. */
-static void offer (struct top *top, struct job *job,
-                   const struct causes *of_job)
+void waste_top_take (struct top *top, struct job *job)
 {
     size_t at = top->count;
 
@@ -180,7 +179,6 @@ static void offer (struct top *top, struct job *job,
     }
     if (top->count == WASTE_JOBS)
         job_clear (&top->job[--top->count]);
-    job->others = other_causes (of_job, top->what);
     memmove (&top->job[at + 1], &top->job[at],
              (top->count - at) * sizeof (*job));
     top->job[at] = *job;
@@ -194,7 +192,6 @@ static void job_init (const waste_report_t *w, struct job *job,
 
     *job = (struct job){.what = row->what,
                         .month = w->month[w->month_count - 1]->name,
-                        .pool = row->keys.pool,
                         .team = row->keys.team,
                         .user = row->keys.user,
                         .cluster = xstrdup (w->cluster),
@@ -249,8 +246,10 @@ static void offer_all (waste_report_t *w)
         job_clear (&one);
     }
     mpq_clear (largest);
-    if (all.what)
-        offer (&w->largest, &all, &w->of_job);
+    if (!all.what)
+        return;
+    all.others = other_causes (&w->of_job, NULL);
+    waste_top_take (&w->largest, &all);
 }
 
 static int compare_causes (const waste_t *x, const waste_t *y)
@@ -321,7 +320,8 @@ static void leave_job (waste_report_t *w)
         if (is_too_small (top, row->units))
             continue;
         job_init (w, &job, &of_job->item[i]);
-        offer (top, &job, of_job);
+        job.others = other_causes (of_job, row->what);
+        waste_top_take (top, &job);
     }
     offer_all (w);
     of_job->count = 0;

@@ -2,8 +2,8 @@
  * waste_report.h: report waste: what was wasted in some months (waste/waste.h), by
  * cause, by the keys of the query, and the jobs that wasted most.
  *
- * Give it month after month: the month's bill, then all segments that touch it. Memory
- * holds the groups and a few jobs, not the segments. Pure.
+ * Give it month after month: the month's bill, then all segments that touch it, or the rows
+ * that its closing kept. Memory holds the groups and a few jobs, not the segments. Pure.
  */
 #ifndef GL_WASTE_WASTE_REPORT_H
 #define GL_WASTE_WASTE_REPORT_H
@@ -34,6 +34,16 @@ int waste_report_add (waste_report_t *waste, const segment_t *segment,
                       const project_t *project,
                       const segment_evidence_t *evidence, gl_error_t *error);
 void waste_report_end_month (waste_report_t *waste);
+
+/* A month as rows that its closing keeps: BILL_WASTE, without capacity, and BILL_WASTEFUL_JOBS of
+ * `out`. Of a report of one month by waste_row_keys, without filters, after its end. */
+extern const char waste_row_keys[];
+void waste_report_rows (waste_report_t *waste, bill_t *out);
+/* Such rows have all that the report asks for: groups of teams, pools and months, no filter. */
+bool waste_rows_answer (const report_query_t *query);
+/* Instead of the segments of the month; takes the bill, whatever is returned. */
+int waste_report_take_rows (waste_report_t *waste, bill_t *rows,
+                            gl_error_t *error);
 
 /* After the last month: what was wasted by cause, and as a row without a cause all the time that
  * jobs had. Its texts are words of waste.h. cube_free() it. */

@@ -8,6 +8,7 @@
 #include "facts/facts.h"
 #include "month/bills.h"
 #include "record/record.h"
+#include "site/units.h"
 
 /* An interval of an agent is no longer. */
 #define INTERVAL_MAX_MS STORE_STRETCH_MAX_MS
@@ -83,6 +84,11 @@ static int64_t as_of (const report_query_t *query, const char *cluster)
         if (!strcmp (query->clusters[i].name, cluster))
             return query->clusters[i].as_of;
     return 0;
+}
+
+int results_labelled (store_t *store, bool *ret_labelled, gl_error_t *error)
+{
+    return store_has_text (store, UNIT_LABEL_PREFIX, ret_labelled, error);
 }
 
 void results_fact (produced_units_t *units, const report_query_t *query,

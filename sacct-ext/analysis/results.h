@@ -27,6 +27,9 @@ int results_lines (store_t *store, const report_query_t *query,
 int results_units (store_t *store, const report_query_t *query,
                    const month_t *month, produced_units_t **ret_units,
                    gl_error_t *error);
+/* Some job may say units in a label; else those of jobs with reports and counters are all
+ * (produced_units_any()), and without these no fact is needed. */
+int results_labelled (store_t *store, bool *ret_labelled, gl_error_t *error);
 void results_fact (produced_units_t *units, const report_query_t *query,
                    const fact_t *fact);
 

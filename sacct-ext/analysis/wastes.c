@@ -10,9 +10,11 @@
 struct making {
     store_t *store;
     const report_query_t *query;
-    month_t *had;     /* read before */
-    bool known;       /* wanted of its months: that they have rows */
-    bool some_closed; /* of its months */
+    month_t *had; /* read before */
+    bool known;   /* wanted of its months: that they have rows */
+    bool
+        some_now; /* closed ones of them, whose jobs are counted as they are now */
+    bool kept;    /* the month in the making has what its closing kept */
     waste_report_t *waste;
     const wastes_also_t *also;
     size_t also_count;
@@ -32,6 +34,8 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     for (size_t i = 0; i < m->also_count; i++)
         if (m->also[i].take (fact, m->also[i].arg, error) < 0)
             return -1;
+    if (m->kept)
+        return 0;
     return waste_report_add (m->waste, fact->segment, fact->suspensions,
                              fact->suspension_count, fact->project,
                              fact->evidence, error);
@@ -80,6 +84,24 @@ static void end_month (struct making *m)
         waste_report_end_month (m->waste);
 }
 
+/* The report has the month as it was closed. */
+static int take_kept (struct making *m, const report_query_t *query,
+                      month_t *month, gl_error_t *error)
+{
+    bill_t *rows;
+
+    m->kept = false;
+    if (!m->waste || !waste_rows_answer (query)
+        || query->period.start != month->period.start
+        || query->period.end != month->period.end)
+        return 0;
+    rows = bill_new ();
+    if (month_waste (month, rows, &m->kept, error) == 0 && m->kept)
+        return waste_report_take_rows (m->waste, rows, error);
+    bill_free (rows);
+    return m->kept ? -1 : 0;
+}
+
 static int take_month (month_t *month, void *arg, gl_error_t *error)
 {
     struct making *m = arg;
@@ -89,10 +111,12 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
 
     postings (month->bill, &rows);
     m->known |= rows > 0 && month->state != MONTH_BEFORE;
-    m->some_closed |= !month_is_provisional (month);
     query.period = period_clip (month->period, query.period);
     begin_month (m, &query, month);
-    rc = add_facts (m, query.period, error);
+    rc = take_kept (m, &query, month, error);
+    m->some_now |= !m->kept && !month_is_provisional (month);
+    if (rc == 0 && (!m->kept || m->also_count > 0))
+        rc = add_facts (m, query.period, error);
     end_month (m);
     return rc;
 }
@@ -151,11 +175,12 @@ static void make_page (struct making *m, const wastes_how_t *how,
     const report_query_t *query = m->query;
 
     *ret_report = waste_report_make (m->waste, before->sums, before->month);
-    if (m->some_closed)
+    if (m->some_now)
         report_note (*ret_report, NOTE_INFORMATION,
-                     "Jobs are counted as accounting and agents report "
-                     "them now. Prices and capacity of a closed month are "
-                     "those of its closing.");
+                     "Jobs of closed months, too, are counted as accounting "
+                     "and agents report them now: closing keeps waste by "
+                     "team and pool alone. Prices and capacity of a closed "
+                     "month are those of its closing.");
     if (how && how->ret_sums) {
         wastes_sums_clear (how->ret_sums);
         periods_month_of (query->site, query->period.start,
@@ -164,23 +189,27 @@ static void make_page (struct making *m, const wastes_how_t *how,
     }
 }
 
-int wastes_make (store_t *store, const report_query_t *query,
+int wastes_make (store_t *store, const report_query_t *asked,
                  const wastes_how_t *how, report_t **ret_report,
                  gl_error_t *error)
 {
+    report_query_t query = *asked;
+    report_cluster_t *clusters = NULL;
     struct making m = {.store = store,
-                       .query = query,
+                       .query = &query,
                        .had = how ? how->had : NULL,
                        .also = how ? how->also : NULL,
                        .also_count = how ? how->also_count : 0};
     wastes_sums_t own = {.sums = NULL};
-    int rc = waste_report_check (query, error);
+    int rc = waste_report_check (&query, error);
 
+    if (rc == 0 && !how && waste_rows_answer (&query))
+        rc = months_as_of (store, &query, &clusters, error);
     if (rc < 0)
         return -1;
-    m.waste = waste_report_new (query);
+    m.waste = waste_report_new (&query);
     if (!how)
-        rc = sums_before (store, query, &own, error);
+        rc = sums_before (store, &query, &own, error);
     if (rc == 0)
         rc = each_month (&m, error);
     if (rc == 0)
@@ -188,6 +217,8 @@ int wastes_make (store_t *store, const report_query_t *query,
                    ret_report);
     waste_report_free (m.waste);
     wastes_sums_clear (&own);
+    if (clusters)
+        closed_clusters_free (clusters, query.cluster_count);
     return rc;
 }
 

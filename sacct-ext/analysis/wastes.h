@@ -1,7 +1,8 @@
 /*
  * wastes.h: report waste (waste/waste_report.h), report rightsize
- * (waste/rightsize.h) and report tags (report/tags_report.h) from the store: jobs as accounting and agents have them now,
- * prices and capacity of each month as it is billed.
+ * (waste/rightsize.h) and report tags (report/tags_report.h) from the store, prices and capacity of each
+ * month as it is billed. A closed month has the waste of its closing where that has what is asked
+ * for (waste_rows_answer()); else jobs are as accounting and agents have them now.
  */
 #ifndef GL_ANALYSIS_WASTES_H
 #define GL_ANALYSIS_WASTES_H

@@ -23,6 +23,9 @@ static const struct {
     [BILL_BALANCES] = {"closed_balance", "balance", "balance"},
     [BILL_TEAM_DAYS] = {"closed_team_day", "team_day", "day of a team"},
     [BILL_CARBON] = {"closed_carbon", "carbon", "energy"},
+    [BILL_WASTE] = {"closed_waste", "waste", "waste"},
+    [BILL_WASTEFUL_JOBS]
+    = {"closed_wasteful_job", "wasteful_job", "wasteful job"},
 };
 
 /* Where the fields of a posting begin that no closed month has. */

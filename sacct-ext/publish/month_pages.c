@@ -103,8 +103,7 @@ static int read_waste_before (struct writing *w, gl_error_t *error)
  * the month's page. */
 static int read_facts (struct writing *w, gl_error_t *error)
 {
-    const wastes_also_t also[]
-        = {{take_produced, w}, {plans_take, w->of->plan}};
+    wastes_also_t also[2];
     wastes_how_t waste
         = {.had = w->month,
            .also = also,
@@ -112,6 +111,7 @@ static int read_facts (struct writing *w, gl_error_t *error)
            .ret_sums = w->of->wasted};
     char *label = NULL;
     bool planned;
+    size_t count = 0;
 
     w->closing = *w->of->query;
     if (report_keys_parse ("team", &w->closing.by, &label, error) < 0
@@ -122,7 +122,11 @@ static int read_facts (struct writing *w, gl_error_t *error)
         return -1;
     statements_set_aside (w->statements);
     planned = is_planned (w);
-    waste.also_count = planned ? 2 : 1;
+    if (w->of->labelled || produced_units_any (w->units))
+        also[count++] = (wastes_also_t){take_produced, w};
+    if (planned)
+        also[count++] = (wastes_also_t){plans_take, w->of->plan};
+    waste.also_count = count;
     return wastes_make (w->of->store, &w->closing, &waste, &w->waste, error) < 0
                    || w->of->decide (w->of->arg, planned, &w->decisions, error)
                           < 0

@@ -36,6 +36,7 @@ typedef struct {
     const char *before; /* months next to it; NULL: there are none */
     const char *after;
     bool closable; /* "closing" says whether the month can be closed */
+    bool labelled; /* some job may say in a label what it produced */
     bool decided;  /* there is a page of its decisions (publish.h) */
     plan_t
         *plan; /* of its decisions, which takes the facts of the month where the

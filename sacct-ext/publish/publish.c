@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analysis/plans.h"
+#include "analysis/results.h"
 #include "base/array.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -594,6 +595,7 @@ static int write_month (struct publishing *p, size_t index)
         .month = known->name,
         .before = index > 0 ? p->month[index - 1].name : NULL,
         .after = index + 1 < p->month_count ? p->month[index + 1].name : NULL,
+        .labelled = p->labelled,
         .decided = is_decided (p, known),
         .decided_month = is_decided (p, known) ? known->name
                          : last                ? last->name
@@ -668,6 +670,7 @@ static int publish (struct publishing *p)
     if (rc == CLI_OK
         && (read_logo (p, &error) < 0 || read_key (p, &error) < 0
             || periods_read (p->store, &p->periods, &error) < 0
+            || results_labelled (p->store, &p->labelled, &error) < 0
             || periods_open_month (p->store, p->site, p->periods, p->closable,
                                    &error)
                    < 0

@@ -32,6 +32,7 @@ struct publishing {
     size_t month_count;
     page_site_t pages;
     char *logo;
+    bool labelled; /* results_labelled() */
     period_t last;              /* month that is complete */
     statements_series_t series; /* of months whose pages were written, */
     wastes_sums_t wasted;       /* and what the last one wasted */

@@ -53,6 +53,8 @@ report chargeback --by institution
 report chargeback --by class,cost_center,pool
 report entitlements
 report carbon --by user,project
+report waste
+report waste --by pool,team
 statement vision
 statement vision --jobs
 statement language
@@ -122,9 +124,9 @@ same ()
     [ $wrong -eq 0 ]
 }
 
-pages "$work/open" && grep -q CC-1 "$work/open"/*journal && [ "$(find "$work/open" -type f | wc -l)" -eq 74 ] &&
+pages "$work/open" && grep -q CC-1 "$work/open"/*journal && [ "$(find "$work/open" -type f | wc -l)" -eq 84 ] &&
     grep -q '""institution"": ""Uni""' "$work/open"/*focus && grep -q 'institution: Uni' "$work/open"/*journal
-result $? "74 pages of the open month"
+result $? "84 pages of the open month"
 mkdir "$work/job" "$work/job.later" && rate "$work/job" && grep -q 3.5540 "$work/job/explained"
 result $? "explain names the rate of a job"
 close_it "$url" 2026-10 && pages "$work/closed" && same "$work/closed"

@@ -18,6 +18,8 @@ static const char *const names[BILL_LIST_COUNT] = {
     [BILL_BALANCES] = "closed_balance",
     [BILL_TEAM_DAYS] = "closed_team_day",
     [BILL_CARBON] = "closed_carbon",
+    [BILL_WASTE] = "closed_waste",
+    [BILL_WASTEFUL_JOBS] = "closed_wasteful_job",
 };
 static closed_table_t tables[BILL_LIST_COUNT];
 
