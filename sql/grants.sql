@@ -47,6 +47,7 @@ GRANT INSERT ON gpuledger.closed_team_day TO 'gpuledger_ledger'@'localhost';
 GRANT INSERT ON gpuledger.closed_carbon TO 'gpuledger_ledger'@'localhost';
 GRANT INSERT ON gpuledger.closed_waste TO 'gpuledger_ledger'@'localhost';
 GRANT INSERT ON gpuledger.closed_wasteful_job TO 'gpuledger_ledger'@'localhost';
+GRANT INSERT ON gpuledger.closed_demand TO 'gpuledger_ledger'@'localhost';
 GRANT INSERT ON gpuledger.closed_day TO 'gpuledger_ledger'@'localhost';
 GRANT INSERT, UPDATE, DELETE ON gpuledger.rollup TO 'gpuledger_ledger'@'localhost';
 GRANT UPDATE (value) ON gpuledger.meta TO 'gpuledger_ledger'@'localhost';

@@ -520,6 +520,36 @@ CREATE TABLE IF NOT EXISTS closed_wasteful_job (
     PRIMARY KEY (closed_month, version, number)
 ) ENGINE=InnoDB DEFAULT CHARSET=binary;
 
+CREATE TABLE IF NOT EXISTS closed_demand (
+    closed_month VARBINARY(7) NOT NULL,
+    version INT UNSIGNED NOT NULL,
+    number BIGINT UNSIGNED NOT NULL,
+    month MEDIUMBLOB,
+    pool MEDIUMBLOB,
+    slices BIGINT,
+    weight_unknown BIGINT,
+    allocated MEDIUMBLOB,
+    active MEDIUMBLOB,
+    known MEDIUMBLOB,
+    capacity MEDIUMBLOB,
+    capacity_allocated MEDIUMBLOB,
+    reserved_unused MEDIUMBLOB,
+    idle MEDIUMBLOB,
+    planned_down MEDIUMBLOB,
+    down MEDIUMBLOB,
+    unknown MEDIUMBLOB,
+    stranded MEDIUMBLOB,
+    cpu_stranded MEDIUMBLOB,
+    drained MEDIUMBLOB,
+    missing MEDIUMBLOB,
+    surplus MEDIUMBLOB,
+    listed MEDIUMBLOB,
+    difference MEDIUMBLOB,
+    gpus MEDIUMBLOB,
+    hash BINARY(32) NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) ENGINE=InnoDB DEFAULT CHARSET=binary;
+
 CREATE TABLE IF NOT EXISTS meter_reading (
     meter VARBINARY(200) NOT NULL,
     time_start BIGINT NOT NULL,

@@ -281,3 +281,34 @@ CREATE TABLE closed_wasteful_job (
     hash BLOB NOT NULL,
     PRIMARY KEY (closed_month, version, number)
 ) STRICT, WITHOUT ROWID;
+
+-- What jobs had of each pool, hour by hour.
+CREATE TABLE closed_demand (
+    closed_month TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    month TEXT,
+    pool TEXT,
+    slices INTEGER,
+    weight_unknown INTEGER,
+    allocated TEXT,
+    active TEXT,
+    known TEXT,
+    capacity TEXT,
+    capacity_allocated TEXT,
+    reserved_unused TEXT,
+    idle TEXT,
+    planned_down TEXT,
+    down TEXT,
+    unknown TEXT,
+    stranded TEXT,
+    cpu_stranded TEXT,
+    drained TEXT,
+    missing TEXT,
+    surplus TEXT,
+    listed TEXT,
+    difference TEXT,
+    gpus TEXT,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (closed_month, version, number)
+) STRICT, WITHOUT ROWID;

@@ -25,6 +25,7 @@
 #include "ledger/fields.h"
 #include "money/charge.h"
 #include "site/service.h"
+#include "usage/capacity.h"
 
 typedef enum {
     BILL_CHARGE,     /* time allocated to jobs */
@@ -291,6 +292,21 @@ typedef struct {
     mpz_t units;
 } bill_wasteful_job_t;
 
+/* What jobs had of a pool's GPUs, hour by hour: what decisions are made of (report/plan.h).
+ * Times are GPU-seconds. */
+typedef struct {
+    char *month;
+    char *pool;
+    bool slices;         /* it is cut into slices, or jobs had parts of its GPUs */
+    bool weight_unknown; /* of some device that jobs had */
+    mpq_t allocated;
+    mpq_t active; /* of these: the devices' activity x time, */
+    mpq_t known;  /* and for how long it is known */
+    capacity_sum_t of;
+    char *gpus; /* that jobs had in each hour of the month: "0*5,3,7/2", a value and for
+                   how many hours it is the same */
+} bill_demand_t;
+
 /* It has a price: its hours have the value of what was paid. */
 bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement);
 /* Of fee and value_in what is not used. */
@@ -313,8 +329,9 @@ typedef enum {
     BILL_BALANCES,     /* of bill_settle() */
     BILL_TEAM_DAYS,    /* of a month to be closed: BILL_DAYS by day and team */
     BILL_CARBON,       /* of month_carbon() */
-    BILL_WASTE,        /* of month_waste() */
-    BILL_WASTEFUL_JOBS, /* likewise, the largest of each list first */
+    BILL_WASTE,        /* this and what follows: of a month to be closed, month_kept() */
+    BILL_WASTEFUL_JOBS, /* the largest of each list first */
+    BILL_DEMAND,
     BILL_LIST_COUNT,
 } bill_list_t;
 extern const fields_t bill_fields[BILL_LIST_COUNT];
@@ -437,6 +454,12 @@ static inline const bill_wasteful_job_t *
 bill_wasteful_jobs (const bill_t *bill, size_t *ret_count)
 {
     return bill_list (bill, BILL_WASTEFUL_JOBS, ret_count);
+}
+
+static inline const bill_demand_t *bill_demand (const bill_t *bill,
+                                                size_t *ret_count)
+{
+    return bill_list (bill, BILL_DEMAND, ret_count);
 }
 
 static inline void posting_init (posting_t *row)

@@ -205,6 +205,32 @@ static const field_t wasteful_job_fields[] = {
     JOB (UNITS, units),
 };
 
+#define DEMAND(kind, member) FIELD (#member, kind, bill_demand_t, member)
+static const field_t demand_fields[] = {
+    DEMAND (TEXT, month),
+    DEMAND (TEXT, pool),
+    DEMAND (FLAG, slices),
+    DEMAND (FLAG, weight_unknown),
+    DEMAND (EXACT, allocated),
+    DEMAND (EXACT, active),
+    DEMAND (EXACT, known),
+    FIELD ("capacity", EXACT, bill_demand_t, of.capacity),
+    FIELD ("capacity_allocated", EXACT, bill_demand_t, of.allocated),
+    FIELD ("reserved_unused", EXACT, bill_demand_t, of.reserved_unused),
+    FIELD ("idle", EXACT, bill_demand_t, of.idle),
+    FIELD ("planned_down", EXACT, bill_demand_t, of.planned_down),
+    FIELD ("down", EXACT, bill_demand_t, of.down),
+    FIELD ("unknown", EXACT, bill_demand_t, of.unknown),
+    FIELD ("stranded", EXACT, bill_demand_t, of.stranded),
+    FIELD ("cpu_stranded", EXACT, bill_demand_t, of.cpu_stranded),
+    FIELD ("drained", EXACT, bill_demand_t, of.drained),
+    FIELD ("missing", EXACT, bill_demand_t, of.missing),
+    FIELD ("surplus", EXACT, bill_demand_t, of.surplus),
+    FIELD ("listed", EXACT, bill_demand_t, of.listed),
+    FIELD ("difference", EXACT, bill_demand_t, of.difference),
+    DEMAND (TEXT, gpus),
+};
+
 const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_POSTINGS] = FIELDS ("row", posting_t, row_fields),
     [BILL_COSTS] = FIELDS ("cost", bill_cost_t, cost_fields),
@@ -220,6 +246,7 @@ const fields_t bill_fields[BILL_LIST_COUNT] = {
     [BILL_WASTE] = FIELDS ("waste", bill_waste_t, waste_fields),
     [BILL_WASTEFUL_JOBS]
     = FIELDS ("wasteful job", bill_wasteful_job_t, wasteful_job_fields),
+    [BILL_DEMAND] = FIELDS ("demand", bill_demand_t, demand_fields),
 };
 
 /* --- rows -------------------------------------------------------------- */

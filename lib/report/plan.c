@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/exact.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "report/breakeven_report.h"
 #include "report/plan_private.h"
 
@@ -29,6 +30,7 @@ struct plan {
     size_t count;
     struct hours *hours;
     size_t hours_count;
+    bool of_rows; /* pools have what was kept of the month */
 };
 
 /* ---- the period ---- */
@@ -338,6 +340,14 @@ static void finish_months (const plan_t *plan, plan_pool_t *pool)
     pool->months = whole;
 }
 
+static void make_room (const plan_t *plan, plan_pool_t *pool)
+{
+    pool->hours = count_hours (plan);
+    pool->demand = numbers (pool->hours);
+    pool->months = plan->cut_count;
+    pool->month = numbers (pool->months);
+}
+
 static void measure (plan_t *plan)
 {
     size_t count;
@@ -345,10 +355,7 @@ static void measure (plan_t *plan)
 
     for (size_t i = 0; i < plan->count; i++) {
         plan_pool_t *pool = &plan->pools[i];
-        pool->hours = count_hours (plan);
-        pool->demand = numbers (pool->hours);
-        pool->months = plan->cut_count;
-        pool->month = numbers (pool->months);
+        make_room (plan, pool);
         for (size_t k = 0; k < count; k++)
             if (cells[k].key[0]
                 && strcmp (cells[k].key[0], pool->pool->name) == 0)
@@ -359,6 +366,118 @@ static void measure (plan_t *plan)
         finish_months (plan, pool);
     }
     capacity_each (plan->capacity, NULL, 0, take_slice, plan);
+}
+
+/* ---- rows that closing keeps ---- */
+
+/* One of BILL_DEMAND.gpus. */
+static const field_t gpus_field = {"gpus", FIELD_EXACT, 0, NULL};
+
+static char *hours_text (const plan_pool_t *pool)
+{
+    buffer_t text = BUFFER_INIT;
+
+    for (size_t i = 0, end; i < pool->hours; i = end) {
+        GL_AUTOFREE char *gpus = exact_fraction_text (pool->demand[i]);
+        for (end = i + 1; end < pool->hours; end++)
+            if (!mpq_equal (pool->demand[end], pool->demand[i]))
+                break;
+        buffer_printf (&text, "%s%s", text.length ? "," : "", gpus);
+        if (end > i + 1)
+            buffer_printf (&text, "*%zu", end - i);
+    }
+    return buffer_take (&text);
+}
+
+/* False: it is not of as many hours as the demand. */
+static bool read_hours (const char *text, mpq_t *demand, size_t hours)
+{
+    size_t at = 0;
+
+    while (text && *text) {
+        const size_t length = strcspn (text, ",*"), all = strcspn (text, ",");
+        const bool none = length == 1 && *text == '0'; /* no value of a field */
+        uint64_t count = 1;
+        if (length < all
+            && number_u64 (text + length + 1, all - length - 1, &count) < 0)
+            return false;
+        for (; count > 0; count--, at++)
+            if (at == hours
+                || (!none
+                    && !field_set (&gpus_field, &demand[at], text, length)))
+                return false;
+        text += all + (text[all] == ',');
+    }
+    return at == hours;
+}
+
+void plan_rows (plan_t *plan, const char *name, bill_t *out)
+{
+    measure (plan);
+    for (size_t i = 0; i < plan->count; i++) {
+        const plan_pool_t *pool = &plan->pools[i];
+        bill_demand_t *row = bill_append (out, BILL_DEMAND);
+        row->month = xstrdup (name);
+        row->pool = xstrdup (pool->pool->name);
+        row->slices = pool->slices;
+        row->weight_unknown = !pool->weights_known;
+        mpq_set (row->allocated, pool->allocated);
+        mpq_set (row->active, pool->active);
+        mpq_set (row->known, pool->known);
+        capacity_sum_add (&row->of, &pool->capacity);
+        row->gpus = hours_text (pool);
+    }
+}
+
+static void take_row (plan_pool_t *pool, const bill_demand_t *row)
+{
+    pool->slices = row->slices;
+    pool->weights_known = !row->weight_unknown;
+    mpq_set (pool->allocated, row->allocated);
+    mpq_set (pool->active, row->active);
+    mpq_set (pool->known, row->known);
+    capacity_sum_add (&pool->capacity, &row->of);
+    mpq_set (pool->month[0], row->allocated);
+}
+
+/* The rows are those of the plan's pools, in their order, and hours. */
+static bool are_of (plan_t *plan, const bill_demand_t *row, size_t count)
+{
+    if (count != plan->count || plan->cut_count != 1
+        || plan->usage_query.filter_count > 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        plan_pool_t *pool = &plan->pools[i];
+        if (!row[i].pool || strcmp (row[i].pool, pool->pool->name) != 0
+            || !read_hours (row[i].gpus, pool->demand, pool->hours))
+            return false;
+    }
+    return true;
+}
+
+bool plan_take_rows (plan_t *plan, const bill_t *rows)
+{
+    size_t count;
+    const bill_demand_t *row = bill_demand (rows, &count);
+
+    for (size_t i = 0; i < plan->count; i++)
+        make_room (plan, &plan->pools[i]);
+    plan->of_rows = are_of (plan, row, count);
+    for (size_t i = 0; i < plan->count; i++) {
+        if (!plan->of_rows) {
+            clear_numbers (plan->pools[i].demand, plan->pools[i].hours);
+            clear_numbers (plan->pools[i].month, plan->pools[i].months);
+            continue;
+        }
+        take_row (&plan->pools[i], &row[i]);
+        finish_months (plan, &plan->pools[i]);
+    }
+    return plan->of_rows;
+}
+
+bool plan_has_rows (const plan_t *plan)
+{
+    return plan->of_rows;
 }
 
 /* ---- what it costs ---- */
@@ -415,7 +534,8 @@ int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error)
         report_free (report);
         return -1;
     }
-    measure (plan);
+    if (!plan->of_rows)
+        measure (plan);
     plan_fill (report, &plan->query, plan->asked, plan->pools, plan->count);
     *ret_report = report;
     return 0;

@@ -10,6 +10,7 @@
 #ifndef GL_REPORT_PLAN_H
 #define GL_REPORT_PLAN_H
 
+#include "ledger/bill.h"
 #include "report/heading.h"
 #include "usage/capacity.h"
 
@@ -56,8 +57,16 @@ period_t plan_period (const plan_t *plan);
 void plan_add (plan_t *plan, const segment_t *segment,
                const suspension_t *suspensions, size_t count,
                const project_t *project, const segment_evidence_t *evidence);
-/* For node events and reservations. */
+/* For node events and reservations, unless rows were taken. */
 capacity_t *plan_capacity (plan_t *plan);
+
+/* Instead of facts: what closing kept of the month that the plan is of, as BILL_DEMAND of a bill
+ * (ledger/bill.h). False: rows of other pools or hours than the plan has, or some of the work alone
+ * is asked for; then facts are wanted. */
+bool plan_take_rows (plan_t *plan, const bill_t *rows);
+bool plan_has_rows (const plan_t *plan);
+/* Such rows of the month `name`, after its last fact. */
+void plan_rows (plan_t *plan, const char *name, bill_t *out);
 
 /* After the last fact. -1 as breakeven_report_make(). Each figure is the decision on a pool. */
 int plan_make (plan_t *plan, report_t **ret_report, gl_error_t *error);

@@ -1,4 +1,5 @@
 #include "analysis/plans.h"
+#include "month/month_kept.h"
 
 static store_query_t segments_of (const plan_t *plan)
 {
@@ -16,12 +17,28 @@ int plans_take (const fact_t *fact, void *plan, gl_error_t *error)
     return 0;
 }
 
+int plans_kept (store_t *store, const site_t *site, plan_t *plan,
+                bool *ret_kept, gl_error_t *error)
+{
+    bill_t *rows = bill_new ();
+    int rc = month_kept_same (store, site, plan_period (plan), BILL_DEMAND,
+                              rows, ret_kept, error);
+
+    *ret_kept = rc == 0 && *ret_kept && plan_take_rows (plan, rows);
+    bill_free (rows);
+    return rc;
+}
+
 int plans_read (store_t *store, const site_t *site, plan_t *plan,
                 gl_error_t *error)
 {
     const store_query_t segments = segments_of (plan);
+    bool kept;
 
-    return facts_each (store, site, &segments, plans_take, plan, error);
+    if (plans_kept (store, site, plan, &kept, error) < 0)
+        return -1;
+    return kept ? 0
+                : facts_each (store, site, &segments, plans_take, plan, error);
 }
 
 int plans_finish (store_t *store, plan_t *plan, report_t **ret_report,
@@ -29,7 +46,9 @@ int plans_finish (store_t *store, plan_t *plan, report_t **ret_report,
 {
     const store_query_t segments = segments_of (plan);
 
-    return facts_capacity (store, &segments, plan_capacity (plan), error) < 0
+    return (!plan_has_rows (plan)
+            && facts_capacity (store, &segments, plan_capacity (plan), error)
+                   < 0)
                ? -1
                : plan_make (plan, ret_report, error);
 }

@@ -96,7 +96,9 @@ static int take_kept (struct making *m, const report_query_t *query,
         || query->period.end != month->period.end)
         return 0;
     rows = bill_new ();
-    if (month_waste (month, rows, &m->kept, error) == 0 && m->kept)
+    if (month_kept (month, BILL_WASTE, rows, &m->kept, error) == 0
+        && month_kept (month, BILL_WASTEFUL_JOBS, rows, &m->kept, error) == 0
+        && m->kept)
         return waste_report_take_rows (m->waste, rows, error);
     bill_free (rows);
     return m->kept ? -1 : 0;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "facts/chunks.h"
 #include "month/bills.h"
@@ -11,7 +12,7 @@
 #include "month/closed_site.h"
 #include "month/closed_usage.h"
 #include "month/month.h"
-#include "month/month_waste.h"
+#include "month/month_kept.h"
 
 /* --- checks ------------------------------------------------------------ */
 
@@ -129,10 +130,10 @@ static int write_list (struct writing *w, const bill_t *bill, bill_list_t list,
 static bool has_own_pass (bill_list_t list)
 {
     return list == BILL_DAYS || list == BILL_TEAM_DAYS || list == BILL_CARBON
-           || list == BILL_WASTE || list == BILL_WASTEFUL_JOBS;
+           || list >= BILL_WASTE;
 }
 
-/* All but the days, the energy and the waste. */
+/* All but the days, the energy and what is kept of facts. */
 static int write_lists (struct writing *w, const bill_t *bill,
                         gl_error_t *error)
 {
@@ -184,19 +185,19 @@ static int add_carbon (struct writing *w, const site_t *site, period_t month,
     return rc;
 }
 
-/* `bill`: of the month, whose prices and teams it has. */
-static int add_waste (struct writing *w, const site_t *site, period_t month,
-                      const bill_t *bill, gl_error_t *error)
+/* `bill`: of the month, whose prices it has. */
+static int add_kept (struct writing *w, const site_t *site, period_t month,
+                     const bill_t *bill, gl_error_t *error)
 {
-    bill_t *waste = bill_new ();
-    int rc = month_waste_compute (w->store, site, month, w->month, bill, waste,
-                                  error);
+    static const bill_list_t lists[]
+        = {BILL_WASTE, BILL_WASTEFUL_JOBS, BILL_DEMAND};
+    bill_t *kept = bill_new ();
+    int rc = month_kept_compute (w->store, site, month, w->month, bill, kept,
+                                 error);
 
-    if (rc == 0)
-        rc = write_list (w, waste, BILL_WASTE, error);
-    if (rc == 0)
-        rc = write_list (w, waste, BILL_WASTEFUL_JOBS, error);
-    bill_free (waste);
+    for (size_t i = 0; i < GL_ARRAY_SIZE (lists) && rc == 0; i++)
+        rc = write_list (w, kept, lists[i], error);
+    bill_free (kept);
     return rc;
 }
 
@@ -335,7 +336,7 @@ static int import_months (struct writing *w, struct closing *c,
             || write_lists (w, NULL, error) < 0
             || write_days (w, NULL, error) < 0
             || add_carbon (w, c->site, period, error) < 0
-            || add_waste (w, c->site, period, NULL, error) < 0
+            || add_kept (w, c->site, period, NULL, error) < 0
             || add_end (w, c, "imported", period, error) < 0)
             return -1;
         c->done->imported++;
@@ -351,7 +352,7 @@ static int write_month (struct writing *w, struct closing *c, month_t *m,
     w->month = m->name;
     w->version = c->done->version;
     if (write_lists (w, m->bill, error) < 0
-        || add_waste (w, c->site, m->period, m->bill, error) < 0)
+        || add_kept (w, c->site, m->period, m->bill, error) < 0)
         return -1;
     bill_forget_charges (m->bill);
     if (closed_usage_write (w->store, c->site, m->period, put_usage, w, error)

@@ -26,6 +26,7 @@ static const struct {
     [BILL_WASTE] = {"closed_waste", "waste", "waste"},
     [BILL_WASTEFUL_JOBS]
     = {"closed_wasteful_job", "wasteful_job", "wasteful job"},
+    [BILL_DEMAND] = {"closed_demand", "demand", "demand"},
 };
 
 /* Where the fields of a posting begin that no closed month has. */

@@ -465,19 +465,14 @@ int month_carbon (month_t *m, gl_error_t *error)
     return 0;
 }
 
-int month_waste (month_t *m, bill_t *out, bool *ret_kept, gl_error_t *error)
+int month_kept (month_t *m, bill_list_t list, bill_t *out, bool *ret_kept,
+                gl_error_t *error)
 {
     const struct month_source *s = m->source;
 
     *ret_kept = s->closing != NULL;
     return s->closing
-                   && (closed_list_read (s->store, s->closing, BILL_WASTE, out,
-                                         error)
-                           < 0
-                       || closed_list_read (s->store, s->closing,
-                                            BILL_WASTEFUL_JOBS, out, error)
-                              < 0)
-               ? -1
+               ? closed_list_read (s->store, s->closing, list, out, error)
                : 0;
 }
 

@@ -165,10 +165,10 @@ const char *month_statement (month_t *month, const char *team,
  * pass over its usage. None where the configuration says nothing of energy. */
 int month_carbon (month_t *month, gl_error_t *error);
 
-/* What jobs wasted in it, as its closing kept it: BILL_WASTE and BILL_WASTEFUL_JOBS of `out`. False
- * in *ret_kept: it is not closed, and facts say it. */
-int month_waste (month_t *month, bill_t *out, bool *ret_kept,
-                 gl_error_t *error);
+/* A list that closing alone makes (month_kept.h), onto `out`. *ret_kept false: it is not closed, and
+ * facts say it. */
+int month_kept (month_t *month, bill_list_t list, bill_t *out, bool *ret_kept,
+                gl_error_t *error);
 
 /* Its rows by job and day (ledger/line_items.h), in their order. `want` NULL:
  * all of each row. *ret_poolless: GRES-seconds on devices of no pool, which no

@@ -58,7 +58,7 @@ closed_rows ()
 }
 
 again () { echo 'DELETE FROM chain; DELETE FROM snapshot; DELETE FROM closed_posting; DELETE FROM closed_cost;
-    DELETE FROM closed_pool; DELETE FROM closed_entitlement; DELETE FROM closed_comparison; DELETE FROM closed_day; DELETE FROM closed_team_day; DELETE FROM closed_balance; DELETE FROM closed_carbon; DELETE FROM closed_waste; DELETE FROM closed_wasteful_job' | sql "$url"; }
+    DELETE FROM closed_pool; DELETE FROM closed_entitlement; DELETE FROM closed_comparison; DELETE FROM closed_day; DELETE FROM closed_team_day; DELETE FROM closed_balance; DELETE FROM closed_carbon; DELETE FROM closed_waste; DELETE FROM closed_wasteful_job; DELETE FROM closed_demand' | sql "$url"; }
 
 site >"$work/site.yaml"
 many >"$work/rows"

@@ -21,7 +21,7 @@ saved_sql ()
 
 put_back ()
 {
-    saved_sql "$(for table in chain snapshot closed_posting closed_day closed_team_day closed_carbon closed_waste closed_wasteful_job; do
+    saved_sql "$(for table in chain snapshot closed_posting closed_day closed_team_day closed_carbon closed_waste closed_wasteful_job closed_demand; do
         echo "DELETE FROM $table; INSERT INTO $table SELECT * FROM saved.$table;"
     done)"
 }

@@ -20,6 +20,7 @@ static const char *const names[BILL_LIST_COUNT] = {
     [BILL_CARBON] = "closed_carbon",
     [BILL_WASTE] = "closed_waste",
     [BILL_WASTEFUL_JOBS] = "closed_wasteful_job",
+    [BILL_DEMAND] = "closed_demand",
 };
 static closed_table_t tables[BILL_LIST_COUNT];
 
