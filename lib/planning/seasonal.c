@@ -72,12 +72,13 @@ static int64_t step (seasonal_t *s, int64_t value, size_t at)
     return error;
 }
 
-/* The sum of squared errors of one day ahead. */
-static unsigned __int128 run (seasonal_t *s, const int64_t *value, size_t count)
+/* The sum of squared errors of one day ahead; where it reaches `most`, only so far. */
+static unsigned __int128 run (seasonal_t *s, const int64_t *value, size_t count,
+                              unsigned __int128 most)
 {
     unsigned __int128 squares = 0;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && squares < most; i++) {
         __int128 error = step (s, value[i], i);
         squares += (unsigned __int128)(error * error);
     }
@@ -88,8 +89,7 @@ static void fit_holt_winters (const int64_t *value, size_t weeks,
                               seasonal_t *ret_fit)
 {
     seasonal_t start = {.method = SEASONAL_HOLT_WINTERS};
-    unsigned __int128 least = 0;
-    bool any = false;
+    unsigned __int128 least = ~(unsigned __int128)0;
 
     begin (value, weeks, &start);
     for (size_t i = 0; i < GL_ARRAY_SIZE (alphas); i++)
@@ -100,10 +100,9 @@ static void fit_holt_winters (const int64_t *value, size_t weeks,
                 s.alpha = alphas[i];
                 s.beta = betas[k];
                 s.gamma = gammas[g];
-                squares = run (&s, value, weeks * SEASON_DAYS);
-                if (any && squares >= least)
+                squares = run (&s, value, weeks * SEASON_DAYS, least);
+                if (squares >= least)
                     continue;
-                any = true;
                 least = squares;
                 *ret_fit = s;
             }
