@@ -22,7 +22,7 @@ struct making {
     summary_month_t trend[TREND_MONTHS];
     summary_t s;
     usage_query_t usage_query[2];
-    usage_t *usage[2];  /* by keys, and all of it */
+    usage_t *usage[2];  /* by keys, and all of it; NULL: not wanted */
     cube_t *own_before; /* waste of the month before that was made here */
 };
 
@@ -114,7 +114,7 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     struct making *m = arg;
 
     (void)error;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2 && m->usage[i]; i++) {
         usage_add (m->usage[i], fact->segment, fact->suspensions,
                    fact->suspension_count, fact->project);
         usage_measure (m->usage[i], fact->segment, fact->project,
@@ -128,19 +128,19 @@ static int take_rollup (const rollup_t *rollup, void *arg, gl_error_t *error)
     struct making *m = arg;
 
     (void)error;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 2 && m->usage[i]; i++)
         usage_add_rollup (m->usage[i], rollup, ROLLUP_COUNTED);
     return 0;
 }
 
-static int begin_usage (struct making *m, report_query_t *query,
+static int begin_usage (struct making *m, report_query_t *query, bool whole,
                         gl_error_t *error)
 {
     char *label = NULL;
 
     if (report_keys_parse (summary_usage_keys, &query->by, &label, error) < 0)
         return -1;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < (whole ? 2 : 1); i++) {
         m->usage_query[i] = (usage_query_t){.site = query->site,
                                             .period = query->period,
                                             .accounts = query->accounts};
@@ -151,14 +151,14 @@ static int begin_usage (struct making *m, report_query_t *query,
     return 0;
 }
 
-/* `query`: the month's, which becomes that of its closing. */
+/* `query`: the month's, which becomes that of its closing. `whole`: all of it, too. */
 static int read_usage (struct making *m, month_t *month, report_query_t *query,
-                       gl_error_t *error)
+                       bool whole, gl_error_t *error)
 {
     const month_usage_t to = {take_rollup, take_fact, m};
 
     return month_query (month, query, error) < 0
-                   || begin_usage (m, query, error) < 0
+                   || begin_usage (m, query, whole, error) < 0
                    || month_usage (month, query, &to, error) < 0
                ? -1
                : 0;
@@ -193,7 +193,7 @@ static int read_waste (struct making *m, month_t *month, summary_month_t *to,
     int rc;
 
     query.period = month->period;
-    rc = read_usage (m, month, &query, error);
+    rc = read_usage (m, month, &query, false, error);
     if (rc == 0) {
         cells = usage_cells (m->usage[0], &count);
         waste = summary_waste_of (month->bill, cells, count);
@@ -213,7 +213,7 @@ static int add_usage (struct making *m, month_t *month, gl_error_t *error)
     size_t count;
     const usage_cell_t *whole;
 
-    if (read_usage (m, month, &query, error) < 0)
+    if (read_usage (m, month, &query, true, error) < 0)
         return -1;
     m->s.usage = usage_cells (m->usage[0], &m->s.usage_count);
     m->s.waste = summary_waste_of (month->bill, m->s.usage, m->s.usage_count);
