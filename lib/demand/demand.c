@@ -87,9 +87,19 @@ period_t demand_period (const demand_t *d)
     return d->query.period;
 }
 
-period_t demand_history (const demand_t *d)
+/* From then on capacity that is down is counted. */
+static int64_t down_since (const demand_t *d)
 {
-    return d->history;
+    return d->history.end - DOWN_DAYS * INT64_C (86400);
+}
+
+period_t demand_history (const demand_t *d, int64_t first)
+{
+    int64_t wanted = first < down_since (d) ? first : down_since (d);
+    int64_t day = zone_unit (d->query.site->zone, CALENDAR_DAY, wanted).start;
+
+    return (period_t){day > d->history.start ? day : d->history.start,
+                      d->history.end};
 }
 
 /* 0: it is not asked for. */
@@ -462,7 +472,7 @@ static void take_usage (demand_t *d, const rollup_t *day, size_t at)
 static void take_capacity (demand_t *d, const rollup_t *day)
 {
     period_t period = rollup_period (day);
-    bool recent = period.end > d->history.end - DOWN_DAYS * INT64_C (86400);
+    bool recent = period.end > down_since (d);
     size_t count;
     const rollup_capacity_t *c = rollup_capacity (day, &count);
 

@@ -39,8 +39,9 @@ period_t demand_period (const demand_t *demand);
 void demand_add (demand_t *demand, const segment_t *segment);
 
 /* The full days of which usage and capacity are wanted: up to the end of the facts, 52
- * weeks at most. */
-period_t demand_history (const demand_t *demand);
+ * weeks at most; and of those before `first`, the first fact, only the last ones, of which
+ * capacity that was down is counted. */
+period_t demand_history (const demand_t *demand, int64_t first);
 void demand_add_day (demand_t *demand, const rollup_t *day);
 
 /* After the last fact. Yours: report_free(). */

@@ -51,10 +51,12 @@ static int add_days (store_t *store, const report_query_t *query,
                      demand_t *demand, gl_error_t *error)
 {
     report_query_t days = *query;
-    const rollups_query_t rollups = {
-        .query = &days, .period = demand_history (demand), .unit = ROLLUPS_DAYS};
+    rollups_query_t rollups = {.query = &days, .unit = ROLLUPS_DAYS};
+    int64_t first;
 
-    days.period = rollups.period;
+    if (facts_first (store, &first, error) < 0)
+        return -1;
+    days.period = rollups.period = demand_history (demand, first);
     return rollups_each (store, &rollups, take_day, demand, error);
 }
 

@@ -93,6 +93,9 @@ int facts_each_refused (store_t *store, const site_t *site,
                         const store_query_t *query, facts_refused_f callback,
                         void *arg, gl_error_t *error);
 
+/* The first fact of any cluster (store_extent()); 0: there is none. */
+int facts_first (store_t *store, int64_t *ret_first, gl_error_t *error);
+
 /* The account trees of the clusters, for teams that own a subtree. NULL with an
  * error; free with accounts_free(). */
 accounts_t *facts_accounts (store_t *store, gl_error_t *error);

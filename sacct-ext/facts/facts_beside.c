@@ -140,3 +140,22 @@ int facts_unheld (store_t *store, const site_t *site, const store_query_t *query
     energy_bound_free (bound);
     return more;
 }
+
+int facts_first (store_t *store, int64_t *ret_first, gl_error_t *error)
+{
+    store_cluster_t *clusters;
+    size_t count;
+    int rc = 0;
+
+    *ret_first = 0;
+    if (store_clusters (store, &clusters, &count, error) < 0)
+        return -1;
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        int64_t start = 0, as_of;
+        rc = store_extent (store, clusters[i].name, &start, &as_of, error);
+        if (start > 0 && (*ret_first == 0 || start < *ret_first))
+            *ret_first = start;
+    }
+    store_clusters_free (clusters, count);
+    return rc;
+}

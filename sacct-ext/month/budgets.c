@@ -126,27 +126,6 @@ static int64_t since (const struct filling *f)
     return earliest;
 }
 
-/* The first fact of any cluster, or as-of. */
-static int first_fact (store_t *store, const struct filling *f,
-                       int64_t *ret_first, gl_error_t *error)
-{
-    store_cluster_t *clusters;
-    size_t count;
-    int rc = 0;
-
-    *ret_first = f->query->as_of;
-    if (store_clusters (store, &clusters, &count, error) < 0)
-        return -1;
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        int64_t start = 0, as_of;
-        rc = store_extent (store, clusters[i].name, &start, &as_of, error);
-        if (start > 0 && start < *ret_first)
-            *ret_first = start;
-    }
-    store_clusters_free (clusters, count);
-    return rc;
-}
-
 /* Moves *first back to where the month begins, if that is earlier. */
 static int take_earlier (const site_t *site, const char *month, int64_t *first,
                          gl_error_t *error)
@@ -168,9 +147,11 @@ static int find_start (store_t *store, const struct filling *f,
 {
     const site_t *site = f->query->site;
     int64_t first;
-    int rc = first_fact (store, f, &first, error);
+    int rc = facts_first (store, &first, error);
 
     *ret_start = since (f);
+    if (first == 0 || first > f->query->as_of)
+        first = f->query->as_of;
     for (size_t i = 0; i < p->closing_count && rc == 0; i++)
         rc = take_earlier (site, p->closings[i].month, &first, error);
     for (size_t i = 0; i < p->decision_count && rc == 0; i++)

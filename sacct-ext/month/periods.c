@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "facts/chunks.h"
+#include "facts/facts.h"
 #include "month/closed_lists.h"
 #include "month/periods.h"
 
@@ -325,21 +326,9 @@ void periods_month_of (const site_t *site, int64_t instant,
 static int first_month (store_t *store, const site_t *site,
                         char ret_month[MONTH_SIZE], gl_error_t *error)
 {
-    store_cluster_t *clusters;
-    size_t count;
-    int64_t first = 0;
-    int rc;
+    int64_t first;
+    int rc = facts_first (store, &first, error);
 
-    if (store_clusters (store, &clusters, &count, error) < 0)
-        return -1;
-    rc = 0;
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        int64_t start = 0, as_of;
-        rc = store_extent (store, clusters[i].name, &start, &as_of, error);
-        if (start > 0 && (first == 0 || start < first))
-            first = start;
-    }
-    store_clusters_free (clusters, count);
     ret_month[0] = '\0';
     if (rc == 0 && first > 0)
         periods_month_of (site, first, ret_month);
