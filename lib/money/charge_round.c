@@ -177,12 +177,16 @@ static int share_level (charge_t *charge, const struct amounts *which,
     return rc;
 }
 
+/* Mostly all prices are published, and no line shares the cost. */
 static int share_lines (charge_t *charge, const struct amounts *which,
                         mpz_srcptr total, gl_error_t *error)
 {
     struct group all = {0, charge->count};
+    bool any = false;
 
-    return share_level (charge, which, all, 0, total, error);
+    for (size_t i = 0; i < charge->count && !any; i++)
+        any = has_part (&charge->entries[i], which);
+    return any ? share_level (charge, which, all, 0, total, error) : 0;
 }
 
 /* Of each remainder, the exact amount. */
