@@ -265,12 +265,10 @@ const char *team_last_name (const site_t *site, const char *name,
 
     if (!last)
         last = earlier_within (site, name, period);
-    name = last ? last->name : name;
-    for (size_t i = 0; i < site->team_count; i++) {
-        last = last_called (site, name, period);
-        if (!last || !strcmp (last->name, name))
-            break;
+    for (size_t i = 0; last && i <= site->team_count; i++) {
+        bool same = !strcmp (last->name, name); /* most were never renamed */
         name = last->name;
+        last = same ? NULL : last_called (site, name, period);
     }
     return name;
 }
