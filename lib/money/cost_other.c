@@ -27,7 +27,7 @@ static int capacity (const site_t *site, const char *pool, period_t period,
                      const cost_inputs_t *inputs, mpq_t ret_seconds,
                      gl_error_t *error)
 {
-    uint64_t gpus, nodes;
+    uint64_t gpus = 0, nodes;
 
     cost_inputs_sum (inputs, pool, period, USE_CAPACITY, ret_seconds);
     if (mpq_sgn (ret_seconds) > 0)

@@ -92,7 +92,7 @@ static void sum_readings (const site_t *site, meter_kind_t kind,
 static int modelled_rest (const site_t *site, period_t period,
                           meter_balance_t *b, gl_error_t *error)
 {
-    uint64_t gpus, nodes;
+    uint64_t gpus, nodes = 0;
 
     for (size_t i = 0; i < site->power_count; i++) {
         const site_power_t *power = &site->power[i];

@@ -321,7 +321,7 @@ static const site_tariff_t *tariff_in_force (const site_t *site,
 static int add_watts (const struct book *k, const site_power_t *power,
                       mpq_t watts, gl_error_t *error)
 {
-    uint64_t gpus, nodes;
+    uint64_t gpus = 0, nodes = 0;
     mpq_t each;
     int rc = 0;
 

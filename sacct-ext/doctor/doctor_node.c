@@ -378,8 +378,8 @@ static doctor_state_t look_collector (doctor_t *d, buffer_t *finding)
     GL_AUTOFREE char *records = NULL;
     GL_AUTOFREE char *clients = NULL;
     gl_error_t error;
-    const char *host;
-    int64_t skew;
+    const char *host = NULL;
+    int64_t skew = 0;
 
     if (!d->cli->site || !ask_possible (d->cli->site))
         return buffer_say (finding, DOCTOR_SKIPPED,
@@ -397,8 +397,8 @@ static doctor_state_t look_collector (doctor_t *d, buffer_t *finding)
 static doctor_state_t look_skew (doctor_t *d, buffer_t *finding)
 {
     BUFFER_AUTO status = BUFFER_INIT;
-    const char *host;
-    int64_t skew;
+    const char *host = NULL;
+    int64_t skew = 0;
 
     if (!d->cli->site || !ask_possible (d->cli->site))
         return buffer_say (finding, DOCTOR_SKIPPED,

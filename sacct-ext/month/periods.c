@@ -452,7 +452,7 @@ struct lines {
 static int take_line (char *line, void *arg, gl_error_t *error)
 {
     struct lines *l = arg;
-    const line_item_t *row;
+    const line_item_t *row = NULL;
     int rc = line_item_reader_read (l->reader, line, l->arg, &row, error);
 
     l->count++;
