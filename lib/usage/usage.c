@@ -46,8 +46,8 @@ struct cell *usage_cell_get (usage_t *u, const usage_subject_t *s)
     usage_key_ids (u, s, key.text);
     HASH_FIND (hh, u->cells, &key, length, cell);
     if (!cell) {
-        cell = xcalloc (1, sizeof (*cell));
-        cell->key = key;
+        cell = xcalloc (1, offsetof (struct cell, key) + length);
+        memcpy (&cell->key, &key, length);
         cell->cell.cut = key.cut;
         cell->cell.first = s->instant;
         cell->cell.suspended_known = true;
@@ -127,7 +127,8 @@ bool usage_part_hold (usage_part_t *part, const usage_interval_t *p,
     part->gres_seconds += seconds;
     if (loss != LOSS_NONE)
         part->lost_gres_seconds[loss] += seconds;
-    part->placed_gres_seconds += h->devices * (uint64_t)usage_placed_seconds (p);
+    part->placed_gres_seconds
+        += h->devices * (uint64_t)usage_placed_seconds (p);
     if (usage_interval_suspended (p, &suspended) != SUSPENDED_KNOWN)
         return false;
     part->suspended_gres_seconds += h->devices * (uint64_t)suspended;
@@ -159,7 +160,8 @@ static void take_billed (const usage_interval_t *p, const holding_t *h,
 
     if (mpq_sgn (more) != 0 && usage_passes (u, &s))
         billable_more_add (
-            &usage_part_get (&usage_cell_get (u, &s)->cell, h->kind)->more, more);
+            &usage_part_get (&usage_cell_get (u, &s)->cell, h->kind)->more,
+            more);
 }
 
 static void take_unknown (const usage_interval_t *p, void *arg)
@@ -424,6 +426,7 @@ void usage_free (usage_t *u)
     free (u->changes);
     usage_free_slices (u);
     free (u->sorted);
+    free (u->sorted_key);
     free (u);
 }
 
@@ -434,11 +437,12 @@ static int by_text (const char *a, const char *b)
     return a == b ? 0 : strcmp (a ? a : "", b ? b : "");
 }
 
-static int by_key (const void *a, const void *b)
+static int by_key (const void *a, const void *b, void *arg)
 {
     const usage_cell_t *x = a, *y = b;
+    const key_list_t *by = arg;
 
-    for (size_t i = 0; i < KEYS_MAX; i++) {
+    for (size_t i = 0; i < by->count; i++) {
         int order = by_text (x->key[i], y->key[i]);
         if (order)
             return order;
@@ -466,23 +470,29 @@ static int by_kind (const void *a, const void *b)
 
 const usage_cell_t *usage_cells (usage_t *u, size_t *ret_count)
 {
+    const key_list_t *by = &u->query->by;
     size_t count = 0;
     struct cell *cell, *next;
 
     usage_settle_rollups (u);
     free (u->sorted);
+    free (u->sorted_key);
     u->sorted = xcalloc (HASH_COUNT (u->cells), sizeof (*u->sorted));
+    u->sorted_key
+        = xcalloc (HASH_COUNT (u->cells) * by->count, sizeof (*u->sorted_key));
     HASH_ITER (hh, u->cells, cell, next)
     {
-        for (size_t i = 0; i < u->query->by.count; i++)
-            cell->cell.key[i] = u->text_of[cell->key.text[i]];
+        const char **key = &u->sorted_key[count * by->count];
+        for (size_t i = 0; i < by->count; i++)
+            key[i] = u->text_of[cell->key.text[i]];
+        cell->cell.key = key;
         if (cell->cell.part_count > 1)
             qsort (cell->cell.part, cell->cell.part_count,
                    sizeof (*cell->cell.part), by_kind);
         u->sorted[count++] = cell->cell;
     }
     if (!u->query->in_any_order)
-        qsort (u->sorted, count, sizeof (*u->sorted), by_key);
+        qsort_r (u->sorted, count, sizeof (*u->sorted), by_key, (void *)by);
     *ret_count = count;
     return u->sorted;
 }

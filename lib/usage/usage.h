@@ -43,7 +43,7 @@ typedef struct {
 
 typedef struct {
     /* texts of the query's keys, in its order; NULL: absent */
-    const char *key[KEYS_MAX];
+    const char *const *key;
     size_t cut;           /* index of the cut interval, see usage_query_t */
     int64_t first;        /* an instant of the first stretch of time in it */
     uint64_t jobs;        /* distinct JobIds with time in the cell */

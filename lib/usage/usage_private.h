@@ -54,26 +54,17 @@ struct cell_key {
     uint32_t text[KEYS_MAX]; /* behind the query's keys: 0 */
 };
 
-/* JobIds of a cell that came with rollups, still packed (usage/jobids.h). */
-struct job_ids {
-    uint32_t cluster; /* interned */
-    bool unknown;     /* of GPU jobs without a GPU in accounting */
-    size_t at;        /* its bytes, in the cell's packed ones */
-    jobids_t set;
-};
-
 struct cell {
-    struct cell_key key;
-    usage_cell_t cell;
+    usage_cell_t cell; /* its keys are told when it is sorted */
     uint32_t last_cluster; /* of the last segment that had time here */
     uint64_t last_job;
     int64_t last_submit;
     bool last_job_unknown;
-    struct job_ids *ids;
-    size_t id_count, id_size;
-    buffer_t packed;
+    size_t id_count; /* sets of JobIds that came with rollups */
+    buffer_t packed; /* these, each behind what it is of (usage_rollup.c) */
     size_t folded; /* bytes of them that are a union already */
     UT_hash_handle hh;
+    struct cell_key key; /* as long as the query has keys */
 };
 
 struct usage {
@@ -93,6 +84,7 @@ struct usage {
     struct team_entry *teams, *last_team; /* NULL: none was asked for */
     struct cell *cells;
     usage_cell_t *sorted;
+    const char **sorted_key; /* of all of them */
     measured_t unplaced;
     struct halves *halves; /* suspensions of which rollups tell a part */
     usage_slice_t *slices; /* of the current segment */

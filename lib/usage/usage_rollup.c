@@ -98,24 +98,47 @@ static int64_t usage_interval_start (const usage_t *u, int64_t instant)
 
 /* --- jobs -------------------------------------------------------------- */
 
-static jobids_t set_of (const struct cell *c, const struct job_ids *ids)
-{
-    jobids_t set = ids->set;
+/* JobIds of a rollup's cell, still packed (usage/jobids.h). */
+struct job_ids {
+    uint32_t cluster; /* interned */
+    bool unknown;     /* of GPU jobs without a GPU in accounting */
+    jobids_t set;
+};
 
-    set.bytes = (const uint8_t *)c->packed.data + ids->at;
-    return set;
-}
-
+/* Most sets have few ids: a cell holds them behind one another, each with its members before its
+ * bytes, since these would be most of the memory. */
 static void add_ids (struct cell *c, uint32_t cluster, bool unknown,
                      const jobids_t *set)
 {
-    if (c->id_count == c->id_size) {
-        c->id_size = c->id_size * 2 + 4;
-        c->ids = xreallocarray (c->ids, c->id_size, sizeof (*c->ids));
-    }
-    c->ids[c->id_count++]
-        = (struct job_ids){cluster, unknown, c->packed.length, *set};
+    varint_add (&c->packed, (uint64_t)cluster << 1 | unknown);
+    varint_add (&c->packed, set->count);
+    varint_add (&c->packed, set->last);
+    varint_add (&c->packed, set->length);
     buffer_add (&c->packed, set->bytes, set->length);
+    c->id_count++;
+}
+
+/* Of the cell's bytes, which stay where they are; yours to free. */
+static struct job_ids *list_ids (const struct cell *c)
+{
+    struct job_ids *list = xcalloc (c->id_count + 1, sizeof (*list));
+    const uint8_t *at = (const uint8_t *)c->packed.data,
+                  *end = at + c->packed.length;
+
+    for (size_t i = 0; i < c->id_count; i++) {
+        struct job_ids *ids = &list[i];
+        uint64_t of, length;
+        at = varint_read (at, end, &of);
+        at = varint_read (at, end, &ids->set.count);
+        at = varint_read (at, end, &ids->set.last);
+        at = varint_read (at, end, &length);
+        ids->cluster = (uint32_t)(of >> 1);
+        ids->unknown = of & 1;
+        ids->set.bytes = at;
+        ids->set.length = (size_t)length;
+        at += length;
+    }
+    return list;
 }
 
 static int by_cluster (const void *a, const void *b)
@@ -125,79 +148,86 @@ static int by_cluster (const void *a, const void *b)
 
     if (order == 0)
         order = x->unknown - y->unknown;
-    return order ? order : (x->at > y->at) - (x->at < y->at);
+    return order
+               ? order
+               : (x->set.bytes > y->set.bytes) - (x->set.bytes < y->set.bytes);
 }
 
 /* The sets of a cell, ordered by cluster, those that are unknown last; the
  * first of one cluster is at `from`, returns the end of them. */
-static size_t end_of_cluster (const struct cell *c, size_t from,
-                              size_t *ret_unknown)
+static size_t end_of_cluster (const struct job_ids *ids, size_t count,
+                              size_t from, size_t *ret_unknown)
 {
     size_t end = from;
 
-    while (end < c->id_count && c->ids[end].cluster == c->ids[from].cluster
-           && !c->ids[end].unknown)
+    while (end < count && ids[end].cluster == ids[from].cluster
+           && !ids[end].unknown)
         end++;
     *ret_unknown = end;
-    while (end < c->id_count && c->ids[end].cluster == c->ids[from].cluster)
+    while (end < count && ids[end].cluster == ids[from].cluster)
         end++;
     return end;
 }
 
-static jobids_t *sets_of (struct cell *c)
+/* In that order; both are yours to free. */
+static jobids_t *sets_of (const struct cell *c, struct job_ids **ret_ids)
 {
     jobids_t *sets = xcalloc (c->id_count + 1, sizeof (*sets));
+    struct job_ids *ids = list_ids (c);
 
     if (c->id_count > 1)
-        qsort (c->ids, c->id_count, sizeof (*c->ids), by_cluster);
+        qsort (ids, c->id_count, sizeof (*ids), by_cluster);
     for (size_t i = 0; i < c->id_count; i++)
-        sets[i] = set_of (c, &c->ids[i]);
+        sets[i] = ids[i].set;
+    *ret_ids = ids;
     return sets;
 }
 
 static void count_jobs (jobids_work_t *work, struct cell *c)
 {
+    struct job_ids *ids;
     jobids_t *sets;
     size_t end, unknown;
 
     if (c->id_count == 0)
         return;
-    sets = sets_of (c);
+    sets = sets_of (c, &ids);
     c->cell.jobs = c->cell.unknown_jobs = 0;
     for (size_t i = 0; i < c->id_count; i = end) {
-        end = end_of_cluster (c, i, &unknown);
+        end = end_of_cluster (ids, c->id_count, i, &unknown);
         c->cell.jobs += jobids_count (work, sets + i, end - i);
         c->cell.unknown_jobs
             += jobids_count (work, sets + unknown, end - unknown);
     }
     free (sets);
+    free (ids);
 }
 
 /* The union of each cluster's, known and unknown apart. */
 static void fold_ids (jobids_work_t *work, struct cell *c)
 {
-    jobids_t *sets = sets_of (c);
+    struct job_ids *ids;
+    jobids_t *sets = sets_of (c, &ids);
     struct cell fresh = {.packed = BUFFER_INIT};
     size_t end;
 
     for (size_t i = 0; i < c->id_count; i = end) {
         jobids_list_t list = {BUFFER_INIT, 0, 0};
         jobids_t whole;
-        for (end = i + 1; end < c->id_count
-                          && c->ids[end].cluster == c->ids[i].cluster
-                          && c->ids[end].unknown == c->ids[i].unknown;
+        for (end = i + 1;
+             end < c->id_count && ids[end].cluster == ids[i].cluster
+             && ids[end].unknown == ids[i].unknown;
              end++)
             continue;
         jobids_union (work, sets + i, end - i, &list);
         whole = jobids_of_list (&list);
-        add_ids (&fresh, c->ids[i].cluster, c->ids[i].unknown, &whole);
+        add_ids (&fresh, ids[i].cluster, ids[i].unknown, &whole);
         jobids_list_done (&list);
     }
     free (sets);
+    free (ids);
     usage_cell_forget (c);
-    c->ids = fresh.ids;
     c->id_count = fresh.id_count;
-    c->id_size = fresh.id_size;
     c->packed = fresh.packed;
     c->folded = c->packed.length;
 }
@@ -207,8 +237,8 @@ static void add_jobs (struct adding *a, struct cell *to,
 {
     if (a->usage->query->without_jobs || from->jobs.count == 0)
         return;
-    add_ids (to, a->cluster,
-             a->rollup->kind[from->kind].sort == ROLLUP_UNNAMED, &from->jobs);
+    add_ids (to, a->cluster, a->rollup->kind[from->kind].sort == ROLLUP_UNNAMED,
+             &from->jobs);
     if (to->packed.length > PACKED_MAX + 2 * to->folded) {
         if (!a->work)
             a->work = jobids_work_new ();
@@ -395,9 +425,7 @@ void usage_settle_rollups (usage_t *u)
 
 void usage_cell_forget (struct cell *c)
 {
-    free (c->ids);
-    c->ids = NULL;
-    c->id_count = c->id_size = 0;
+    c->id_count = 0;
     buffer_done (&c->packed);
 }
 
