@@ -397,29 +397,59 @@ static void take_before (statements_t *s, statements_series_t *series)
 }
 
 /* A month before the ledger begins is billed to nobody, and may still move. */
+static void compare (statements_t *s)
+{
+    size_t rows;
+
+    postings (s->before->bill, &rows);
+    s->comparable = rows > 0 && s->before->state != MONTH_BEFORE;
+}
+
 static int read_before (statements_t *s, gl_error_t *error)
 {
     const month_how_t billed = {.billed = true, .periods = s->periods};
-    size_t rows;
 
-    if (!s->before
-        && month_at (s, s->query.period.start - 1, &billed, &s->before, error)
-               < 0)
+    if (s->before)
+        return 0;
+    if (month_at (s, s->query.period.start - 1, &billed, &s->before, error) < 0)
         return -1;
-    postings (s->before->bill, &rows);
-    s->comparable = rows > 0 && s->before->state != MONTH_BEFORE;
+    compare (s);
     return 0;
+}
+
+/* With what is made of it. */
+static void free_before (statements_t *s)
+{
+    variances_free (GL_TAKE (s->variances));
+    month_free (GL_TAKE (s->before));
+}
+
+/* The month is computed, which needs much memory: that before it is read again. */
+static void set_aside_before (statements_t *s)
+{
+    char name[MONTH_SIZE];
+
+    periods_month_of (s->query.site, s->query.period.start, name);
+    if (!periods_closing (s->periods, name)
+        && !month_is_provisional (s->before))
+        free_before (s);
 }
 
 static int read_months (statements_t *s, const month_how_t *how,
                         statements_series_t *series, gl_error_t *error)
 {
+    bool had;
+
+    take_before (s, series);
+    had = s->before != NULL;
+    if (had) {
+        compare (s);
+        set_aside_before (s);
+    }
     if (month_at (s, s->query.period.start, how, &s->now, error) < 0
         || check_reached (s, error) < 0
-        || !(s->site = month_site (s->now, error)))
-        return -1;
-    take_before (s, series);
-    if (read_before (s, error) < 0 || take_head (s, error) < 0)
+        || !(s->site = month_site (s->now, error))
+        || (!had && read_before (s, error) < 0) || take_head (s, error) < 0)
         return -1;
     s->state = month_state_text (s->now, s->query.site->zone);
     sum_days (s);
@@ -526,13 +556,6 @@ int statements_before (statements_t *s, month_t **ret_before, gl_error_t *error)
 
     *ret_before = s->before;
     return rc;
-}
-
-/* With what is made of it. */
-static void free_before (statements_t *s)
-{
-    variances_free (GL_TAKE (s->variances));
-    month_free (GL_TAKE (s->before));
 }
 
 void statements_set_aside (statements_t *s)

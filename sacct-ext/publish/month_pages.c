@@ -85,11 +85,11 @@ static int read_waste_before (struct writing *w, gl_error_t *error)
     report_query_t query = *w->of->query;
     month_t *before;
 
+    if (!statements_compared (w->statements)
+        || (w->of->before && !strcmp (w->of->wasted->month, w->of->before)))
+        return 0;
     if (statements_before (w->statements, &before, error) < 0)
         return -1;
-    if (!statements_compared (w->statements)
-        || !strcmp (w->of->wasted->month, before->name))
-        return 0;
     query.period = before->period;
     return month_query (before, &query, error) < 0
                    || wastes_sums (w->of->store, &query, before, w->of->wasted,
