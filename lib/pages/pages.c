@@ -13,6 +13,27 @@
 /* Of waste: a year, and the same month of the year before. */
 #define MONTHS_OF_WASTE 13
 
+/* What the pages of all months read of a posting: 12 months have thousands of them. */
+typedef struct {
+    char *month;
+    char *team; /* NULL: of none */
+    char *pool; /* NULL: of none */
+    mpz_t charge_units;
+    mpq_t gpu_seconds;
+    mpq_t cpu_seconds;
+} amount_t;
+
+#define AMOUNT(name, kind, member) FIELD (name, kind, amount_t, member)
+static const field_t amount_fields[] = {
+    AMOUNT ("month", TEXT, month),
+    AMOUNT ("team", TEXT, team),
+    AMOUNT ("pool", TEXT, pool),
+    AMOUNT ("charge", UNITS, charge_units),
+    AMOUNT ("gpu_seconds", EXACT, gpu_seconds),
+    AMOUNT ("cpu_seconds", EXACT, cpu_seconds),
+};
+static const fields_t amounts = FIELDS ("amount", amount_t, amount_fields);
+
 struct pages {
     const report_query_t *query;
     summary_month_t *month;
@@ -44,7 +65,7 @@ typedef struct {
     pages_t *pages;
     report_t *report;
     whose_t whose;
-    posting_t *sums; /* of each month */
+    amount_t *sums; /* of each month */
 } page_t;
 
 static const char *named (const char *text, key_id_t key)
@@ -61,7 +82,7 @@ static const char *unnamed (const char *text, key_id_t key)
 
 static cube_t *new_rows (void)
 {
-    return cube_new (&bill_fields[BILL_POSTINGS], "month,team,pool");
+    return cube_new (&amounts, "month,team,pool");
 }
 
 pages_t *pages_new (const report_query_t *query)
@@ -71,12 +92,12 @@ pages_t *pages_new (const report_query_t *query)
     pages->query = query;
     pages->digits = query->site->currency_digits;
     pages->rows = new_rows ();
-    pages->statements = cube_new (&bill_fields[BILL_POSTINGS], "month,team");
-    pages->of_pools = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
-    pages->sums = cube_new (&bill_fields[BILL_POSTINGS], "month");
-    pages->costs = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
-    pages->capacities = cube_new (&bill_fields[BILL_POSTINGS], "month,pool");
-    pages->corrected = cube_new (&bill_fields[BILL_POSTINGS], "month");
+    pages->statements = cube_new (&amounts, "month,team");
+    pages->of_pools = cube_new (&amounts, "month,pool");
+    pages->sums = cube_new (&amounts, "month");
+    pages->costs = cube_new (&amounts, "month,pool");
+    pages->capacities = cube_new (&amounts, "month,pool");
+    pages->corrected = cube_new (&amounts, "month");
     return pages;
 }
 
@@ -105,7 +126,7 @@ void pages_free (pages_t *pages)
 }
 
 /* A name of many rows is looked for once a month. */
-static void add_row (pages_t *pages, const posting_t *row)
+static void add_row (pages_t *pages, const amount_t *row)
 {
     size_t statements = cube_count (pages->statements),
            of_pools = cube_count (pages->of_pools);
@@ -127,19 +148,21 @@ static void add_rows (pages_t *pages, const char *month, const bill_t *bill)
     size_t count;
     const posting_t *rows = postings (bill, &count);
     cube_t *sums = new_rows ();
-    posting_t zero;
+    amount_t zero;
 
-    posting_init (&zero);
+    fields_init (&amounts, &zero);
     for (size_t i = 0; i < count; i++) {
-        posting_t row = zero; /* borrows all of it */
+        amount_t row = zero; /* borrows all of it */
         if (!posting_is_due (&rows[i]))
             continue;
-        if (posting_is_adjustment (&rows[i]) && strcmp (rows[i].month, month))
-            cube_add (pages->corrected, &rows[i]);
+        memcpy (row.charge_units, rows[i].charge_units, sizeof (mpz_t));
+        if (posting_is_adjustment (&rows[i]) && strcmp (rows[i].month, month)) {
+            row.month = rows[i].month;
+            cube_add (pages->corrected, &row);
+        }
         row.month = (char *)month;
         row.team = rows[i].team;
         row.pool = rows[i].pool;
-        memcpy (row.charge_units, rows[i].charge_units, sizeof (mpz_t));
         if (rows[i].kind == BILL_CHARGE) {
             memcpy (row.gpu_seconds, rows[i].gpu_seconds, sizeof (mpq_t));
             memcpy (row.cpu_seconds, rows[i].cpu_seconds, sizeof (mpq_t));
@@ -149,7 +172,7 @@ static void add_rows (pages_t *pages, const char *month, const bill_t *bill)
     for (size_t i = 0; i < cube_count (sums); i++)
         add_row (pages, cube_row (sums, i));
     cube_free (sums);
-    posting_clear (&zero);
+    fields_clear (&amounts, &zero);
 }
 
 /* A team may have a balance, and nothing to pay. */
@@ -157,11 +180,11 @@ static void add_balances (pages_t *pages, const char *month, const bill_t *bill)
 {
     size_t count;
     const bill_balance_t *balances = bill_balances (bill, &count);
-    posting_t zero;
+    amount_t zero;
 
-    posting_init (&zero);
+    fields_init (&amounts, &zero);
     for (size_t i = 0; i < count; i++) {
-        posting_t row = zero;
+        amount_t row = zero;
         if (!balances[i].team)
             continue;
         row.month = (char *)month;
@@ -169,18 +192,18 @@ static void add_balances (pages_t *pages, const char *month, const bill_t *bill)
         cube_add (pages->statements, &row);
         texts_add_new (&pages->teams, row.team);
     }
-    posting_clear (&zero);
+    fields_clear (&amounts, &zero);
 }
 
 static void add_costs (pages_t *pages, const char *month, const bill_t *bill)
 {
     size_t count;
     const bill_pool_t *pools = bill_pools (bill, &count);
-    posting_t zero;
+    amount_t zero;
 
-    posting_init (&zero);
+    fields_init (&amounts, &zero);
     for (size_t i = 0; i < count; i++) {
-        posting_t row = zero;
+        amount_t row = zero;
         if (strcmp (pools[i].month, month) != 0)
             continue;
         row.month = (char *)month;
@@ -194,7 +217,7 @@ static void add_costs (pages_t *pages, const char *month, const bill_t *bill)
         cube_add (pages->costs, &row);
         texts_add_new (&pages->pools, pools[i].pool);
     }
-    posting_clear (&zero);
+    fields_clear (&amounts, &zero);
 }
 
 /* The facts go beyond its end: else less time than a month's is compared. */
@@ -277,7 +300,7 @@ const summary_month_t *pages_months (const pages_t *pages, size_t *ret_count)
 
 bool pages_has (const pages_t *pages, const char *month, const char *team)
 {
-    const posting_t key
+    const amount_t key
         = {.month = (char *)month, .team = (char *)unnamed (team, KEY_TEAM)};
 
     return cube_find (pages->statements, &key) != NULL;
@@ -367,21 +390,21 @@ static const column_info_t columns[AT_COUNT] = {
 };
 
 /* Of each month the sum of its rows. */
-static posting_t *month_sums (const pages_t *pages, const whose_t *whose)
+static amount_t *month_sums (const pages_t *pages, const whose_t *whose)
 {
     const cube_t *cube = whose->is_team   ? pages->statements
                          : whose->is_pool ? pages->of_pools
                                           : pages->sums;
-    posting_t *sums = xcalloc (pages->count + 1, sizeof (*sums));
+    amount_t *sums = xcalloc (pages->count + 1, sizeof (*sums));
 
     for (size_t i = 0; i < pages->count; i++) {
-        const posting_t key = {.month = pages->month[i].name,
-                               .team = (char *)whose->name,
-                               .pool = (char *)whose->name};
-        const posting_t *sum = cube_find (cube, &key);
-        posting_init (&sums[i]);
+        const amount_t key = {.month = pages->month[i].name,
+                              .team = (char *)whose->name,
+                              .pool = (char *)whose->name};
+        const amount_t *sum = cube_find (cube, &key);
+        fields_init (&amounts, &sums[i]);
         if (sum)
-            posting_copy (&sums[i], sum);
+            fields_copy (&amounts, &sums[i], sum);
     }
     return sums;
 }
@@ -410,7 +433,8 @@ static page_t begin (pages_t *pages, const char *name, const char *title,
 
 static report_t *end (page_t *page)
 {
-    GL_FREE_EACH (page->sums, page->pages->count, it, posting_clear (it));
+    GL_FREE_EACH (page->sums, page->pages->count, it,
+                  fields_clear (&amounts, it));
     return page->report;
 }
 
@@ -427,7 +451,7 @@ static void begin_row (page_t *page, const char *section)
                      page->pages->query->site->currency);
 }
 
-static void put_time (page_t *page, const posting_t *row)
+static void put_time (page_t *page, const amount_t *row)
 {
     mpq_t money;
 
@@ -461,10 +485,10 @@ static void put_change (page_t *page, const mpz_t now, const mpz_t before)
 
 /* --- months, the latest first ------------------------------------------------------ */
 
-static const posting_t *cost_of (const pages_t *pages, const char *month,
-                                 const char *pool)
+static const amount_t *cost_of (const pages_t *pages, const char *month,
+                                const char *pool)
 {
-    const posting_t key = {.month = (char *)month, .pool = (char *)pool};
+    const amount_t key = {.month = (char *)month, .pool = (char *)pool};
 
     return cube_find (pages->costs, &key);
 }
@@ -473,9 +497,9 @@ static void put_cost (page_t *page, size_t index)
 {
     const whose_t *whose = &page->whose;
     const summary_month_t *month = &page->pages->month[index];
-    const posting_t *cost
-        = whose->is_pool ? cost_of (page->pages, month->name, whose->name)
-                         : NULL;
+    const amount_t *cost = whose->is_pool
+                               ? cost_of (page->pages, month->name, whose->name)
+                               : NULL;
 
     if (cost)
         put_money (page, AT_COST, cost->charge_units);
@@ -490,8 +514,8 @@ static void put_capacity (page_t *page, size_t index)
 {
     const whose_t *whose = &page->whose;
     const summary_month_t *month = &page->pages->month[index];
-    const posting_t key = {.month = month->name, .pool = (char *)whose->name};
-    const posting_t *pool
+    const amount_t key = {.month = month->name, .pool = (char *)whose->name};
+    const amount_t *pool
         = whose->is_pool ? cube_find (page->pages->capacities, &key) : NULL;
     mpq_srcptr capacity = pool ? pool->gpu_seconds : month->capacity;
 
@@ -506,7 +530,7 @@ static void put_capacity (page_t *page, size_t index)
 static void put_month (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
-    const posting_t *sums = page->sums;
+    const amount_t *sums = page->sums;
 
     begin_row (page, "months");
     report_put_text (page->report, AT_MONTH, pages->month[index].name);
@@ -641,7 +665,7 @@ static void add_waste (page_t *page)
 static bool has_poolless (cube_t *pools)
 {
     for (size_t i = 0; i < cube_count (pools); i++)
-        if (!((const posting_t *)cube_row (pools, i))->pool)
+        if (!((const amount_t *)cube_row (pools, i))->pool)
             return true;
     return false;
 }
@@ -653,15 +677,15 @@ static void add_shares (page_t *page, const summary_month_t *month,
     bool teams = strcmp (by, "team") == 0;
     GL_AUTOFREE char *title
         = xasprintf ("%s, %s", teams ? "Teams" : "Pools", month->name);
-    cube_t *cube = cube_new (&bill_fields[BILL_POSTINGS], by);
-    posting_t total;
+    cube_t *cube = cube_new (&amounts, by);
+    amount_t total;
 
     cube_where (cube, "month", month->name);
     if (pool)
         cube_where (cube, "pool", pool);
     cube_add_cube (cube, page->pages->rows);
     cube_sort (cube, "-charge");
-    posting_init (&total);
+    fields_init (&amounts, &total);
     cube_sum (cube, 0, cube_count (cube), &total);
     if (cube_count (cube) > 0)
         report_section (page->report, title,
@@ -670,8 +694,8 @@ static void add_shares (page_t *page, const summary_month_t *month,
                             : "(none) has amounts of no pool, such as taxes "
                               "and other services.");
     for (size_t i = 0; i < cube_count (cube); i++) {
-        const posting_t *row = cube_row (cube, i);
-        const posting_t *cost
+        const amount_t *row = cube_row (cube, i);
+        const amount_t *cost
             = teams ? NULL : cost_of (page->pages, month->name, row->pool);
         GL_AUTOFREE char *share
             = report_units_percent_text (row->charge_units, total.charge_units);
@@ -692,7 +716,7 @@ static void add_shares (page_t *page, const summary_month_t *month,
         if (mpq_sgn (total.gpu_seconds) != 0)
             report_put_hours (page->report, AT_HOURS, total.gpu_seconds);
     }
-    posting_clear (&total);
+    fields_clear (&amounts, &total);
     cube_free (cube);
 }
 
@@ -728,7 +752,7 @@ static void put_figure (page_t *page, const char *what, size_t index,
 static void figure_due (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
-    const posting_t *sum = &page->sums[index];
+    const amount_t *sum = &page->sums[index];
     bool all = !page->whose.is_team && !page->whose.is_pool;
     GL_AUTOFREE char *taxes
         = all ? summary_taxes_text (&pages->month[index], pages->digits)
@@ -890,8 +914,8 @@ report_t *pages_pool (pages_t *pages, const char *pool)
 static void put_corrected (page_t *page, size_t index)
 {
     const pages_t *pages = page->pages;
-    const posting_t key = {.month = pages->month[index].name};
-    const posting_t *sum = cube_find (pages->corrected, &key);
+    const amount_t key = {.month = pages->month[index].name};
+    const amount_t *sum = cube_find (pages->corrected, &key);
     mpz_t none;
 
     mpz_init (none);
