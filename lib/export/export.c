@@ -308,7 +308,7 @@ static int add_posting (export_t *e, const posting_t *row, size_t index,
     mpz_set (e->in.money[MONEY_COST], row->cost_units);
     set_hours (e->in.hours[HOURS_GPU], row->gpu_seconds);
     set_hours (e->in.hours[HOURS_CPU], row->cpu_seconds);
-    mpq_set (e->in.hours[HOURS_QUANTITY], row->quantity);
+    mpq_set (e->in.hours[HOURS_QUANTITY], posting_extra (row)->quantity);
     return add_row (e, error);
 }
 

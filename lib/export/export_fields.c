@@ -298,15 +298,15 @@ void export_describe_rows (export_t *e)
             continue;
         e->slot[e->slot_count++] = i;
         e->field[count++]
-            = (field_t){export_field[i].name, FIELD_TEXT, at, NULL};
+            = (field_t){export_field[i].name, FIELD_TEXT, at, NULL, NULL};
         at += sizeof (char *);
     }
     for (size_t i = 0; i < EXPORT_SUMS; i++)
         if (e->used[export_sums[i].field])
             e->field[count++]
                 = (field_t){export_field[export_sums[i].field].name,
-                            export_sums[i].type, export_sums[i].at, NULL};
+                            export_sums[i].type, export_sums[i].at, NULL, NULL};
     e->field[count++] = (field_t){EXPORT_ORDER, FIELD_COUNT,
-                                  offsetof (export_row_t, order), NULL};
+                                  offsetof (export_row_t, order), NULL, NULL};
     e->cube_fields = (fields_t){"row of an export", at, e->field, count};
 }

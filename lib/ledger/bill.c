@@ -101,11 +101,6 @@ static void *row_at (const bill_t *bill, bill_list_t id, size_t at)
     return bill->list[id].item + at * bill_fields[id].size;
 }
 
-static char **text_at (const field_t *field, void *row)
-{
-    return (char **)((char *)row + field->offset);
-}
-
 static bool is_shared (const bill_t *bill, const char *text)
 {
     for (const struct chunk *c = bill->chunks; c; c = c->next)
@@ -118,10 +113,13 @@ static void row_clear (const bill_t *bill, bill_list_t id, void *row)
 {
     const fields_t *fields = &bill_fields[id];
 
-    for (size_t i = 0; i < fields->count && bill->chunks; i++)
-        if (fields->field[i].type == FIELD_TEXT
-            && is_shared (bill, *text_at (&fields->field[i], row)))
-            *text_at (&fields->field[i], row) = NULL;
+    for (size_t i = 0; i < fields->count && bill->chunks; i++) {
+        char **text = fields->field[i].type == FIELD_TEXT
+                          ? field_text_at (&fields->field[i], row)
+                          : NULL;
+        if (text && is_shared (bill, *text))
+            *text = NULL;
+    }
     fields_clear (fields, row);
 }
 
@@ -237,9 +235,12 @@ bool bill_append_values (bill_t *bill, bill_list_t id, const fields_t *fields,
 
     for (size_t i = 0; i < count; i++) {
         const field_t *field = &fields->field[i];
+        char **last = value[i] && before && field->type == FIELD_TEXT
+                          ? field_text_at (field, before)
+                          : NULL;
         if (value[i] && field->type == FIELD_TEXT)
-            *text_at (field, row) = share_next (
-                bill, before ? *text_at (field, before) : NULL, value[i]);
+            *field_own_text (field, row)
+                = share_next (bill, last ? *last : NULL, value[i]);
         else if (value[i]
                  && !field_set (field, row, value[i], strlen (value[i])))
             return false;
@@ -441,9 +442,8 @@ static void take_line (const billing_line_t *from, void *arg)
     row->kind = kinds[line->kind];
     row->outside = !from->in_period;
     for (size_t i = 0; i < t->by.count; i++)
-        if (t->by.id[i] != KEY_COUNT)
-            *posting_key_at (row, t->by.id[i])
-                = from->keys[i] ? share (t->bill, from->keys[i]) : NULL;
+        if (t->by.id[i] != KEY_COUNT && from->keys[i])
+            *posting_key_at (row, t->by.id[i]) = share (t->bill, from->keys[i]);
     row->what = xstrdup (line->what);
     row->reference = xstrdup (line->reference);
     take_seconds (row, t->site, line->gpu_seconds);
@@ -453,8 +453,11 @@ static void take_line (const billing_line_t *from, void *arg)
     mpz_set (row->cost_units, line->cost_units);
     mpz_set (row->charge_units, line->charge_units);
     for (size_t i = 0; i < ADJUSTMENT_COUNT; i++)
-        mpz_set (row->adjustment_units[i], line->adjustment_units[i]);
-    mpq_set (row->consumed_seconds, line->drawn);
+        if (mpz_sgn (line->adjustment_units[i]) != 0)
+            mpz_set (posting_own_extra (row)->adjustment_units[i],
+                     line->adjustment_units[i]);
+    if (mpq_sgn (line->drawn) != 0)
+        mpq_set (posting_own_extra (row)->consumed_seconds, line->drawn);
     if (t->days_apart)
         join_last (t);
 }
@@ -757,9 +760,9 @@ posting_t *bill_add_service (bill_t *bill, const service_t *from,
     row->service_category = xstrdup (from->service_category);
     row->service_charge = xstrdup (from->charge);
     mpq_init (price);
-    exact_parse (from->quantity, row->quantity, NULL);
+    exact_parse (from->quantity, posting_own_extra (row)->quantity, NULL);
     exact_parse (from->price, price, NULL);
-    mpq_mul (row->exact, row->quantity, price);
+    mpq_mul (row->exact, posting_extra (row)->quantity, price);
     mpq_clear (price);
     mpz_set_str (row->charge_units, from->amount, 10);
     mpz_set (row->list_units, row->charge_units);

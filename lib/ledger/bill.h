@@ -50,8 +50,31 @@ const char *bill_kind_title (bill_kind_t kind);
  * as they are. */
 const char *bill_credit_title (const char *what);
 
+/* What few rows have. */
+typedef struct {
+    mpz_t before_units; /* of a correction made by comparing: what was due of
+                           the line */
+    mpz_t after_units;  /* and what is */
+    mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge, of all
+                    kinds but remainders and their corrections, which have no
+                    price; without adjustments the list is the charge */
+    mpq_t
+        consumed_seconds; /* GPU-seconds that the team's entitlement in the pool
+                          covers, for which the adjustment of that name is not
+                          due; of a charge, or of idle time of a reservation */
+    /* What else the query of its billing distinguished; NULL: it did not, or
+     * absent. A closed month has none of these. */
+    char *day;
+    char *hour;
+    char *node;
+    char *state;
+    char *label;
+    mpq_t quantity; /* of a service */
+} posting_extra_t;
+
 typedef struct {
     bill_kind_t kind;
+    bool outside;  /* of the month, and not in the query's period */
     char *month;   /* 2026-10: of the time that it is for */
     char *pool;    /* NULL: of none */
     char *team;    /* NULL: of none */
@@ -73,34 +96,17 @@ typedef struct {
     char *origin; /* of a correction made by comparing: which line it corrects,
                      "KIND" or "KIND:WHAT" of it; else NULL */
     char *reason; /* in words, of a manual row; else NULL */
-    mpz_t before_units; /* of such a correction: what was due of the line */
-    mpz_t after_units;  /* and what is */
-    mpz_t adjustment_units[ADJUSTMENT_COUNT]; /* list + these = charge, of all
-                    kinds but remainders and their corrections, which have no
-                    price; without adjustments the list is the charge */
-    mpq_t
-        consumed_seconds; /* GPU-seconds that the team's entitlement in the pool
-                          covers, for which the adjustment of that name is not
-                          due; of a charge, or of idle time of a reservation */
-    char *counterparty;   /* of a settlement: the other team; NULL: the site */
+    char *counterparty; /* of a settlement: the other team; NULL: the site */
     char *cost_object; /* of a settlement or a service: what of the team pays; NULL: its cost
                            center */
-    /* What else the query of its billing distinguished; NULL: it did not, or
-     * absent. A closed month has none of these. */
-    char *day;
-    char *hour;
-    char *node;
-    char *state;
-    char *label;
-    bool outside; /* of the month, and not in the query's period */
     mpq_t cpu_seconds; /* of a pool of CPUs, instead of gpu_seconds */
     /* Of a service: `what` is its name, `reference` "SOURCE:REFERENCE", `exact`
-     * the quantity times the price of a unit. */
-    mpq_t quantity;
+     * extra->quantity times the price of a unit. */
     char *unit;
     char *description;
     char *service_category; /* as FOCUS has it; NULL: Other */
     char *service_charge;   /* service_t.charge; NULL: usage */
+    posting_extra_t *extra; /* NULL: nothing of it */
 } posting_t;
 
 /* A line of the cost book in a pool and month. */
@@ -460,6 +466,21 @@ static inline const bill_demand_t *bill_demand (const bill_t *bill,
                                                 size_t *ret_count)
 {
     return bill_list (bill, BILL_DEMAND, ret_count);
+}
+
+/* posting_t.extra. */
+extern const fields_apart_t posting_apart;
+
+/* To read it: all zeros and NULLs of a row that has nothing of it. */
+static inline const posting_extra_t *posting_extra (const posting_t *row)
+{
+    return row->extra ? row->extra : posting_apart.absent;
+}
+
+/* To write it: the row's own. */
+static inline posting_extra_t *posting_own_extra (posting_t *row)
+{
+    return fields_block (&posting_apart, row);
 }
 
 static inline void posting_init (posting_t *row)

@@ -105,17 +105,17 @@ static void covered_share (const posting_t *row, mpq_t ret_share)
 {
     static const adjustment_id_t before[]
         = {ADJUSTMENT_QOS, ADJUSTMENT_SUBSIDY};
+    const mpz_t *units = posting_extra (row)->adjustment_units;
     mpz_t price;
 
     mpq_set_ui (ret_share, 0, 1);
-    if (mpz_sgn (row->adjustment_units[ADJUSTMENT_ENTITLEMENT]) >= 0)
+    if (mpz_sgn (units[ADJUSTMENT_ENTITLEMENT]) >= 0)
         return;
     mpz_init_set (price, row->list_units);
     for (size_t i = 0; i < GL_ARRAY_SIZE (before); i++)
-        mpz_add (price, price, row->adjustment_units[before[i]]);
+        mpz_add (price, price, units[before[i]]);
     if (mpz_sgn (price) > 0) {
-        mpz_neg (mpq_numref (ret_share),
-                 row->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
+        mpz_neg (mpq_numref (ret_share), units[ADJUSTMENT_ENTITLEMENT]);
         mpz_set (mpq_denref (ret_share), price);
         mpq_canonicalize (ret_share);
     }

@@ -15,9 +15,51 @@ static const char *cost_word (unsigned value)
     return value < COST_KIND_COUNT ? cost_kind_name ((cost_kind_t)value) : NULL;
 }
 
+#define EXTRA(name, kind, member) FIELD (name, kind, posting_extra_t, member)
+#define ADJUSTMENT(id) EXTRA (NULL, UNITS, adjustment_units[ADJUSTMENT_##id])
+static const field_t extra_fields[] = {
+    EXTRA (NULL, UNITS, before_units),
+    EXTRA (NULL, UNITS, after_units),
+    ADJUSTMENT (QOS),
+    ADJUSTMENT (SUBSIDY),
+    ADJUSTMENT (ENTITLEMENT),
+    ADJUSTMENT (TIER),
+    ADJUSTMENT (SURCHARGE),
+    EXTRA (NULL, EXACT, consumed_seconds),
+    EXTRA (NULL, TEXT, day),
+    EXTRA (NULL, TEXT, hour),
+    EXTRA (NULL, TEXT, node),
+    EXTRA (NULL, TEXT, state),
+    EXTRA (NULL, TEXT, label),
+    EXTRA (NULL, EXACT, quantity),
+};
+#undef EXTRA
+#undef ADJUSTMENT
+
+/* Constants of GMP, which own no memory. */
+static const mp_limb_t one[] = {1};
+#define ZERO                           \
+    {                                  \
+        {                              \
+            {0, 0, NULL},              \
+            {                          \
+                0, 1, (mp_limb_t *)one \
+            }                          \
+        }                              \
+    }
+static const posting_extra_t no_extra
+    = {.consumed_seconds = ZERO, .quantity = ZERO};
+
+const fields_apart_t posting_apart
+    = {offsetof (posting_t, extra),
+       FIELDS ("row", posting_extra_t, extra_fields), &no_extra};
+
 #define ROW(name, kind, member) FIELD (name, kind, posting_t, member)
 #define KEY(name, index) ROW (name, TEXT, key[index])
-#define ADJUSTMENT(name, id) ROW (name, UNITS, adjustment_units[ADJUSTMENT_##id])
+#define EXTRA(name, kind, member) \
+    FIELD_APART (name, kind, posting_extra_t, member, &posting_apart)
+#define ADJUSTMENT(name, id) \
+    EXTRA (name, UNITS, adjustment_units[ADJUSTMENT_##id])
 static const field_t row_fields[] = {
     FIELD_WORDS ("kind", posting_t, kind, row_word),
     ROW ("month", TEXT, month),
@@ -42,27 +84,27 @@ static const field_t row_fields[] = {
     ROW ("charge", UNITS, charge_units),
     ROW ("origin", TEXT, origin),
     ROW ("reason", TEXT, reason),
-    ROW ("before_units", UNITS, before_units),
-    ROW ("after_units", UNITS, after_units),
+    EXTRA ("before_units", UNITS, before_units),
+    EXTRA ("after_units", UNITS, after_units),
     ADJUSTMENT ("adjustment_qos", QOS),
     ADJUSTMENT ("adjustment_subsidy", SUBSIDY),
     ADJUSTMENT ("adjustment_entitlement", ENTITLEMENT),
     ADJUSTMENT ("adjustment_tier", TIER),
     ADJUSTMENT ("adjustment_surcharge", SURCHARGE),
-    ROW ("consumed_seconds", EXACT, consumed_seconds),
+    EXTRA ("consumed_seconds", EXACT, consumed_seconds),
     ROW ("cpu_seconds", EXACT, cpu_seconds),
     ROW ("counterparty", TEXT, counterparty),
     ROW ("cost_object", TEXT, cost_object),
-    ROW ("quantity", EXACT, quantity),
+    EXTRA ("quantity", EXACT, quantity),
     ROW ("unit", TEXT, unit),
     ROW ("description", TEXT, description),
     ROW ("service_category", TEXT, service_category),
     ROW ("service_charge", TEXT, service_charge),
-    ROW ("day", TEXT, day),
-    ROW ("hour", TEXT, hour),
-    ROW ("node", TEXT, node),
-    ROW ("state", TEXT, state),
-    ROW ("label", TEXT, label),
+    EXTRA ("day", TEXT, day),
+    EXTRA ("hour", TEXT, hour),
+    EXTRA ("node", TEXT, node),
+    EXTRA ("state", TEXT, state),
+    EXTRA ("label", TEXT, label),
     ROW ("outside", FLAG, outside),
 };
 /* Rows are ordered by kind behind month and pool. */
@@ -99,7 +141,7 @@ static const field_t pool_fields[] = {
     POOL ("recoverable_units", UNITS, recoverable_units),
 };
 
-#define ENTITLEMENT(kind, member)                                              \
+#define ENTITLEMENT(kind, member) \
     FIELD (#member, kind, bill_entitlement_t, member)
 static const field_t entitlement_fields[] = {
     ENTITLEMENT (TEXT, month),
@@ -123,10 +165,11 @@ static const field_t entitlement_fields[] = {
     ENTITLEMENT (EXACT, value_expired),
 };
 
-#define COMPARISON(kind, member) FIELD (#member, kind, bill_comparison_t, member)
+#define COMPARISON(kind, member) \
+    FIELD (#member, kind, bill_comparison_t, member)
 static const field_t comparison_fields[] = {
-    COMPARISON (TEXT, month),       COMPARISON (TEXT, idle),
-    COMPARISON (TEXT, team),        COMPARISON (FLAG, unallocated),
+    COMPARISON (TEXT, month),  COMPARISON (TEXT, idle),
+    COMPARISON (TEXT, team),   COMPARISON (FLAG, unallocated),
     COMPARISON (UNITS, units),
 };
 
@@ -151,8 +194,9 @@ static const field_t balance_fields[] = {
 };
 
 static const field_t team_day_fields[] = {
-    DAY (TEXT, day),          DAY (TEXT, team),         DAY (UNITS, units),
-    DAY (UNITS, other_units), DAY (EXACT, gpu_seconds), DAY (EXACT, cpu_seconds),
+    DAY (TEXT, day),          DAY (TEXT, team),
+    DAY (UNITS, units),       DAY (UNITS, other_units),
+    DAY (EXACT, gpu_seconds), DAY (EXACT, cpu_seconds),
 };
 
 #define CARBON(kind, member) FIELD (#member, kind, bill_carbon_t, member)
@@ -260,9 +304,12 @@ static const size_t key_offsets[KEY_COUNT] = {
     [KEY_GRES_TYPE] = AT (key[6]), [KEY_TEAM] = AT (team),
     [KEY_POOL] = AT (pool),        [KEY_GPU] = AT (gpu),
     [KEY_PROFILE] = AT (profile),  [KEY_MONTH] = AT (month),
-    [KEY_DAY] = AT (day),          [KEY_HOUR] = AT (hour),
-    [KEY_NODE] = AT (node),        [KEY_STATE] = AT (state),
-    [KEY_LABEL] = AT (label),
+};
+#define APART(member) offsetof (posting_extra_t, member)
+static const size_t extra_key_offsets[KEY_COUNT] = {
+    [KEY_DAY] = APART (day),     [KEY_HOUR] = APART (hour),
+    [KEY_NODE] = APART (node),   [KEY_STATE] = APART (state),
+    [KEY_LABEL] = APART (label),
 };
 
 bool bill_has_key (key_id_t key)
@@ -273,12 +320,17 @@ bool bill_has_key (key_id_t key)
 
 char **posting_key_at (posting_t *row, key_id_t key)
 {
-    return (char **)((char *)row + key_offsets[key]);
+    return bill_has_key (key) ? (char **)((char *)row + key_offsets[key])
+                              : (char **)((char *)posting_own_extra (row)
+                                          + extra_key_offsets[key]);
 }
 
 const char *posting_key (const posting_t *row, key_id_t key)
 {
-    return *posting_key_at ((posting_t *)row, key);
+    return bill_has_key (key)
+               ? *(char *const *)((const char *)row + key_offsets[key])
+               : *(char *const *)((const char *)posting_extra (row)
+                                  + extra_key_offsets[key]);
 }
 
 const char *posting_key_billed (const posting_t *row, const site_t *site,
@@ -326,7 +378,8 @@ int posting_compare (const posting_t *a, const posting_t *b)
 
 bool bill_entitlement_is_paid (const bill_entitlement_t *entitlement)
 {
-    return mpq_sgn (entitlement->fee) > 0 || mpq_sgn (entitlement->value_in) > 0;
+    return mpq_sgn (entitlement->fee) > 0
+           || mpq_sgn (entitlement->value_in) > 0;
 }
 
 void bill_entitlement_value_unused (const bill_entitlement_t *entitlement,

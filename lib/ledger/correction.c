@@ -75,8 +75,10 @@ void correction_line (const posting_t *correction, posting_t *line)
     line->what = colon ? xstrdup (colon + 1) : NULL;
     free (line->origin);
     line->origin = NULL;
-    mpz_set_ui (line->before_units, 0);
-    mpz_set_ui (line->after_units, 0);
+    if (line->extra) {
+        mpz_set_ui (line->extra->before_units, 0);
+        mpz_set_ui (line->extra->after_units, 0);
+    }
 }
 
 /* --- comparing --------------------------------------------------------- */
@@ -267,8 +269,8 @@ static void correct (const struct line *line, correction_f cause, void *arg,
         to->kind = BILL_CORRECTION;
         free (to->what);
         to->what = xstrdup (correction_cause_word (cause (&change, arg)));
-        sum_charge (line, BEFORE, to->before_units);
-        sum_charge (line, AFTER, to->after_units);
+        sum_charge (line, BEFORE, posting_own_extra (to)->before_units);
+        sum_charge (line, AFTER, posting_own_extra (to)->after_units);
     }
     posting_clear (&change);
 }

@@ -9,40 +9,76 @@
 
 /* --- members ----------------------------------------------------------- */
 
+static void **block_of (const fields_apart_t *apart, const void *row)
+{
+    return (void **)((char *)row + apart->at);
+}
+
+static void *member (const void *row, const field_t *f)
+{
+    const char *in = row;
+
+    if (f->apart) {
+        in = *block_of (f->apart, row);
+        in = in ? in : f->apart->absent;
+    }
+    return (char *)in + f->offset;
+}
+
+void *fields_block (const fields_apart_t *apart, void *row)
+{
+    void **block = block_of (apart, row);
+
+    if (!*block) {
+        *block = xmalloc (apart->block.size);
+        fields_init (&apart->block, *block);
+    }
+    return *block;
+}
+
+/* Before it is written. */
+static void own (const field_t *f, void *row)
+{
+    if (f->apart)
+        fields_block (f->apart, row);
+}
+
 static char **text_of (const void *row, const field_t *f)
 {
-    return (char **)((char *)row + f->offset);
+    return member (row, f);
 }
 
 static mpq_ptr exact_of (const void *row, const field_t *f)
 {
-    return *(mpq_t *)((char *)row + f->offset);
+    return *(mpq_t *)member (row, f);
 }
 
 static mpz_ptr units_of (const void *row, const field_t *f)
 {
-    return *(mpz_t *)((char *)row + f->offset);
+    return *(mpz_t *)member (row, f);
 }
 
 static unsigned *word_of (const void *row, const field_t *f)
 {
-    return (unsigned *)((char *)row + f->offset);
+    return member (row, f);
 }
 
 static uint64_t *count_of (const void *row, const field_t *f)
 {
-    return (uint64_t *)((char *)row + f->offset);
+    return member (row, f);
 }
 
 static bool *flag_of (const void *row, const field_t *f)
 {
-    return (bool *)((char *)row + f->offset);
+    return member (row, f);
 }
 
 void fields_init (const fields_t *fields, void *row)
 {
     memset (row, 0, fields->size);
     for (size_t i = 0; i < fields->count; i++) {
+        if (fields->field[i].apart)
+            continue;
         if (fields->field[i].type == FIELD_EXACT)
             mpq_init (exact_of (row, &fields->field[i]));
         else if (fields->field[i].type == FIELD_UNITS)
@@ -50,10 +86,22 @@ void fields_init (const fields_t *fields, void *row)
     }
 }
 
+static void free_block (const fields_apart_t *apart, void *row)
+{
+    void **block = block_of (apart, row);
+
+    if (*block)
+        fields_clear (&apart->block, *block);
+    free (*block);
+    *block = NULL;
+}
+
 void fields_clear (const fields_t *fields, void *row)
 {
     for (size_t i = 0; i < fields->count; i++) {
-        if (fields->field[i].type == FIELD_EXACT)
+        if (fields->field[i].apart)
+            free_block (fields->field[i].apart, row);
+        else if (fields->field[i].type == FIELD_EXACT)
             mpq_clear (exact_of (row, &fields->field[i]));
         else if (fields->field[i].type == FIELD_UNITS)
             mpz_clear (units_of (row, &fields->field[i]));
@@ -62,8 +110,27 @@ void fields_clear (const fields_t *fields, void *row)
     }
 }
 
+/* Of a row without the block they are absent. */
+static bool is_missing (const field_t *f, const void *row)
+{
+    return f->apart && !*block_of (f->apart, row);
+}
+
+char **field_text_at (const field_t *f, void *row)
+{
+    return is_missing (f, row) ? NULL : text_of (row, f);
+}
+
+char **field_own_text (const field_t *f, void *row)
+{
+    own (f, row);
+    return text_of (row, f);
+}
+
 void field_reset (const field_t *f, void *row)
 {
+    if (is_missing (f, row))
+        return;
     switch (f->type) {
     case FIELD_WORD:
         *word_of (row, f) = 0;
@@ -96,6 +163,8 @@ void fields_reset (const fields_t *fields, void *row)
 
 bool field_is_absent (const field_t *f, const void *row)
 {
+    if (is_missing (f, row))
+        return true;
     switch (f->type) {
     case FIELD_WORD:
         return false;
@@ -288,6 +357,7 @@ static bool read_word (const char *text, const field_t *f, unsigned *value)
 
 bool field_set (const field_t *f, void *row, const char *text, size_t length)
 {
+    own (f, row);
     switch (f->type) {
     case FIELD_WORD:
         return read_word (text, f, word_of (row, f));
@@ -310,6 +380,7 @@ bool field_set (const field_t *f, void *row, const char *text, size_t length)
 
 bool field_read (const field_t *f, void *row, char *text, size_t length)
 {
+    own (f, row);
     if (f->type == FIELD_NAME)
         *text_of (row, f) = text;
     else if (!field_set (f, row, text, length))
@@ -369,6 +440,11 @@ int fields_parse (const fields_t *fields, const char *text, size_t length,
 
 void field_copy (const field_t *f, void *to, const void *from)
 {
+    if (is_missing (f, from)) {
+        field_reset (f, to);
+        return;
+    }
+    own (f, to);
     switch (f->type) {
     case FIELD_WORD:
         *word_of (to, f) = *word_of (from, f);
@@ -411,6 +487,9 @@ void fields_move (const fields_t *fields, void *to, void *from)
 /* A 0 is most often added: it costs nothing. */
 void field_add (const field_t *f, void *to, const void *from, int sign)
 {
+    if (is_missing (f, from))
+        return;
+    own (f, to);
     switch (f->type) {
     case FIELD_WORD:
     case FIELD_FLAG:

@@ -30,11 +30,15 @@ typedef enum {
     FIELD_COUNT, /* uint64_t: of how many, added up */
 } field_type_t;
 
+typedef struct fields_apart fields_apart_t;
+
 typedef struct {
     const char *name;
     field_type_t type;
     size_t offset;
-    const char *(*word) (unsigned value); /* of FIELD_WORD; NULL past the last */
+    const char *(*word) (
+        unsigned value);         /* of FIELD_WORD; NULL past the last */
+    const fields_apart_t *apart; /* the block it is in; NULL: the row */
 } field_t;
 
 /* The fields of one kind of row. */
@@ -45,18 +49,30 @@ typedef struct {
     size_t count;
 } fields_t;
 
+/* Fields that few rows have are in a block that a row points to, and owns: it is allocated with
+ * the first of them that is set. */
+struct fields_apart {
+    size_t at;          /* of the pointer, in the row */
+    fields_t block;     /* its fields by themselves, none of them apart */
+    const void *absent; /* a block of zeros and NULLs */
+};
+
 /* Rows of tables: FIELD ("pool", TEXT, posting_t, pool). */
-#define FIELD(name, kind, type, member)                                        \
-    {                                                                          \
-        name, FIELD_##kind, offsetof (type, member), NULL                      \
+#define FIELD(name, kind, type, member)                         \
+    {                                                           \
+        name, FIELD_##kind, offsetof (type, member), NULL, NULL \
     }
-#define FIELD_WORDS(name, type, member, words)                                 \
-    {                                                                          \
-        name, FIELD_WORD, offsetof (type, member), words                       \
+#define FIELD_WORDS(name, type, member, words)                 \
+    {                                                          \
+        name, FIELD_WORD, offsetof (type, member), words, NULL \
     }
-#define FIELDS(what, type, table)                                              \
-    {                                                                          \
-        what, sizeof (type), table, GL_ARRAY_SIZE (table)                      \
+#define FIELD_APART(name, kind, type, member, apart)             \
+    {                                                            \
+        name, FIELD_##kind, offsetof (type, member), NULL, apart \
+    }
+#define FIELDS(what, type, table)                         \
+    {                                                     \
+        what, sizeof (type), table, GL_ARRAY_SIZE (table) \
     }
 
 /* Zeros and NULLs. */
@@ -93,6 +109,11 @@ void fields_text (const fields_t *fields, const void *row, buffer_t *out);
 int fields_parse (const fields_t *fields, const char *text, size_t length,
                   void *row, gl_error_t *error);
 
+/* The row's own block, allocated if it has none yet. */
+void *fields_block (const fields_apart_t *apart, void *row);
+/* Where a text is; NULL: the row has no block for it. The second makes the block. */
+char **field_text_at (const field_t *field, void *row);
+char **field_own_text (const field_t *field, void *row);
 bool field_is_absent (const field_t *field, const void *row);
 /* The value alone, which is not absent; escaped, as in the canonical text. */
 void field_value (const field_t *field, const void *row, buffer_t *out);

@@ -255,18 +255,19 @@ static void name_commitment (line_items_t *d, const posting_t *from)
 /* Time of a reservation that no job used. */
 void line_items_put_reserved (line_items_t *d, const posting_t *from)
 {
-    mpz_srcptr units = from->adjustment_units[ADJUSTMENT_ENTITLEMENT];
+    const posting_extra_t *extra = posting_extra (from);
+    mpz_srcptr units = extra->adjustment_units[ADJUSTMENT_ENTITLEMENT];
     const charge_payer_t *payer = payer_of_row (d, from->pool, from->team);
     struct line_items_value *value = value_of (d, payer);
     line_item_t *row = &d->row;
     mpq_t amount, rest;
     mpz_t scale;
 
-    if (from->kind != BILL_IDLE || mpq_sgn (from->consumed_seconds) <= 0
+    if (from->kind != BILL_IDLE || mpq_sgn (extra->consumed_seconds) <= 0
         || !from->team)
         return;
     name_commitment (d, from);
-    to_hours (row->committed_hours, from->consumed_seconds);
+    to_hours (row->committed_hours, extra->consumed_seconds);
     mpz_set (row->consumed_hours, row->committed_hours);
     mpq_inits (amount, rest, NULL);
     mpz_init (scale);
@@ -278,11 +279,11 @@ void line_items_put_reserved (line_items_t *d, const posting_t *from)
     mpq_neg (amount, amount);
     exact_round (row->prepaid, amount, LINE_ITEM_DIGITS);
     if (value)
-        hand_value (value, payer->value_reserved, from->consumed_seconds,
+        hand_value (value, payer->value_reserved, extra->consumed_seconds,
                     payer->consumed_reserved, row->consumed_hours,
                     row->prepaid);
-    line_items_hourly (row->committed_rate, amount, from->consumed_seconds);
-    mpq_sub (rest, from->price_seconds, from->consumed_seconds);
+    line_items_hourly (row->committed_rate, amount, extra->consumed_seconds);
+    mpq_sub (rest, from->price_seconds, extra->consumed_seconds);
     mpz_set_ui (row->rate, 0);
     line_items_hourly (row->rate, from->exact, rest);
     mpz_clear (scale);

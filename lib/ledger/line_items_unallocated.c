@@ -486,11 +486,12 @@ static void put_service (line_items_t *d, const posting_t *from)
     row->cost_center = from->cost_object
                            ? from->cost_object
                            : line_items_cost_center (d, row->team);
-    exact_round (row->price_hours, from->quantity, LINE_ITEM_DIGITS);
-    if (mpq_sgn (from->quantity) == 0)
+    exact_round (row->price_hours, posting_extra (from)->quantity,
+                 LINE_ITEM_DIGITS);
+    if (mpq_sgn (posting_extra (from)->quantity) == 0)
         return;
     mpq_init (price);
-    mpq_div (price, from->exact, from->quantity);
+    mpq_div (price, from->exact, posting_extra (from)->quantity);
     exact_round (row->rate, price, LINE_ITEM_DIGITS);
     mpz_set (row->list_rate, row->rate);
     mpq_clear (price);

@@ -214,7 +214,8 @@ static void add_charge (struct split *s, const bill_t *bill,
     exact_gather (to->charged, s->exact);
     mpq_neg (s->value, s->idle);
     exact_gather (to->charged, s->value);
-    mpq_set_z (s->value, row->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
+    mpq_set_z (s->value,
+               posting_extra (row)->adjustment_units[ADJUSTMENT_ENTITLEMENT]);
     mpq_neg (s->value, s->value);
     exact_gather (to->charged, s->value);
     gather (s->part[CHANGE_IDLE], s->idle, month);
@@ -246,7 +247,7 @@ static void add_row (struct split *s, const bill_t *bill, const posting_t *row,
         (month == BEFORE ? mpz_sub : mpz_add) (
             part, part,
             row->kind == BILL_CHARGE
-                ? row->adjustment_units[ADJUSTMENT_ENTITLEMENT]
+                ? posting_extra (row)->adjustment_units[ADJUSTMENT_ENTITLEMENT]
                 : row->charge_units);
 }
 

@@ -148,10 +148,12 @@ static void add_billed (explain_segment_t *segment, const explain_bill_t *b,
     if (correction) {
         explain_line (step, COLUMN_DATE, "corrected_month", "corrected month",
                       xstrdup (row->month));
-        explain_line (step, COLUMN_MONEY, "before", "billed before",
-                      exact_units_text (row->before_units, b->digits));
-        explain_line (step, COLUMN_MONEY, "after", "amount now",
-                      exact_units_text (row->after_units, b->digits));
+        explain_line (
+            step, COLUMN_MONEY, "before", "billed before",
+            exact_units_text (posting_extra (row)->before_units, b->digits));
+        explain_line (
+            step, COLUMN_MONEY, "after", "amount now",
+            exact_units_text (posting_extra (row)->after_units, b->digits));
     }
     explain_line (step, COLUMN_MONEY, "due", "amount due before taxes",
                   exact_units_text (row->charge_units, b->digits));

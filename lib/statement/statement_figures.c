@@ -239,9 +239,9 @@ static char *adjustment_name (const page_t *page, adjustment_id_t id, mpz_t sum)
         const posting_t *row = &rows[of.index[i]];
         const char *qos = posting_key (row, KEY_QOS);
         if (row->kind != BILL_CHARGE
-            || mpz_sgn (row->adjustment_units[id]) == 0)
+            || mpz_sgn (posting_extra (row)->adjustment_units[id]) == 0)
             continue;
-        mpz_add (sum, sum, row->adjustment_units[id]);
+        mpz_add (sum, sum, posting_extra (row)->adjustment_units[id]);
         if (by_qos && qos)
             texts_add_new (&names, qos);
     }

@@ -185,14 +185,14 @@ static void put_service (page_t *page, const posting_t *row)
 
     if (row->kind != BILL_SERVICE)
         return;
-    GL_AUTOFREE char *quantity = exact_shortest (row->quantity);
+    GL_AUTOFREE char *quantity = exact_shortest (posting_extra (row)->quantity);
     report_put_text (page->report, page->quantity, quantity);
     report_put_text (page->report, page->unit, row->unit);
     report_put_text (page->report, AT_REASON, row->description);
-    if (mpq_sgn (row->quantity) == 0)
+    if (mpq_sgn (posting_extra (row)->quantity) == 0)
         return;
     mpq_init (price);
-    mpq_div (price, row->exact, row->quantity);
+    mpq_div (price, row->exact, posting_extra (row)->quantity);
     GL_AUTOFREE char *text = exact_shortest (price);
     report_put_text (page->report, page->unit_price, text);
     mpq_clear (price);
@@ -343,8 +343,9 @@ static void add_single (page_t *page, const struct single *kind,
     put_outage (page, row);
     put_tax (page, row);
     if (row->origin) {
-        statement_put_units (page, AT_BEFORE, row->before_units);
-        statement_put_units (page, AT_AFTER, row->after_units);
+        statement_put_units (page, AT_BEFORE,
+                             posting_extra (row)->before_units);
+        statement_put_units (page, AT_AFTER, posting_extra (row)->after_units);
     }
     if (page->s->disputed && page->s->disputed[index])
         report_put_text (page->report, AT_DISPUTED, "yes");

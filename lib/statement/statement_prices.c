@@ -199,8 +199,11 @@ static void full_price (const page_t *page, const char *pool, mpz_t ret_units)
     for (size_t i = 0; i < of.count; i++) {
         const posting_t *row = &rows[of.index[i]];
         if (row->kind == BILL_CHARGE && (!pool || text_same (row->pool, pool))
-            && mpz_sgn (row->adjustment_units[ADJUSTMENT_QOS]) == 0
-            && mpz_sgn (row->adjustment_units[ADJUSTMENT_SUBSIDY]) == 0)
+            && mpz_sgn (posting_extra (row)->adjustment_units[ADJUSTMENT_QOS])
+                   == 0
+            && mpz_sgn (
+                   posting_extra (row)->adjustment_units[ADJUSTMENT_SUBSIDY])
+                   == 0)
             mpz_add (ret_units, ret_units, row->list_units);
     }
 }

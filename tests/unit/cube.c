@@ -38,7 +38,8 @@ static void random_row (posting_t *row)
     mpq_set_si (row->gpu_seconds, (long)below (21) - 10, 1 + below (7));
     mpq_canonicalize (row->gpu_seconds);
     mpz_set_si (row->charge_units, (long)below (7) - 3);
-    mpz_set_si (row->adjustment_units[0], (long)below (3) - 1);
+    mpz_set_si (posting_own_extra (row)->adjustment_units[0],
+                (long)below (3) - 1);
 }
 
 /* A list of rows, and the same in another order. */

@@ -29,8 +29,8 @@ static bill_t *bill_of (const char *const *rows, size_t count)
     return bill;
 }
 
-#define BILL(...)                                                              \
-    bill_of ((const char *const[]){__VA_ARGS__},                               \
+#define BILL(...)                                \
+    bill_of ((const char *const[]){__VA_ARGS__}, \
              sizeof ((const char *const[]){__VA_ARGS__}) / sizeof (char *))
 
 /* --- the column --------------------------------------------------------- */
@@ -98,7 +98,8 @@ static bill_t *november (void)
         "charge=50\torigin=charge\tbefore_units=700\tafter_units=750",
         "kind=correction\tmonth=2026-10\tpool=p\twhat=price\tcharge=-350\t"
         "origin=remainder:idle",
-        "kind=correction\tmonth=2026-10\tteam=vision\twhat=manual\tcharge=-125\t"
+        "kind=correction\tmonth=2026-10\tteam=vision\twhat=manual\tcharge=-"
+        "125\t"
         "reason=paid twice",
         "kind=credit\tmonth=2026-11\tteam=language\twhat=manual\tcharge=-2000\t"
         "reason=fabric failed",
@@ -253,8 +254,10 @@ TEST_CASE (compare__a_line_changed_gone_and_new__three_corrections)
     bill_sort (out);
     rows = postings (out, &count);
     assert_int_equal (mpz_cmp_si (rows[0].charge_units, 350), 0);
-    assert_int_equal (mpz_cmp_si (rows[0].before_units, 700), 0);
-    assert_int_equal (mpz_cmp_si (rows[0].after_units, 1050), 0);
+    assert_int_equal (mpz_cmp_si (posting_extra (&rows[0])->before_units, 700),
+                      0);
+    assert_int_equal (mpz_cmp_si (posting_extra (&rows[0])->after_units, 1050),
+                      0);
     assert_int_equal (mpq_cmp_si (rows[0].exact, 7, 2), 0);
     assert_string_equal (rows[0].origin, "charge");
     assert_string_equal (rows[0].what, "price");

@@ -284,11 +284,15 @@ TEST_CASE (margin__charge_less_cost__covered_time_left_out)
     assert_true (posting_margin (bill, row, margin));
     assert_int_equal (mpq_cmp_si (margin, 300, 1), 0);
     mpz_set_ui (row->charge_units, 400);
-    mpz_set_si (row->adjustment_units[ADJUSTMENT_SUBSIDY], -400);
+    mpz_set_si (posting_own_extra (row)->adjustment_units[ADJUSTMENT_SUBSIDY],
+                -400);
     assert_true (posting_margin (bill, row, margin));
     assert_int_equal (mpq_cmp_si (margin, -100, 1), 0);
-    mpz_set_ui (row->adjustment_units[ADJUSTMENT_SUBSIDY], 0);
-    mpz_set_si (row->adjustment_units[ADJUSTMENT_ENTITLEMENT], -400);
+    mpz_set_ui (posting_own_extra (row)->adjustment_units[ADJUSTMENT_SUBSIDY],
+                0);
+    mpz_set_si (
+        posting_own_extra (row)->adjustment_units[ADJUSTMENT_ENTITLEMENT],
+        -400);
     assert_true (posting_margin (bill, row, margin));
     assert_int_equal (mpq_cmp_si (margin, 150, 1), 0);
     row->kind = BILL_CREDIT;
@@ -311,8 +315,11 @@ static void add_line (bill_t *bill, const char *month, const char *pool,
 {
     posting_t *row = add_charge (bill, month, pool, NULL, "t", hours, list);
 
-    mpz_set_si (row->adjustment_units[ADJUSTMENT_ENTITLEMENT], entitled);
-    mpz_set_si (row->adjustment_units[ADJUSTMENT_SUBSIDY], subsidy);
+    mpz_set_si (
+        posting_own_extra (row)->adjustment_units[ADJUSTMENT_ENTITLEMENT],
+        entitled);
+    mpz_set_si (posting_own_extra (row)->adjustment_units[ADJUSTMENT_SUBSIDY],
+                subsidy);
     mpz_set_si (row->charge_units, list + entitled + subsidy);
 }
 
@@ -454,7 +461,8 @@ static bill_t *any_month (const char *month)
         if (pick (3) == 0)
             mpz_set_si (row->list_units, pick (3000000));
         if (pick (3) == 0)
-            mpz_set_si (row->adjustment_units[ADJUSTMENT_ENTITLEMENT],
+            mpz_set_si (posting_own_extra (row)
+                            ->adjustment_units[ADJUSTMENT_ENTITLEMENT],
                         -pick (2000000));
         if (pick (5) == 0)
             row->profile = xstrdup ("1g.10gb");
