@@ -16,11 +16,9 @@
 #include "report/heading.h"
 
 struct job_shares {
-    job_share_t *share;
-    const job_share_t **largest; /* first */
-    const statement_job_group_t **group; /* of the largest ones' jobs */
-    const job_share_t **order;
+    job_share_t *share; /* the largest first */
     size_t count;
+    const job_share_t **order; /* of job_shares_by(); NULL: not asked yet */
 };
 
 /* --- groups -------------------------------------------------------------------- */
@@ -167,7 +165,7 @@ static int share_all (job_shares_t *s, const bill_t *bill,
 
     groups_new (&groups, s->count);
     for (size_t i = 0; i < s->count; i++)
-        add_member (&groups, s->share[i].job->group, NULL, i);
+        add_member (&groups, s->share[i].group, NULL, i);
     add_charges (&groups, jobs, bill);
     for (struct group *g = groups.list; g && rc == 0; g = g->hh.next)
         if (mpz_sgn (g->units) != 0)
@@ -192,8 +190,8 @@ static int by_amount (const job_share_t *x, const job_share_t *y)
 
 /* To sort a million jobs: most amounts differ, and they are next to the pointers. */
 struct ranked {
-    int64_t units; /* what does not fit: the nearest */
-    job_share_t *share;
+    int64_t units;      /* what does not fit: the nearest */
+    job_share_t *share; /* NULL: it is where it belongs */
 };
 
 static int by_rank (const void *a, const void *b)
@@ -211,6 +209,21 @@ static int64_t nearest_units (const mpz_t units)
                                     : LONG_MAX;
 }
 
+/* The share that belongs at `first`, that which belongs where this one was, and so on. */
+static void move_shares (job_shares_t *s, struct ranked *ranked, size_t first)
+{
+    job_share_t moved = s->share[first];
+    size_t at = first, from;
+
+    while ((from = (size_t)(ranked[at].share - s->share)) != first) {
+        s->share[at] = s->share[from];
+        ranked[at].share = NULL;
+        at = from;
+    }
+    s->share[at] = moved;
+    ranked[at].share = NULL;
+}
+
 static void rank_all (job_shares_t *s)
 {
     struct ranked *ranked = xcalloc (s->count + 1, sizeof (*ranked));
@@ -220,12 +233,9 @@ static void rank_all (job_shares_t *s)
             = (struct ranked){nearest_units (s->share[i].units), &s->share[i]};
     if (s->count > 1)
         qsort (ranked, s->count, sizeof (*ranked), by_rank);
-    for (size_t i = 0; i < s->count; i++) {
-        ranked[i].share->rank = i;
-        s->largest[i] = ranked[i].share;
-    }
-    for (size_t i = 0; i < s->count; i++) /* in the order in which they lie */
-        s->group[s->share[i].rank] = s->share[i].job->group;
+    for (size_t i = 0; i < s->count; i++)
+        if (ranked[i].share)
+            move_shares (s, ranked, i);
     free (ranked);
 }
 
@@ -237,11 +247,9 @@ job_shares_t *job_shares_new (const bill_t *bill, const statement_jobs_t *jobs,
     int rc;
 
     s->share = xcalloc (s->count + 1, sizeof (*s->share));
-    s->order = xcalloc (s->count + 1, sizeof (*s->order));
-    s->largest = xcalloc (s->count + 1, sizeof (*s->largest));
-    s->group = xcalloc (s->count + 1, sizeof (*s->group));
     for (size_t i = 0; i < s->count; i++) {
         s->share[i].job = &list[i];
+        s->share[i].group = list[i].group;
         mpz_init (s->share[i].units);
     }
     rc = share_all (s, bill, jobs, error);
@@ -260,8 +268,6 @@ void job_shares_free (job_shares_t *s)
     for (size_t i = 0; i < s->count; i++)
         mpz_clear (s->share[i].units);
     free (s->share);
-    free (s->largest);
-    free (s->group);
     free (s->order);
     free (s);
 }
@@ -286,26 +292,27 @@ job_shares_by (job_shares_t *s, statement_job_text_t by, size_t *ret_count)
     struct groups groups;
     size_t count = 0;
 
+    if (!s->order)
+        s->order = xcalloc (s->count + 1, sizeof (*s->order));
     groups_new (&groups, s->count);
     for (size_t i = 0; i < s->count; i++) {
-        const char *const *text = s->group[i]->text;
+        const char *const *text = s->share[i].group->text;
         add_member (&groups, text[JOB_TEAM], text[by], i);
     }
     HASH_SORT (groups.list, by_place);
     for (struct group *g = groups.list; g; g = g->hh.next)
         for (size_t i = 0, at = g->first; i < g->count;
              i++, at = groups.next[at])
-            s->order[count++] = s->largest[at];
+            s->order[count++] = &s->share[at];
     groups_free (&groups);
     *ret_count = s->count;
     return s->order;
 }
 
-const job_share_t *const *job_shares_largest (job_shares_t *s,
-                                              size_t *ret_count)
+const job_share_t *job_shares_largest (const job_shares_t *s, size_t *ret_count)
 {
     *ret_count = s->count;
-    return s->largest;
+    return s->share;
 }
 
 size_t job_shares_end (const job_share_t *const *share, size_t count,

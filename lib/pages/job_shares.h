@@ -18,9 +18,9 @@
 #include "usage/query.h"
 
 typedef struct {
-    const statement_job_t *job; /* borrowed */
+    const statement_job_t *job;         /* borrowed */
+    const statement_job_group_t *group; /* of the job */
     mpz_t units;
-    size_t rank; /* among all, the largest first */
 } job_share_t;
 
 typedef struct job_shares job_shares_t;
@@ -37,9 +37,9 @@ void job_shares_free (job_shares_t *shares);
 const job_share_t *const *job_shares_by (job_shares_t *shares,
                                          statement_job_text_t by,
                                          size_t *ret_count);
-/* The largest ones; borrowed likewise. */
-const job_share_t *const *job_shares_largest (job_shares_t *shares,
-                                              size_t *ret_count);
+/* The largest first. Borrowed. */
+const job_share_t *job_shares_largest (const job_shares_t *shares,
+                                       size_t *ret_count);
 
 /* The end of the shares from `first` on that have the team in common, and with `by` the user or
  * project, too (JOB_TEXTS: the team alone). */

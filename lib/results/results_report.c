@@ -335,10 +335,10 @@ static void add_share (struct adding *a, const job_share_t *share)
 static void add_shares (struct adding *a, job_shares_t *shares)
 {
     size_t count;
-    const job_share_t *const *share = job_shares_largest (shares, &count);
+    const job_share_t *share = job_shares_largest (shares, &count);
 
     for (size_t i = 0; i < count; i++) {
-        const statement_job_t *job = share[i]->job;
+        const statement_job_t *job = share[i].job;
         if (!has_units (a, job))
             continue;
         mpq_add (whole_of (a, job)->seconds, whole_of (a, job)->seconds,
@@ -346,8 +346,8 @@ static void add_shares (struct adding *a, job_shares_t *shares)
         whole_of (a, job)->shares++;
     }
     for (size_t i = 0; i < count; i++)
-        if (has_units (a, share[i]->job))
-            add_share (a, share[i]);
+        if (has_units (a, share[i].job))
+            add_share (a, &share[i]);
 }
 
 static bool posting_passes (const struct adding *a, const posting_t *row)

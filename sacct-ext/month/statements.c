@@ -31,7 +31,7 @@ struct statements {
         *variances;     /* of teams, since the month before; NULL: not made */
     const site_t *site; /* the configuration of the month */
     char *state;
-    cube_t *days; /* what is charged, by team and day */
+    cube_t *days; /* what is charged, by team and day; NULL: not asked yet */
     statement_day_t
         *day; /* of the month, with what the page's team is charged */
     size_t day_count;
@@ -286,8 +286,19 @@ static void list_days (statements_t *s)
     }
 }
 
+static void sum_days (statements_t *s)
+{
+    size_t count;
+    const bill_day_t *days = bill_days (s->now->bill, &count);
+
+    s->days = cube_new (&bill_fields[BILL_DAYS], "team,day");
+    cube_add_list (s->days, days, count);
+}
+
 static void take_days (statements_t *s, const char *team)
 {
+    if (!s->days)
+        sum_days (s);
     for (size_t i = 0; i < s->day_count; i++) {
         const bill_day_t *had
             = cube_find (s->days, &(bill_day_t){.day = s->day[i].name,
@@ -375,15 +386,6 @@ static int as_of_month (statements_t *s, gl_error_t *error)
     return 0;
 }
 
-static void sum_days (statements_t *s)
-{
-    size_t count;
-    const bill_day_t *days = bill_days (s->now->bill, &count);
-
-    s->days = cube_new (&bill_fields[BILL_DAYS], "team,day");
-    cube_add_list (s->days, days, count);
-}
-
 /* That of the series, if it is that month. */
 static void take_before (statements_t *s, statements_series_t *series)
 {
@@ -452,7 +454,6 @@ static int read_months (statements_t *s, const month_how_t *how,
         || (!had && read_before (s, error) < 0) || take_head (s, error) < 0)
         return -1;
     s->state = month_state_text (s->now, s->query.site->zone);
-    sum_days (s);
     if (as_of_month (s, error) < 0)
         return -1;
     list_days (s);

@@ -110,14 +110,14 @@ static void choose_explained (month_jobs_t *jobs, size_t wanted,
                               job_shares_t *shares)
 {
     size_t count;
-    const job_share_t *const *largest = job_shares_largest (shares, &count);
+    const job_share_t *largest = job_shares_largest (shares, &count);
     const statement_job_t **chosen = xcalloc (wanted + 1, sizeof (*chosen));
 
     for (size_t k = 0; k < GL_ARRAY_SIZE (choices); k++) {
         size_t before = jobs->count;
         for (size_t i = 0; i < count && jobs->count < wanted; i++) {
-            const statement_job_t *job = largest[i]->job;
-            if (mpz_sgn (largest[i]->units) <= 0 || !choices[k].fits (job)
+            const statement_job_t *job = largest[i].job;
+            if (mpz_sgn (largest[i].units) <= 0 || !choices[k].fits (job)
                 || is_explained (jobs, job)
                 || (choices[k].alike
                     && GL_ANY (chosen + before, jobs->count - before, it,
@@ -196,27 +196,27 @@ static int choose_top (month_jobs_t *jobs, const page_site_t *pages,
                        gl_error_t *error)
 {
     size_t count;
-    const job_share_t *const *largest = job_shares_largest (shares, &count);
+    const job_share_t *largest = job_shares_largest (shares, &count);
     const char *team = NULL;
     struct top_jobs *top = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        const char *of = largest[i]->job->group->text[JOB_TEAM];
+        const char *of = largest[i].job->group->text[JOB_TEAM];
         if (!top || of != team)
             top = top_of (jobs, team = of);
         if (jobs->untagged.count < TOP_JOBS
-            && !largest[i]->job->group->text[JOB_PROJECT]
-            && mpz_sgn (largest[i]->units) > 0
-            && add_top (&jobs->untagged, jobs, pages, site, largest[i], NULL,
+            && !largest[i].job->group->text[JOB_PROJECT]
+            && mpz_sgn (largest[i].units) > 0
+            && add_top (&jobs->untagged, jobs, pages, site, &largest[i], NULL,
                         error)
                    < 0)
             return -1;
         for (size_t k = 0; k < TOP_LISTS; k++) {
             const waste_info_t *bad
-                = k == TOP_BAD ? bad_end (largest[i]->job) : NULL;
-            if (top->list[k].count < TOP_JOBS && mpz_sgn (largest[i]->units) > 0
-                && tops[k].fits (largest[i]->job)
-                && add_top (&top->list[k], jobs, pages, site, largest[i],
+                = k == TOP_BAD ? bad_end (largest[i].job) : NULL;
+            if (top->list[k].count < TOP_JOBS && mpz_sgn (largest[i].units) > 0
+                && tops[k].fits (largest[i].job)
+                && add_top (&top->list[k], jobs, pages, site, &largest[i],
                             bad ? bad->remedy : NULL, error)
                        < 0)
                 return -1;
