@@ -32,12 +32,12 @@ static int put_interval (struct writing *w, size_t length, gl_error_t *error)
 
     buffer_clear (&w->piece);
     if (compress2 ((Bytef *)buffer_reserve (&w->piece, size), &size,
-                   (const Bytef *)w->stream.data, length,
-                   Z_DEFAULT_COMPRESSION)
+                   (const Bytef *)w->stream.data, length, Z_DEFAULT_COMPRESSION)
         != Z_OK)
         return gl_error (error, "zlib cannot compress the usage of the month");
     w->piece.length = size;
-    memmove (w->stream.data, w->stream.data + length, w->stream.length - length);
+    memmove (w->stream.data, w->stream.data + length,
+             w->stream.length - length);
     w->stream.length -= length;
     return w->put (&w->piece, w->arg, error);
 }
@@ -127,7 +127,6 @@ int closed_usage_write (store_t *store, const site_t *site, period_t month,
 struct closed_usage {
     const closed_usage_sink_t *sink;
     buffer_t stream; /* the beginning of the next record */
-    buffer_t text;
 };
 
 closed_usage_t *closed_usage_new (const closed_usage_sink_t *sink)
@@ -143,7 +142,6 @@ void closed_usage_free (closed_usage_t *u)
     if (!u)
         return;
     buffer_done (&u->stream);
-    buffer_done (&u->text);
     free (u);
 }
 
@@ -223,12 +221,11 @@ int closed_usage_read (closed_usage_t *u, const void *piece, size_t length,
 {
     uLongf size = PIECE_SIZE;
 
-    buffer_clear (&u->text);
-    if (uncompress ((Bytef *)buffer_reserve (&u->text, PIECE_SIZE), &size,
+    if (uncompress ((Bytef *)buffer_reserve (&u->stream, PIECE_SIZE), &size,
                     piece, length)
         != Z_OK)
         return is_damaged (error);
-    buffer_add (&u->stream, u->text.data, size);
+    u->stream.length += size;
     return take_records (u, error);
 }
 
