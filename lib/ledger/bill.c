@@ -123,11 +123,12 @@ static void row_clear (const bill_t *bill, bill_list_t id, void *row)
     fields_clear (fields, row);
 }
 
-static void free_list (bill_t *bill, bill_list_t id)
+void bill_forget (bill_t *bill, bill_list_t id)
 {
     for (size_t i = 0; i < bill->list[id].count; i++)
         row_clear (bill, id, row_at (bill, id, i));
     free (bill->list[id].item);
+    bill->list[id] = (struct list){.item = NULL};
 }
 
 static void free_texts (bill_t *bill)
@@ -146,7 +147,7 @@ void bill_free (bill_t *bill)
     if (!bill)
         return;
     for (bill_list_t i = 0; i < BILL_LIST_COUNT; i++)
-        free_list (bill, i);
+        bill_forget (bill, i);
     free_texts (bill);
     free (bill->by_team);
     free (bill);

@@ -397,6 +397,8 @@ bill_rows_t bill_rows_of (const bill_t *bill, const char *team);
 
 /* Takes a copy. */
 void bill_add_copy (bill_t *bill, const posting_t *row);
+/* Frees the rows of a list that nobody reads any more. */
+void bill_forget (bill_t *bill, bill_list_t list);
 /* Frees the rows of BILL_CHARGE, which are most of a month. */
 void bill_forget_charges (bill_t *bill);
 /* The rows into the order above. */

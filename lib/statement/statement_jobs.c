@@ -282,6 +282,13 @@ void statement_jobs_add (statement_jobs_t *s, const line_item_t *row)
     job->state = last_state (job->state, keep_next (s, job->state, row->state));
 }
 
+void statement_jobs_end (statement_jobs_t *s)
+{
+    free (s->place);
+    s->place = NULL;
+    s->place_count = 0;
+}
+
 const statement_job_t *statement_jobs_list (const statement_jobs_t *s,
                                             size_t *ret_count)
 {

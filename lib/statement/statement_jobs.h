@@ -85,7 +85,9 @@ void statement_jobs_free (statement_jobs_t *jobs);
 extern const line_item_want_t statement_jobs_want;
 void statement_jobs_add (statement_jobs_t *jobs, const line_item_t *row);
 
-/* After the last row; borrowed: all of them. */
+/* After the last row, by which the index of jobs is freed. */
+void statement_jobs_end (statement_jobs_t *jobs);
+/* Borrowed: all of them. */
 const statement_job_t *statement_jobs_list (const statement_jobs_t *jobs,
                                             size_t *ret_count);
 

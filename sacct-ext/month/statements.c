@@ -526,6 +526,7 @@ void statements_keep_month (statements_t *s, statements_series_t *series)
 {
     month_free (series->month);
     series->month = GL_TAKE (s->now);
+    bill_forget (series->month->bill, BILL_DAYS); /* the next has its own */
     statements_close (s);
 }
 

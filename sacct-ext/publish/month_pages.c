@@ -156,6 +156,7 @@ static int read_jobs (struct writing *w, gl_error_t *error)
                              NULL, error)
                < 0)
         return -1;
+    statement_jobs_end (w->jobs);
     w->shares = job_shares_new (w->month->bill, w->jobs, error);
     return w->shares ? 0 : -1;
 }
