@@ -371,7 +371,7 @@ static void measure (plan_t *plan)
 /* ---- rows that closing keeps ---- */
 
 /* One of BILL_DEMAND.gpus. */
-static const field_t gpus_field = {"gpus", FIELD_EXACT, 0, NULL};
+static const field_t gpus_field = {.name = "gpus", .type = FIELD_EXACT};
 
 static char *hours_text (const plan_pool_t *pool)
 {
