@@ -799,12 +799,24 @@ static void figure_waste (page_t *page, size_t index)
 
     if (!month->waste_known || page->whose.is_team || page->whose.is_pool)
         return;
+    mpz_t sum;
+
+    mpz_init (sum);
+    summary_wasted (month, sum);
+    GL_AUTOFREE char *known = exact_units_text (sum, pages->digits);
     GL_AUTOFREE char *title = xasprintf ("Wasted in %s", month->name);
     GL_AUTOFREE char *text = summary_waste_value (month, pages->digits);
     GL_AUTOFREE char *hint
         = summary_waste_text (month, index > 0 ? month - 1 : NULL,
                               pages->query->site->currency, pages->digits);
-    report_figure (page->report, title, text, hint, COLUMN_WORDS);
+    /* what may be, and why, is in sentences on this page and on that of the month */
+    GL_AUTOFREE char *brief
+        = strcmp (text, known) != 0
+              ? xasprintf ("%.*s; the rest is unknown, and no saving",
+                           (int)strcspn (hint, ";"), hint)
+              : xstrdup (hint);
+    report_figure (page->report, title, text, brief, COLUMN_WORDS);
+    mpz_clear (sum);
 }
 
 static void add_why (page_t *page, const char *title, const char *month,

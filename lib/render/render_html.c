@@ -112,6 +112,13 @@ static void add_card_labels (buffer_t *out, const report_t *report)
         }
         render_rows_done (&rows);
     }
+    for (size_t i = 0; i < report->list_count; i++)
+        for (size_t k = 1; k < report->list[i].head_count; k++) {
+            buffer_printf (out, ".l%zu td:nth-child(%zu)::before{content:", i,
+                           k + 1);
+            add_style_string (out, report->list[i].head[k].title);
+            buffer_add_text (out, "}\n");
+        }
     buffer_add_text (out, "</style>\n");
 }
 
@@ -344,24 +351,22 @@ static const char *cell_class (column_type_t type, const char *text)
                                     : "";
 }
 
-static void add_cell (buffer_t *out, const report_t *report, size_t column,
-                      const char *text, bool heads_row, const char *href)
+static void add_cell_of (buffer_t *out, column_type_t type, const char *text,
+                         bool heads_row, const char *href)
 {
-    const report_column_t *c = &report->column[column];
-
     /* there are a million of them on a site, and printf takes its time */
     buffer_add_text (out, heads_row ? "<th scope=\"row\"" : "<td");
-    buffer_add_text (out, cell_class (c->type, text));
+    buffer_add_text (out, cell_class (type, text));
     if (text
-        && (c->type == COLUMN_HOURS || c->type == COLUMN_ENERGY
-            || c->type == COLUMN_MASS)) {
+        && (type == COLUMN_HOURS || type == COLUMN_ENERGY
+            || type == COLUMN_MASS)) {
         buffer_add_text (out, " title=\"");
         buffer_add_text (out, text);
         buffer_add_char (out, '"');
     }
     buffer_add_char (out, '>');
     if (!text)
-        buffer_add_text (out, report_is_number (c->type)
+        buffer_add_text (out, report_is_number (type)
                                   ? "<span class=\"missing\" role=\"img\" "
                                     "aria-label=\"none, or not known\" "
                                     "title=\"none, or not known\">"
@@ -370,15 +375,29 @@ static void add_cell (buffer_t *out, const report_t *report, size_t column,
                                     "aria-label=\"none\" title=\"none\">"
                                     "\xe2\x80\x93</span>");
     else if (!*href)
-        add_readable (out, text, c->type);
+        add_readable (out, text, type);
     else {
         buffer_add_text (out, "<a href=\"");
         escape_html (out, href);
         buffer_add_text (out, "\">");
-        add_readable (out, text, c->type);
+        add_readable (out, text, type);
         buffer_add_text (out, "</a>");
     }
     buffer_add_text (out, heads_row ? "</th>" : "</td>");
+}
+
+static void add_cell (buffer_t *out, const report_t *report, size_t column,
+                      const char *text, bool heads_row, const char *href)
+{
+    add_cell_of (out, report->column[column].type, text, heads_row, href);
+}
+
+static void add_heading (buffer_t *out, column_type_t type, const char *title)
+{
+    buffer_add_text (out, "<th scope=\"col\"");
+    buffer_add_text (out, report_is_number (type) ? " class=\"n\">" : ">");
+    escape_html (out, title);
+    buffer_add_text (out, "</th>");
 }
 
 /* Of several rows; a cell that is not there is empty. */
@@ -458,11 +477,7 @@ static void add_table (buffer_t *out, const report_t *report,
                    id, cards_class (report, rows), id, id);
     for (size_t i = 0; i < rows->order_count; i++) {
         const report_column_t *column = &report->column[rows->order[i]];
-        buffer_add_text (out, "<th scope=\"col\"");
-        buffer_add_text (out, report_is_number (column->type) ? " class=\"n\">"
-                                                              : ">");
-        escape_html (out, column->title);
-        buffer_add_text (out, "</th>");
+        add_heading (out, column->type, column->title);
     }
     buffer_add_text (out, "</tr></thead>\n<tbody>\n");
     add_rows (out, report, rows, frame);
@@ -563,6 +578,35 @@ static void add_item (buffer_t *out, const report_list_t *list,
     buffer_add_char (out, '\n');
 }
 
+/* The table of the list with the heading of id l`id`. */
+static void add_list_table (buffer_t *out, const report_list_t *list, size_t id,
+                            const render_frame_t *frame)
+{
+    BUFFER_AUTO href = BUFFER_INIT;
+
+    buffer_printf (out,
+                   "<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
+                   "aria-labelledby=\"l%zu\"><table class=\"cards l%zu\" "
+                   "aria-labelledby=\"l%zu\">\n<thead><tr>",
+                   id, id, id);
+    for (size_t i = 0; i < list->head_count; i++)
+        add_heading (out, list->head[i].type, list->head[i].title);
+    buffer_add_text (out, "</tr></thead>\n<tbody>\n");
+    for (size_t row = 0; row < list->row_count; row++) {
+        char *const *cell = &list->cell[row * list->head_count];
+        href.length = 0;
+        if (cell[0] && frame && frame->word
+            && !frame->word (frame->arg, list->words, cell[0], &href))
+            href.length = 0;
+        buffer_add_text (out, "<tr>");
+        for (size_t i = 0; i < list->head_count; i++)
+            add_cell_of (out, list->head[i].type, cell[i], i == 0,
+                         i == 0 && href.length ? buffer_text (&href) : "");
+        buffer_add_text (out, "</tr>\n");
+    }
+    buffer_add_text (out, "</tbody>\n</table></div>\n");
+}
+
 static void add_lists (buffer_t *out, const report_t *report,
                        list_place_t place, const render_frame_t *frame)
 {
@@ -577,10 +621,15 @@ static void add_lists (buffer_t *out, const report_t *report,
             add_element (out, "p class=\"about\"", list->help);
             buffer_add_char (out, '\n');
         }
-        buffer_add_text (out, "<dl class=\"words\">\n");
-        for (size_t k = 0; k < list->item_count; k++)
-            add_item (out, list, list->item[k], frame);
-        buffer_add_text (out, "</dl>\n</section>\n");
+        if (list->head)
+            add_list_table (out, list, i, frame);
+        else {
+            buffer_add_text (out, "<dl class=\"words\">\n");
+            for (size_t k = 0; k < list->item_count; k++)
+                add_item (out, list, list->item[k], frame);
+            buffer_add_text (out, "</dl>\n");
+        }
+        buffer_add_text (out, "</section>\n");
     }
 }
 
@@ -610,6 +659,11 @@ static void add_definitions (buffer_t *out, const report_t *report,
         if (shown[report->order[i]] && *column->help)
             add_words (out, column->title, column->help);
     }
+    for (size_t i = 0; i < report->list_count; i++)
+        for (size_t k = 0; k < report->list[i].head_count; k++)
+            if (*report->list[i].head[k].help)
+                add_words (out, report->list[i].head[k].title,
+                           report->list[i].head[k].help);
     if (frame && frame->definitions) {
         buffer_add_text (out, "</dl>\n<p class=\"about\"><a href=\"");
         escape_html (out, frame->definitions);
@@ -649,6 +703,7 @@ void render_html (const report_t *report, const render_options_t *options,
 
     add_head (out, report, frame);
     add_notes (out, report, NOTES_FIRST);
+    add_lists (out, report, LIST_TOP, options->frame);
     add_figures (out, report);
     add_lists (out, report, LIST_FIRST, options->frame);
     if (!report->notes_last)

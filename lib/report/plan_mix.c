@@ -612,6 +612,8 @@ static char *saving_sentence (const choice_t *c, const mix_t *now)
     } else if (c->today.works && !keeps_all (c, now)) {
         mpq_sub (hour, hour, now->per_hour);
         GL_AUTOFREE char *less = year_words (c, hour);
+        c->v->pool->verdict.least
+            = xasprintf ("%.*s", (int)strcspn (less, " "), less);
         text = xasprintf ("This saves %s a year: what ends with the GPUs that "
                           "are given up, less the rent.",
                           less);
@@ -661,6 +663,7 @@ static void say_verdict (const choice_t *c, const side_t *side,
         GL_AUTOFREE char *why = xasprintf ("%s%s %s", saving, others, next);
         plan_verdict_say (c->v, action, why,
                           keeps_all (c, &now) ? gpus : now.owned);
+        plan_verdict_needs (&c->v->pool->verdict, others, "");
     } else
         plan_verdict_say (c->v, "Buy nothing yet.", next, gpus);
     mix_clear (&now);

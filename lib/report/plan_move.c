@@ -195,13 +195,19 @@ static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
         return xasprintf ("A job that needs more GPUs than any one of %s has "
                           "unused cannot be divided.",
                           names);
+    /* the work has room in each hour, so that none of it is in an hour that is full without it */
+    GL_AUTOFREE char *alone
+        = plan_busiest (to) >= gpus
+              ? xasprintf (", as it is already, by its own jobs: no job had a "
+                           "GPU of %s in that hour",
+                           name_of (pool))
+              : xstrdup ("");
     GL_AUTOFREE char *unused
         = left > 0 ? xasprintf ("at least %llu GPU%s of %s stay%s unused",
                                 (unsigned long long)left, left == 1 ? "" : "s",
                                 name_of (to), left == 1 ? "s" : "")
-                   : xasprintf (
-                       "%s is full in its busiest hour%s", name_of (to),
-                       plan_busiest (to) >= gpus ? ", as it is already" : "");
+                   : xasprintf ("%s is full in its busiest hour%s",
+                                name_of (to), alone);
     return planned > gpus ? xasprintf (
                "Then %s, and the reserve is smaller than planned: "
                "%llu GPUs would be planned for the work of both%s, and "
@@ -238,6 +244,21 @@ static char *room_words (const moves_t *m, size_t from, const char *names,
         "In every hour in which jobs used %s, %s had enough GPUs without jobs "
         "for them: they used at most %llu GPU%s at a time.",
         name_of (pool), to ? names : together, gpus, gpus == 1 ? "" : "s");
+}
+
+/* What has to be so before the work moves, and what follows: sentences, or "". */
+static char *move_needs (const plan_pool_t *pool, const plan_pool_t *to,
+                         const char *names)
+{
+    BUFFER_AUTO out = BUFFER_INIT;
+
+    if (pool->slices)
+        buffer_printf (&out, "GPUs of %s must be cut into the same slices.",
+                       names);
+    if (to && plan_planned (to, pool) > to->cost.gpus)
+        buffer_printf (&out, "%sThe reserve in %s is smaller than planned.",
+                       out.length ? " " : "", names);
+    return xstrdup (buffer_text (&out));
 }
 
 /* ---- verdicts ---- */
@@ -278,10 +299,11 @@ static bool move_to (moves_t *m, size_t from)
     GL_AUTOFREE char *room = room_words (m, from, names, to);
     GL_AUTOFREE char *power = moved_power (pool, names);
     GL_AUTOFREE char *others = plan_paid_by_others (m->v);
+    GL_AUTOFREE char *needs = move_needs (pool, to, names);
+    plan_verdict_needs (&pool->verdict, others, needs);
     say (&pool->verdict,
          xasprintf ("Move the work to %s and give the pool up.", names),
-         xasprintf ("%s%s%s %s%s %s Jobs used %s.", pool->verdict.saving,
-                    power,
+         xasprintf ("%s%s%s %s%s %s Jobs used %s.", pool->verdict.saving, power,
                     pool->slices ? " The jobs need GPUs that are cut into the "
                                    "same slices."
                                  : "",
@@ -317,6 +339,7 @@ static void stay (moves_t *m, size_t from)
           : m->to_count == 0 ? no_target (m, pool)
                              : no_room (m, from);
 
+    plan_verdict_needs (&pool->verdict, "", why);
     say (&pool->verdict, xstrdup (pool->verdict.action),
          xasprintf (
              "Jobs used %s. %s With room elsewhere, giving it up would save "

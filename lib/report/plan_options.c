@@ -86,16 +86,18 @@ static void add_fewer (const plan_view_t *v)
     uint64_t step = (uint64_t)cost->gpus_per_node;
 
     if (cost->gpus > step)
-        add_give_up (v, "give one node up", step,
-                     plan_busiest (v->pool) <= cost->gpus - step
-                         ? "The other nodes had room for the busiest hour."
-                         : "The busiest hour needed more GPUs than the other "
-                           "nodes have: jobs would wait.");
-    add_give_up (v, "give the pool up", cost->gpus,
-                 plan_busiest (v->pool) == 0 ? "No job used its GPUs."
-                 : v->pool->verdict.moves && v->pool->verdict.kept == 0
-                     ? "Other pools had room for its work."
-                     : "Its work would have to be done elsewhere.");
+        add_give_up (
+            v, "give one node up", step,
+            plan_busiest (v->pool) <= cost->gpus - step
+                ? "The other nodes had room for the busiest hour."
+                : "Not advised: the busiest hour needed more GPUs than "
+                  "the other nodes have, so jobs would wait.");
+    add_give_up (
+        v, "give the pool up", cost->gpus,
+        plan_busiest (v->pool) == 0 ? "No job used its GPUs."
+        : v->pool->verdict.moves && v->pool->verdict.kept == 0
+            ? "Other pools had room for its work."
+            : "Not advised: its work would have to be done elsewhere.");
 }
 
 static void add_switched_off (const plan_view_t *v)

@@ -17,9 +17,11 @@ typedef struct {
     bool alone;    /* there is no price to rent GPUs to compare with */
     /* The pool is given up if others have room for its work (plan_move.c). */
     bool moves;
-    char *load;   /* what jobs used of it */
-    char *saving; /* a sentence: what giving it up saves */
-    char *saved;  /* the amount of a year in it */
+    char *load;                 /* what jobs used of it */
+    char *saving;               /* a sentence: what giving it up saves */
+    char *saved;                /* the amount of a year in it */
+    char *least, *most, *needs; /* as report_decision_t has them */
+    bool waits;
 } plan_verdict_t;
 
 typedef struct {
@@ -170,6 +172,10 @@ void plan_verdict_clear (plan_verdict_t *verdict);
 void plan_verdict_say (const plan_view_t *view, const char *action,
                        const char *why, uint64_t kept);
 void plan_verdict_unused (const plan_view_t *view);
+/* What the verdict depends on, in sentences: those about who paid, as plan_paid_by_others() has
+ * them, then others. Either may be "". */
+void plan_verdict_needs (plan_verdict_t *verdict, const char *paid,
+                         const char *others);
 /* Of a pool whose work was done by today's GPUs, or was not, with so many in use at most; there
  * is no price to compare with. */
 void plan_verdict_alone (const plan_view_t *view, bool done,

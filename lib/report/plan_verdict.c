@@ -102,6 +102,51 @@ static char *grounds_text (const plan_pool_t *pool)
                       percent);
 }
 
+/* What is unknown counts among the hours that no job had alone. */
+static char *off_sure_text (const capacity_sum_t *c,
+                            const report_decision_t *decision)
+{
+    char *text = NULL;
+    mpq_t without, limit;
+
+    mpq_inits (without, limit, NULL);
+    mpq_sub (without, c->capacity, c->allocated);
+    mpq_set_ui (limit, sure_rules[0].unknown_percent, 100);
+    mpq_canonicalize (limit);
+    mpq_mul (limit, limit, without);
+    if (mpq_cmp (c->unknown, limit) > 0) {
+        GL_AUTOFREE char *percent = report_percent_text (c->unknown, without);
+        text = xasprintf ("%s. GPUs may have been down in %s %% of the hours "
+                          "without jobs.",
+                          sure_rules[GL_ARRAY_SIZE (sure_rules) - 1].word,
+                          percent);
+    }
+    mpq_clears (without, limit, NULL);
+    return text ? text : xasprintf ("%s.", plan_sure_word (decision));
+}
+
+static char *copy_of (const char *text)
+{
+    return text ? xstrdup (text) : NULL;
+}
+
+static void take_answers (const plan_view_t *v, const plan_pool_t *pool,
+                          report_decision_t *decision)
+{
+    const plan_verdict_t *verdict = &pool->verdict;
+
+    decision->needs = xstrdup (verdict->needs ? verdict->needs : "");
+    decision->waits = verdict->waits;
+    if (verdict->kept < pool->cost.gpus) {
+        decision->least = copy_of (verdict->least);
+        decision->most = copy_of (verdict->most);
+    }
+    if (mpq_sgn (pool->off) > 0) {
+        decision->off = exact_text (pool->off, v->site->currency_digits);
+        decision->off_sure = off_sure_text (&pool->capacity, decision);
+    }
+}
+
 void plan_verdict_figure (const plan_view_t *v, const plan_pool_t *pool)
 {
     const plan_verdict_t *verdict = &pool->verdict;
@@ -122,6 +167,7 @@ void plan_verdict_figure (const plan_view_t *v, const plan_pool_t *pool)
         .months = pool->months,
         .unknown_percent = unknown_percent (&pool->capacity),
         .priced = !verdict->alone};
+    take_answers (v, pool, decision);
     report_figure (v->report, pool->pool->name, careful, verdict->why,
                    COLUMN_WORDS);
     figure = &v->report->figure[v->report->figure_count - 1];
@@ -148,6 +194,7 @@ void plan_off_figure (const plan_view_t *v, const plan_pool_t *pools,
                       size_t count)
 {
     BUFFER_AUTO parts = BUFFER_INIT;
+    BUFFER_AUTO either = BUFFER_INIT;
     int digits = v->site->currency_digits;
     mpz_t all, saved;
 
@@ -160,16 +207,23 @@ void plan_off_figure (const plan_view_t *v, const plan_pool_t *pools,
         GL_AUTOFREE char *amount = exact_units_text (saved, digits);
         buffer_printf (&parts, "%s%s %s", parts.length ? ", " : "",
                        pools[i].pool->name, amount);
+        if (pools[i].verdict.action && pools[i].verdict.kept == 0)
+            buffer_printf (&either,
+                           " The %s of %s are not in addition to what giving "
+                           "it up saves.",
+                           amount, pools[i].pool->name);
     }
     if (parts.length) {
         GL_AUTOFREE char *sum = exact_units_text (all, digits);
         GL_AUTOFREE char *value
             = xasprintf ("Saves up to %s %s a year.", sum, v->site->currency);
         GL_AUTOFREE char *hint = xasprintf (
-            "The power that GPUs draw while no job has them: %s. It is less "
-            "as far as they were down. Slurm's power saving switches full nodes "
-            "off (SuspendProgram).",
-            buffer_text (&parts));
+            "The power that GPUs draw while no job has them: %s.%s It is less "
+            "as far as they were down. Slurm's power saving switches full "
+            "nodes "
+            "off (SuspendProgram): in how many of these hours a full node had "
+            "no job is not computed.",
+            buffer_text (&parts), buffer_text (&either));
         report_figure (v->report, "Switch idle GPUs off", value, hint,
                        COLUMN_WORDS);
     }
@@ -245,6 +299,19 @@ static char *year_text (const plan_view_t *v, uint64_t gpus, bool avoidable)
     return text;
 }
 
+/* " (at 70.0 % utilization; jobs used 16.5 %)": power is computed for the planned use. */
+static char *planned_words (const plan_view_t *v)
+{
+    if (!v->used)
+        return xstrdup ("");
+    GL_AUTOFREE char *planned
+        = breakeven_percent_text (v->pool->cost.utilization);
+    GL_AUTOFREE char *used = breakeven_percent_text (v->used);
+
+    return xasprintf (" (at %s %% utilization; jobs used %s %%)", planned,
+                      used);
+}
+
 /* "staff 18000.00, power 2068.97, colocation 4800.00": all but hardware of a year of so many
  * GPUs, which add up to year_text(). Yours to free. */
 static char *parts_text (const plan_view_t *v, uint64_t gpus)
@@ -274,9 +341,12 @@ static char *parts_text (const plan_view_t *v, uint64_t gpus)
     exact_share (total, part, cost->part_count, units, &ignored);
     for (size_t i = 0; i < cost->part_count; i++) {
         GL_AUTOFREE char *amount = exact_units_text (units[i], digits);
+        GL_AUTOFREE char *planned = cost->part[i].kind == COST_POWER
+                                        ? planned_words (v)
+                                        : xstrdup ("");
         if (mpz_sgn (units[i]) != 0)
-            buffer_printf (&out, "%s%s %s", out.length ? ", " : "",
-                           cost->part[i].name, amount);
+            buffer_printf (&out, "%s%s %s%s", out.length ? ", " : "",
+                           cost->part[i].name, amount, planned);
         mpq_clear (part[i]);
         mpz_clear (units[i]);
     }
@@ -287,32 +357,41 @@ static char *parts_text (const plan_view_t *v, uint64_t gpus)
     return buffer_take (&out);
 }
 
-/* " (nothing if none does; without staff up to 6868.97)"; "": none of the saving is staff, or all. */
-static char *without_staff (const plan_view_t *v, uint64_t gpus)
+/* What giving up so many GPUs saves in a year, without and with the part that is staff. */
+static void take_saving (const plan_view_t *v, uint64_t gpus)
 {
-    char *text = NULL;
+    plan_verdict_t *verdict = &v->pool->verdict;
+    int digits = v->site->currency_digits;
     mpq_t year, staff;
 
     mpq_inits (year, staff, NULL);
     plan_year (&v->pool->cost, gpus, true, year);
     plan_staff (&v->pool->cost, gpus, staff);
-    if (mpq_sgn (staff) > 0 && mpq_cmp (staff, year) < 0) {
-        mpq_sub (year, year, staff);
-        GL_AUTOFREE char *amount = exact_text (year, v->site->currency_digits);
-        text = xasprintf (" (nothing if none does; without staff up to %s)",
-                          amount);
-    }
+    if (mpq_sgn (staff) > 0)
+        verdict->most = exact_text (year, digits);
+    mpq_sub (year, year, staff);
+    verdict->least = exact_text (year, digits);
     mpq_clears (year, staff, NULL);
-    return text ? text : xstrdup ("");
+}
+
+/* "6868.97 USD a year, with staff up to 24868.97"; without staff "27560.00 USD a year" */
+static char *saved_words (const plan_view_t *v, uint64_t gpus)
+{
+    plan_verdict_t *verdict = &v->pool->verdict;
+    const char *currency = v->site->currency;
+
+    take_saving (v, gpus);
+    return verdict->most ? xasprintf ("%s %s a year, with staff up to %s",
+                                      verdict->least, currency, verdict->most)
+                         : xasprintf ("%s %s a year", verdict->least, currency);
 }
 
 /* "This saves up to X of the Y a year that the pool costs; the rest is hardware ..." */
 static char *saving_words (const plan_view_t *v, uint64_t gpus)
 {
-    GL_AUTOFREE char *saved = year_text (v, gpus, true);
+    GL_AUTOFREE char *saved = saved_words (v, gpus);
     GL_AUTOFREE char *all = year_text (v, gpus, false);
     GL_AUTOFREE char *parts = parts_text (v, gpus);
-    GL_AUTOFREE char *least = without_staff (v, gpus);
     const char *cost
         = gpus < v->pool->cost.gpus ? "these nodes cost" : "the pool costs";
     char *text;
@@ -321,17 +400,17 @@ static char *saving_words (const plan_view_t *v, uint64_t gpus)
     mpq_init (sunk);
     plan_sunk (&v->pool->cost, sunk);
     if (mpq_sgn (sunk) == 0)
-        text = xasprintf ("This saves up to %s a year.", saved);
+        text = xasprintf ("This saves up to %s.", saved);
     else if (!*parts)
         text = xasprintf ("This saves nothing: all of the %s a year that %s is "
                           "hardware, which is bought.",
                           all, cost);
     else
-        text
-            = xasprintf ("This saves up to %s a year of the %s that %s: %s, as "
-                         "far as these end%s; the rest is hardware, which is "
-                         "bought.",
-                         saved, all, cost, parts, least);
+        text = xasprintf ("This saves up to %s%s of the %s that %s: %s, as "
+                          "far as these end; the rest is hardware, which is "
+                          "bought.",
+                          saved, v->pool->verdict.most ? "," : "", all, cost,
+                          parts);
     mpq_clear (sunk);
     return text;
 }
@@ -361,6 +440,17 @@ void plan_verdict_clear (plan_verdict_t *verdict)
     free (verdict->load);
     free (verdict->saving);
     free (verdict->saved);
+    free (verdict->least);
+    free (verdict->most);
+    free (verdict->needs);
+}
+
+void plan_verdict_needs (plan_verdict_t *verdict, const char *paid,
+                         const char *others)
+{
+    free (verdict->needs);
+    verdict->needs = xasprintf ("%s%s%s", paid + (*paid == ' '),
+                                *paid && *others ? " " : "", others);
 }
 
 /* Nothing is given up for what was seen on some days. */
@@ -458,6 +548,7 @@ void plan_verdict_unused (const plan_view_t *v)
                           "No job used its GPUs.", v->pool->cost.gpus);
     else
         plan_verdict_say (v, "Give the pool up.", why, 0);
+    plan_verdict_needs (&v->pool->verdict, others, "");
 }
 
 /* ---- the work was done ---- */
@@ -549,6 +640,7 @@ static void say_spare (const load_t *l)
         saving, others, l->load);
 
     plan_verdict_say (v, action, why, v->pool->cost.gpus - gpus);
+    plan_verdict_needs (&v->pool->verdict, others, "");
 }
 
 /* What to do depends on the other pools. Until they have room for the work it stays. */
@@ -589,8 +681,10 @@ static void say_well_used (const load_t *l)
     GL_AUTOFREE char *why
         = l->over ? xasprintf (
               "The GPUs were enough for all jobs, which used %s. The plan "
-              "allows %s, so there is less reserve than planned. "
-              "Another node costs %s a year: buy it only if jobs wait, "
+              "allows %s, so there is less reserve than planned, which alone "
+              "is "
+              "no reason to buy. Another node costs %s a year: buy it only if "
+              "jobs wait, "
               "which the report Demand shows.",
               l->load, l->limit, node)
                   : xasprintf ("Jobs used %s; the plan allows %s. The GPUs "
@@ -601,6 +695,15 @@ static void say_well_used (const load_t *l)
     plan_verdict_say (v, l->over ? "Buy nothing." : "Nothing to do.", why,
                       v->pool->cost.gpus);
     v->pool->verdict.reason = xasprintf ("Jobs used %s.", l->load);
+    v->pool->verdict.waits = l->over;
+    GL_AUTOFREE char *needs
+        = l->over
+              ? xasprintf ("Another node, for %s a year, helps only if jobs "
+                           "wait.",
+                           node)
+              : xasprintf ("Whether renting costs less is unknown: %s.",
+                           no_price (v));
+    plan_verdict_needs (&v->pool->verdict, "", needs);
 }
 
 void plan_verdict_alone (const plan_view_t *v, bool done, uint64_t peak_gpus)

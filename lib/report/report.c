@@ -102,6 +102,11 @@ static void free_decision (report_decision_t *decision)
     free (decision->action);
     free (decision->reason);
     free (decision->grounds);
+    free (decision->least);
+    free (decision->most);
+    free (decision->needs);
+    free (decision->off);
+    free (decision->off_sure);
     free (decision);
 }
 
@@ -164,6 +169,10 @@ static void free_sections_and_lists (report_t *report)
         free (report->list[i].title);
         free (report->list[i].help);
         free_pairs (report->list[i].item, report->list[i].item_count);
+        for (size_t k = 0;
+             k < report->list[i].row_count * report->list[i].head_count; k++)
+            free (report->list[i].cell[k]);
+        free (report->list[i].cell);
     }
     free (report->list);
 }
@@ -805,6 +814,23 @@ void report_list_help (report_list_t *list, const char *help)
 void report_list_item (report_list_t *list, const char *word, const char *text)
 {
     add_pair (&list->item, &list->item_count, word, text);
+}
+
+void report_list_table (report_list_t *list, const list_column_t *head,
+                        size_t count)
+{
+    list->head = head;
+    list->head_count = count;
+}
+
+void report_list_row (report_list_t *list, const char *const *cells)
+{
+    size_t first = list->row_count++ * list->head_count;
+
+    list->cell = xreallocarray (list->cell, first + list->head_count,
+                                sizeof (*list->cell));
+    for (size_t i = 0; i < list->head_count; i++)
+        list->cell[first + i] = cells[i] ? xstrdup (cells[i]) : NULL;
 }
 
 void report_select_brief (report_t *report)

@@ -109,6 +109,17 @@ typedef struct {
     unsigned unknown_percent; /* of the capacity, rounded up: no source says
                                  whether it was up */
     bool priced;              /* renting is compared with */
+    char
+        *least; /* what giving up saves in a year at most, if staff stay as they
+                    are: "6868.97"; NULL: nothing is given up, or unknown */
+    char *
+        most; /* and if their part of the cost ends, too; NULL: they have none */
+    char *needs; /* what the decision depends on, in sentences; may be "" */
+    bool waits;  /* among it whether jobs waited */
+    char *
+        off; /* what switching its GPUs off while no job has them saves in a year
+                  at most; NULL: nothing, or unknown */
+    char *off_sure; /* how sure that is; NULL: as there is no `off` */
 } report_decision_t;
 
 /* A figure that a reader looks for first. */
@@ -144,6 +155,7 @@ typedef struct {
 /* Where a page has a list: */
 typedef enum {
     LIST_LAST,   /* at the end: commands */
+    LIST_TOP,    /* in front of the figures */
     LIST_FIRST,  /* behind the figures */
     LIST_ANSWER, /* behind the tables */
 } list_place_t;
@@ -156,7 +168,15 @@ typedef enum {
     LIST_MONTHS,
 } list_words_t;
 
-/* Words explained, or commands to be run. */
+/* A column of a list that is a table. */
+typedef struct {
+    const char *title;
+    column_type_t type;
+    const char *help; /* its definition; may be "" */
+} list_column_t;
+
+/* Words explained, or commands to be run. On a page also a small table for people alone, whose
+ * content data has elsewhere, such as in figures: then it has rows, and no items. */
 typedef struct {
     char *title;
     char *help; /* on a page: what its words are; NULL: nothing */
@@ -164,6 +184,12 @@ typedef struct {
     list_words_t words;
     char *(*item)[2];
     size_t item_count;
+    const list_column_t
+        *head; /* columns of the table, static; NULL: no table */
+    size_t head_count;
+    char **
+        cell; /* row_count x head_count, NULL: missing; the first is its word */
+    size_t row_count;
 } report_list_t;
 
 /* A block of (label, value) lines under the table: how the parts add up. */
@@ -344,6 +370,10 @@ bool report_section_has (const report_t *report, size_t section, size_t column);
 report_list_t *report_list (report_t *report, const char *title);
 void report_list_help (report_list_t *list, const char *help);
 void report_list_item (report_list_t *list, const char *word, const char *text);
+/* The list is a table of these columns, and a row of it, a text or NULL for each. */
+void report_list_table (report_list_t *list, const list_column_t *head,
+                        size_t count);
+void report_list_row (report_list_t *list, const char *const *cells);
 
 /* The line of totals: after report_totals() the put functions fill it. */
 void report_totals (report_t *report);

@@ -220,21 +220,8 @@ static int write_file (struct publishing *p, const char *path, const char *text)
                : CLI_OK;
 }
 
-/* Sentences of a verdict on the first page: what to do, what that saves, whom to ask, and what
- * follows. */
-#define SENTENCES 8
-
-/* The length of the first sentences of a text. */
-static size_t brief_length (const char *text)
-{
-    size_t sentences = 0, i;
-
-    for (i = 0; text[i]; i++)
-        if (text[i] == '.' && text[i + 1] == ' ' && text[i + 2] >= 'A'
-            && text[i + 2] <= 'Z' && ++sentences == SENTENCES)
-            return i + 1;
-    return i;
-}
+/* Sentences of a verdict on the first page, next to the table: what to do, and what that saves. */
+#define SENTENCES 4
 
 static int add_verdicts (struct publishing *p, report_t *index)
 {
@@ -245,20 +232,17 @@ static int add_verdicts (struct publishing *p, report_t *index)
 
     if (rc != CLI_OK || !p->decisions || p->decisions->figure_count == 0)
         return rc;
-    list = report_list (
-        index, "Buy, rent, move or switch off: what to do, and what it "
-               "saves");
+    verdicts_table (p->decisions, p->site->currency,
+                    publish_last_decided (p)->name, p->waits, index);
+    list = report_list (index, "Why: what to buy, rent, move or switch off");
     list->place = LIST_FIRST;
     list->words = LIST_POOLS;
     for (size_t i = 0; i < p->decisions->figure_count; i++) {
         const report_figure_t *figure = &p->decisions->figure[i];
         GL_AUTOFREE char *text = verdict_text (figure);
-        text[brief_length (text)] = '\0'; /* the pool's page has all of it */
-        report_list_item (list, figure->title, text);
-        if (figure->sure) {
-            GL_AUTOFREE char *how = xasprintf ("%s: how sure", figure->title);
-            report_list_item (list, how, figure->sure);
-        }
+        GL_AUTOFREE char *brief = verdicts_brief (text, SENTENCES);
+        report_list_item (list, figure->title,
+                          brief); /* the pool's page has all of it */
     }
     if (p->waits) {
         GL_AUTOFREE char *word = xasprintf ("Did jobs wait in %s?", p->waited);

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +103,8 @@ static void compare (const verdicts_t *before, const char *month,
     }
     replace (&now->hint, xasprintf ("If %s says the same as %s: %s %s", after,
                                     month, decision->action, now->hint));
-    replace (&now->value, xstrdup ("Keep all GPUs for now."));
+    replace (&now->value,
+             xasprintf ("Change nothing now; decide after %s.", after));
     now->changes = false;
 }
 
@@ -112,4 +114,101 @@ void verdicts_compare (const verdicts_t *before, const char *month,
     for (size_t i = 0; i < decisions->figure_count; i++)
         if (decisions->figure[i].decision)
             compare (before, month, after, &decisions->figure[i]);
+}
+
+/* --- what people read first --------------------------------------------------------- */
+
+enum { AT_POOL, AT_ACTION, AT_LEAST, AT_MOST, AT_SURE, AT_NEEDS, AT_COUNT };
+
+static const list_column_t head[AT_COUNT] = {
+    [AT_POOL] = {"Pool", COLUMN_TEXT, ""},
+    [AT_ACTION] = {"What to do", COLUMN_WORDS, ""},
+    [AT_LEAST] = {"Saves a year", COLUMN_MONEY,
+                  "At most, while the site pays as much for staff as today."},
+    [AT_MOST] = {"With staff", COLUMN_MONEY,
+                 "At most, if the site pays less for staff by their part of "
+                 "the cost."},
+    [AT_SURE] = {"How sure", COLUMN_WORDS, ""},
+    [AT_NEEDS] = {"What it depends on", COLUMN_WORDS, ""},
+};
+
+char *verdicts_brief (const char *text, size_t sentences)
+{
+    char *brief = xstrdup (text);
+
+    for (size_t i = 0; brief[i] && sentences > 0; i++)
+        if (brief[i] == '.' && brief[i + 1] == ' '
+            && (isupper ((unsigned char)brief[i + 2])
+                || isdigit ((unsigned char)brief[i + 2])) /* a month */
+            && --sentences == 0)
+            brief[i + 1] = '\0';
+    return brief;
+}
+
+static void put_decision (const report_figure_t *figure, const char *waits,
+                          report_list_t *table)
+{
+    const report_decision_t *d = figure->decision;
+    bool waits_for = strcmp (figure->value, d->action) != 0;
+    GL_AUTOFREE char *action
+        = waits_for ? xasprintf ("%s If that month says the same: %s",
+                                 figure->value, d->action)
+                    : xstrdup (d->action);
+    GL_AUTOFREE char *sure
+        = figure->sure ? verdicts_brief (figure->sure, 2) : NULL;
+    GL_AUTOFREE char *needs
+        = xasprintf ("%s%s%s", d->needs, d->waits && waits ? " " : "",
+                     d->waits && waits ? waits : "");
+    const char *const row[AT_COUNT]
+        = {[AT_POOL] = figure->title, [AT_ACTION] = action,
+           [AT_LEAST] = d->least,     [AT_MOST] = d->most,
+           [AT_SURE] = sure,          [AT_NEEDS] = *needs ? needs : NULL};
+
+    report_list_row (table, row);
+}
+
+static void put_off (const report_figure_t *figure, report_list_t *table)
+{
+    const report_decision_t *d = figure->decision;
+    GL_AUTOFREE char *needs
+        = xasprintf ("Only full nodes switch off.%s",
+                     d->least ? " Not in addition to what giving GPUs of the "
+                                "pool up saves."
+                              : "");
+    const char *const row[AT_COUNT] = {[AT_POOL] = figure->title,
+                                       [AT_ACTION] = "Switch idle GPUs off.",
+                                       [AT_LEAST] = d->off,
+                                       [AT_SURE] = d->off_sure,
+                                       [AT_NEEDS] = needs};
+
+    if (d->off)
+        report_list_row (table, row);
+}
+
+void verdicts_table (const report_t *decisions, const char *currency,
+                     const char *month, const char *waits, report_t *to)
+{
+    report_list_t *table;
+
+    if (!GL_ANY (decisions->figure, decisions->figure_count, it,
+                 it->decision != NULL))
+        return;
+    GL_AUTOFREE char *title = xasprintf (
+        "What to change, and what it saves in a year, %s", currency);
+    table = report_list (to, title);
+    GL_AUTOFREE char *help = xasprintf (
+        "Amounts are at most so much. What could recover something in %s alone "
+        "is on its page, under What to do first: there is no figure for a "
+        "year.",
+        month);
+    report_list_help (table, help);
+    table->place = LIST_TOP;
+    table->words = LIST_POOLS;
+    report_list_table (table, head, AT_COUNT);
+    for (size_t i = 0; i < decisions->figure_count; i++)
+        if (decisions->figure[i].decision)
+            put_decision (&decisions->figure[i], waits, table);
+    for (size_t i = 0; i < decisions->figure_count; i++)
+        if (decisions->figure[i].decision)
+            put_off (&decisions->figure[i], table);
 }

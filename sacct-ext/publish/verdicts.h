@@ -28,4 +28,12 @@ void verdicts_compare (const verdicts_t *before, const char *month,
                        const char *after, report_t *decisions);
 void verdicts_clear (verdicts_t *verdicts);
 
+/* What people read first of the decisions that were compared, as a table: what to do with each pool,
+ * what that saves in a year, how sure that is, and what it depends on. Nothing where no pool has a
+ * decision. `month`: theirs. `waits`: whether jobs waited, a sentence; NULL: another page has it. */
+void verdicts_table (const report_t *decisions, const char *currency,
+                     const char *month, const char *waits, report_t *to);
+/* The first sentences of a text. Yours to free. */
+char *verdicts_brief (const char *text, size_t sentences);
+
 #endif /* !GL_PUBLISH_VERDICTS_H */

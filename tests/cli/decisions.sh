@@ -437,7 +437,7 @@ verdict three.yaml --month 2026-04 >said
 grep -q "^Nothing to do. Jobs used 146.4 GPU hours a day, 50.8 % of the 12 GPUs; the plan allows 209.5 a day, 72.7 % of them (80.0 % target / (1 + 10.0 % spares)). The GPUs cost 185240.00 USD a year. .* unknown: no price to rent a GPU is entered" said
 result $? "where the load is within the plan, nothing is to do"
 verdict three.yaml --month 2026-04 --target 50% >said
-grep -q "^Buy nothing. The GPUs were enough for all jobs, which used 146.4 GPU hours a day.* The plan allows 130.9 a day, 45.5 % of them (50.0 % target / (1 + 10.0 % spares)), so there is less reserve than planned. Another node costs 61746.67 USD a year: buy it only if jobs wait, which the report Demand shows." said
+grep -q "^Buy nothing. The GPUs were enough for all jobs, which used 146.4 GPU hours a day.* The plan allows 130.9 a day, 45.5 % of them (50.0 % target / (1 + 10.0 % spares)), so there is less reserve than planned, which alone is no reason to buy. Another node costs 61746.67 USD a year: buy it only if jobs wait, which the report Demand shows." said
 result $? "above it, more is bought only if jobs wait"
 sed 's/gpus_per_node: 4/gpus_per_node: 16/; s/n\[01-04\]/n01/; s/units: 4/units: 1/' none.yaml >one.yaml
 verdict one.yaml --month 2026-04 >said
@@ -514,8 +514,13 @@ is "$(awk 'BEGIN {printf "%.2f", 16 * 8760 * 0.61875 * 0.1 * 0.1}')" \
     "$(field off.plan 'switch GPUs off while no job has them' saving)" "of a year, too"
 "$program" --quiet --config off.yaml --store sqlite:mix.db report plan --month 2026-04 --json |
     jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' >hints
-grep -qFx "Switch idle GPUs off Saves up to $(field off.plan 'switch GPUs off while no job has them' saving) USD a year. The power that GPUs draw while no job has them: m $(field off.plan 'switch GPUs off while no job has them' saving). It is less as far as they were down. Slurm's power saving switches full nodes off (SuspendProgram)." hints &&
-    grep -q 'as far as these end (nothing if none does; without staff up to [0-9.]*); the rest is hardware' hints
+grep -qFx "Switch idle GPUs off Saves up to $(field off.plan 'switch GPUs off while no job has them' saving) USD a year. The power that GPUs draw while no job has them: m $(field off.plan 'switch GPUs off while no job has them' saving). It is less as far as they were down. Slurm's power saving switches full nodes off (SuspendProgram): in how many of these hours a full node had no job is not computed." hints &&
+    python3 -c 'import re, sys
+from decimal import Decimal as D
+t = open("hints").read()
+m = re.search(r"This saves up to ([0-9.]+) USD a year, with staff up to ([0-9.]+), of the [0-9.]+ USD that [a-z ]+: (.*?), as far as these end; the rest is hardware", t)
+staff = sum(D(p.split()[-1]) for p in m[3].split(", ") if p.startswith("ops ") or p.startswith("staff "))
+sys.exit(not (staff > 0 and D(m[2]) - D(m[1]) == staff))'
 result $? "the headlines say so, and what is saved without staff"
 field off.plan 'give one node up' depends_on | grep -q ' 10000.00 of the saving is staff, as far as that changes.$'
 result $? "and what of a saving is staff"

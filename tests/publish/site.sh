@@ -138,7 +138,7 @@ figure = lambda report, title: next((Decimal(f["value"].split(" to ")[0]), f["hi
 then = {name: Decimal(r["amount"]) for name, r in rows(before).items()}
 print({name: Decimal(r["before"]) for name, r in rows(now).items() if Decimal(r["before"])} == then,
       all(Decimal(r["amount"]) == Decimal(r["before"]) + Decimal(r["change"]) for r in rows(now).values()),
-      figure(index, "Wasted in 2026-10") == figure(now, "Wasted"),
+      figure(index, "Wasted in 2026-10") == (figure(now, "Wasted")[0], figure(now, "Wasted")[1].split(";")[0] + "; the rest is unknown, and no saving"),
       [(Decimal(r["wasted"]), Decimal(r["not_counted"])) for r in index["rows"] if r["month"] in ("2026-10", "2026-09") and r["section"] == "waste"] ==
           [(figure(page, "Wasted")[0], sum(Decimal(r["amount"]) for r in rows(page).values() if r["section"] != "waste")) for page in (now, before)],
       all(next(f["value"] for f in page["figures"] if f["title"] == "Wasted") ==
@@ -216,33 +216,59 @@ parts = re.findall(r"(\w+) ([+-][\d\s.]+\d)", said[2])
 print([name for name, _ in parts], sum(number(value) for _, value in parts) == number(said[1]))
 END
 is "$(python3 kinds.py)" "['hardware', 'power'] True" "the index says by how much each kind of cost changed"
-# The box of the index has the sentences of the page of decisions, after its figures and before its tables.
+# The index and the page of decisions begin with a table of what to do and what a year saves, which is computed here from the cost
+# book and from the shares of the time. The sentences behind it are the first ones of the page of decisions.
 # What gives something up waits until the month before says so, too.
 cat >box.py <<'END'
-import datetime, decimal, html, json, re, sys, zoneinfo
-page = open("site/index.html", encoding="utf-8").read()
-box = page[page.index("Buy, rent, move or switch off"):].split("</section>")[0]
-words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
-earlier, last = [json.load(open(a))["figures"] for a in sys.argv[1:]]
-brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:8])
-want = [t for f in last for t in (f["title"], brief(f)) + ((f["title"] + ": how sure", f["sure"]) if f.get("sure") else ())]
-begin, end = (datetime.datetime(2026, m, 1, tzinfo=zoneinfo.ZoneInfo("America/New_York")).timestamp() for m in (10, 11))
-waits = sum(begin <= j["time"]["start"] < end for j in json.load(open("jobs.json"))["jobs"])
-want += ["Did jobs wait in 2026-10?", f"None of {waits} jobs whose waits are known had to wait."]
+import datetime, html, json, re, sys, zoneinfo
+from decimal import Decimal as D
 bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").replace("2026-09", "September 2026").replace("2026-11", "November 2026").split()) for t in texts]
+text = lambda t: re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]*>", "", t)).replace("\u202f", "").replace("\u2212", "-"))
+def table(path):
+    part = open(path, encoding="utf-8").read().split("What to change, and what it saves in a year, USD</h2>")
+    assert len(part) == 2 and 'class="figures"' not in part[0] and "<table" not in part[0], path
+    return [[text(c) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r)] for r in re.findall(r"<tr>.*?</tr>", part[1].split("</table>")[0], re.S)][1:]
+page = open("site/index.html", encoding="utf-8").read()
+box = page[page.index("Why: what to buy, rent, move or switch off"):].split("</section>")[0]
+words = [html.unescape(re.sub("<[^>]*>", "", w)) for w in re.findall(r"<d[dt][^>]*>(.*?)</d[dt]>", box, re.S)]
+(earlier, _), (last, rows) = [(r["figures"], r["rows"]) for r in (json.load(open(a)) for a in sys.argv[1:])]
+brief = lambda f: " ".join(re.split(r"(?<=[.]) (?=[A-Z])", f["value"] + " " + f["hint"])[:4])
+begin, end = (datetime.datetime(2026, m, 1, tzinfo=zoneinfo.ZoneInfo("America/New_York")).timestamp() for m in (10, 11))
+waited = f"None of {sum(begin <= j['time']['start'] < end for j in json.load(open('jobs.json'))['jobs'])} jobs whose waits are known had to wait."
+want = [t for f in last for t in (f["title"], brief(f))] + ["Did jobs wait in 2026-10?", waited]
+assert bare(words) == bare(want), (words, want)
 assert [f["title"] for f in last[2:]] == ["Switch idle GPUs off", "What the answers rest on"] and "12 or 18 months is not known" in last[-1]["hint"] and "than h100 and slices" in last[-1]["hint"], last
 for old, new in zip(earlier[:2], last[:2]):
     agree = "Fairly sure. September 2026 says the same." if old["value"] == new["value"] else f"Not sure. 2026-09 says: {old['value']} Its reason: No other pool of the site has room for 1 GPU at its busiest hour."
     assert bare([new["sure"]])[0].startswith(bare([agree])[0]), (old, new)
     assert old["sure"].startswith("Not sure. There is no month before"), old
-assert last[1]["hint"].startswith("If 2026-11 says the same as 2026-10: Move the work to h100 and give the pool up. This saves"), last
-assert "Then h100 is full in its busiest hour" in words[5] and "Others paid for 40.00 % of the price of its hardware (federal award 1234, 40 %): ask them" in last[1]["hint"], last
-saved, parts = re.search(r"up to ([\d.]+) USD a year of .* costs: (.*), as far as", last[1]["hint"]).groups()
-assert decimal.Decimal(saved) == sum(decimal.Decimal(p.split()[-1]) for p in parts.split(", ")) and "staff 18000.00" in parts, last
-print(bare(words) == bare(want), words[1].split(".")[0], words[5].split(".")[0], page.index('class="figures"') < page.index("Buy, rent, move or switch off") < page.index("<table"))
+hint = last[1]["hint"]
+assert hint.startswith("If 2026-11 says the same as 2026-10: Move the work to h100 and give the pool up. This saves"), last
+assert "Then h100 is full in its busiest hour, as it is already, by its own jobs: no job had a GPU of slices in that hour" in hint and "Others paid for 40.00 % of the price of its hardware (federal award 1234, 40 %): ask them" in hint, last
+# the pool's part of the colocation and of the staff; a GPU draws 400 W, or 90 W for 30 % of the time, in a node that draws 900 W
+rack, staff = D(2000) * 12 * D("0.2"), D("0.5") * 180000 * D("0.2")
+power = (2 * (400 * D("0.7") + 90 * D("0.3")) + 900) * 8760 * D("1.3") * D("0.12") / 1000
+saved, most = (f"{a:.2f}" for a in (rack + power, rack + power + staff))
+assert f"This saves up to {saved} USD a year, with staff up to {most}, of the " in hint, (saved, most, hint)
+parts = re.search(r"costs: (.*), as far as", hint)[1].split(", ")
+assert f"power {power:.2f} (at 70.0 % utilization; jobs used 16.5 %)" in parts and "staff 18000.00" in parts, (power, hint)
+assert sum(D(re.sub(r" \(.*", "", p).split()[-1]) for p in parts) == D(most), hint
+share = {(r["pool"], r["item"].split(":")[0]): D(r["percent"]) for r in rows if r["analysis"] == "use"}
+off = {r["pool"]: r["saving"] for r in rows if r["item"].startswith("switch GPUs off")}
+answers = table("site/index.html")
+assert [a[:4] for a in answers] == [["h100", "Buy nothing.", "\u2013", "\u2013"],
+    ["slices", "Change nothing now; decide after Nov 2026. If that month says the same: Move the work to h100 and give the pool up.", saved, most],
+    ["h100", "Switch idle GPUs off.", off["h100"], "\u2013"], ["slices", "Switch idle GPUs off.", off["slices"], "\u2013"]], answers
+assert [a[4] for a in answers[:2]] == ["Fairly sure. Sep 2026 says the same.", "Not sure. Sep 2026 says: Keep the pool."], answers
+for pool, _, _, _, sure, _ in answers[2:]:
+    down = share[pool, "unknown"] * 100 / (100 - share[pool, "allocated to jobs"])
+    assert abs(D(re.fullmatch(r"Not sure. GPUs may have been down in ([\d.]+) % of the hours without jobs.", sure)[1]) - down) < D("0.05"), (sure, down)
+assert answers[0][5].endswith("helps only if jobs wait. " + waited) and answers[1][5].startswith("Others paid for 40.00 %") and "Not in addition" in answers[3][5], answers
+assert [a[:5] for a in table("site/month/2026-10-decisions.html")] == [a[:5] for a in answers]
+print(True, words[1].split(".")[0], words[3].split(".")[0])
 END
-is "$(python3 box.py site/month/2026-09-decisions.json site/month/2026-10-decisions.json | tr '\302\240' ' ' | tr -s ' ')" \
-    "True Buy nothing Keep all GPUs for now True" "the index says what to buy and rent, as the page of decisions does, and whether the months agree"
+is "$(python3 box.py site/month/2026-09-decisions.json site/month/2026-10-decisions.json 2>&1 | tr '\302\240' ' ' | tr -s ' ')" \
+    "True Buy nothing Change nothing now; decide after November 2026" "the index says what to buy and rent, as the page of decisions does, and whether the months agree"
 cat >pools.py <<'END'
 import html, json, re
 bare = lambda t: re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]*>", "", t))).replace("October 2026", "2026-10").replace("September 2026", "2026-09").replace("November 2026", "2026-11").replace(" ", "")

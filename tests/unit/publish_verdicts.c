@@ -29,6 +29,12 @@ static report_t *report_of (const struct month *month, unsigned unknown,
         .action = xstrdup (month->action),
         .reason = month->reason ? xstrdup (month->reason) : NULL,
         .grounds = xstrdup ("Grounds."),
+        .least = month->kept < 8 ? xstrdup ("60.00") : NULL,
+        .most = month->kept < 8 ? xstrdup ("100.00") : NULL,
+        .needs = xstrdup ("Ask them."),
+        .waits = month->kept == 8,
+        .off = xstrdup ("7.50"),
+        .off_sure = xstrdup ("Not sure. Why not."),
         .kept = month->kept,
         .months = 1,
         .unknown_percent = unknown,
@@ -120,7 +126,8 @@ static void test_give_up (void **state)
     report_t *report = last_of (months, 2, 0, true);
 
     (void)state;
-    assert_string_equal (report->figure[0].value, "Keep all GPUs for now.");
+    assert_string_equal (report->figure[0].value,
+                         "Change nothing now; decide after 2026-12.");
     assert_string_equal (report->figure[0].hint,
                          "If 2026-12 says the same as 2026-10: Give 1 of 2 "
                          "nodes up. Why.");
@@ -131,7 +138,8 @@ static void test_give_up (void **state)
     report_free (report);
     /* the month before gives up less */
     report = last_of (months, 3, 0, true);
-    assert_string_equal (report->figure[0].value, "Keep all GPUs for now.");
+    assert_string_equal (report->figure[0].value,
+                         "Change nothing now; decide after 2026-12.");
     report_free (report);
     report = last_of (agree, 2, 0, true);
     assert_string_equal (report->figure[0].value, "Give 1 of 2 nodes up.");
@@ -140,11 +148,60 @@ static void test_give_up (void **state)
     report_free (report);
 }
 
+static void check_row (const report_list_t *table, size_t row,
+                       const char *const *want)
+{
+    for (size_t i = 0; i < table->head_count; i++) {
+        const char *got = table->cell[row * table->head_count + i];
+        if (want[i])
+            assert_string_equal (got, want[i]);
+        else
+            assert_null (got);
+    }
+}
+
+/* What is given up saves without staff and with it; what waits for another month says so. */
+static void test_table (void **state)
+{
+    static const struct month give[] = {SAY ("2026-10", "Give it up.", 0)};
+    report_t *report = last_of (same, 2, 0, true), *index, *other;
+
+    (void)state;
+    index = report_new ("index", "Index");
+    verdicts_table (report, "USD", "2026-09", "None had to wait.", index);
+    assert_int_equal (index->list_count, 1);
+    assert_int_equal (index->list[0].row_count, 2);
+    check_row (&index->list[0], 0,
+               (const char *[]){"a", "Buy nothing.", NULL, NULL,
+                                "Fairly sure. 2026-08 says the same.",
+                                "Ask them. None had to wait."});
+    check_row (&index->list[0], 1,
+               (const char *[]){"a", "Switch idle GPUs off.", "7.50", NULL,
+                                "Not sure. Why not.",
+                                "Only full nodes switch off."});
+    report_free (report);
+    report_free (index);
+    report = last_of (give, 1, 0, true);
+    other = report_new ("index", "Index");
+    verdicts_table (report, "USD", "2026-10", NULL, other);
+    check_row (
+        &other->list[0], 0,
+        (const char *[]){"a",
+                         "Change nothing now; decide after 2026-12. If that "
+                         "month says the same: Give it up.",
+                         "60.00", "100.00",
+                         "Not sure. There is no month before to compare with.",
+                         "Ask them."});
+    assert_non_null (strstr (other->list[0].cell[11], "Not in addition"));
+    report_free (report);
+    report_free (other);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[]
         = {cmocka_unit_test (test_words), cmocka_unit_test (test_another),
-           cmocka_unit_test (test_give_up)};
+           cmocka_unit_test (test_give_up), cmocka_unit_test (test_table)};
 
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
