@@ -25,8 +25,9 @@ static void set_close (site_close_t *close)
 {
     close->review = 7 * 86400;
     close->fresh = 2 * 86400;
-    mpq_inits (close->untagged, close->coverage, NULL);
+    mpq_inits (close->untagged, close->unknown, close->coverage, NULL);
     mpq_set_ui (close->untagged, 1, 1);
+    mpq_set_ui (close->unknown, 1, 10);
 }
 
 static void set_idle_jobs (site_idle_jobs_t *idle_jobs)
