@@ -326,6 +326,23 @@ static void name_teams (const struct checking *c, cube_t *teams, buffer_t *out)
         buffer_printf (out, " and %zu more", cube_count (teams) - TEAMS_NAMED);
 }
 
+/* "; the limit is 10.00 % (close.untagged)"; "": it is within the limit. Yours to free. */
+static char *limit_text (mpq_srcptr part, mpq_srcptr whole, mpq_srcptr limit,
+                         const char *key)
+{
+    char *text;
+    mpq_t one;
+
+    if (within (part, whole, limit))
+        return xstrdup ("");
+    mpq_init (one);
+    mpq_set_ui (one, 1, 1);
+    GL_AUTOFREE char *percent = percent_of (limit, one);
+    text = xasprintf ("; the limit is %s %% (%s)", percent, key);
+    mpq_clear (one);
+    return text;
+}
+
 /* ", 3816.04 USD: vision 3816.04": charges without a project, by team, the largest first.
  * Yours to free. */
 static char *untagged_teams (const struct checking *c, const bill_t *bill)
@@ -355,7 +372,7 @@ static void check_tags (struct checking *c, const bill_t *bill)
     size_t count;
     const posting_t *rows = postings (bill, &count);
     mpq_t part, whole;
-    GL_AUTOFREE char *percent = NULL, *teams = NULL;
+    GL_AUTOFREE char *percent = NULL, *teams = NULL, *limit = NULL;
 
     mpq_inits (part, whole, NULL);
     for (size_t i = 0; i < count; i++) {
@@ -367,21 +384,22 @@ static void check_tags (struct checking *c, const bill_t *bill)
     }
     percent = mpq_sgn (whole) ? percent_of (part, whole) : xstrdup ("0.00");
     teams = untagged_teams (c, bill);
+    limit = limit_text (part, whole, c->site->close.untagged, "close.untagged");
     found (c->checks,
            within (part, whole, c->site->close.untagged) ? CHECK_OK
                                                          : CHECK_FINDING,
            "untagged",
-           xasprintf ("%s %% of GPU time has no project%s", percent,
-                      mpq_sgn (part) ? teams : ""));
+           xasprintf ("%s %% of GPU time has no project%s%s", percent,
+                      mpq_sgn (part) ? teams : "", limit));
     if (settlement_by_project (c->site, c->period))
         c->checks->item[c->checks->count - 1].remedy
             = "Users of these jobs run 'gpuledger tag JOBID PROJECT' before "
-              "the month is closed. What teams owe may change, by the rules of "
+              "the month is closed, or an administrator does. What teams owe "
+              "may change, by the rules of "
               "settlement for projects.";
     mpq_clears (part, whole, NULL);
 }
 
-/* Capacity without jobs that may have been idle or down. */
 /* The cost of capacity of an unknown state, as the pages of the month have it. */
 static void unknown_capacity (const bill_t *bill, mpz_t ret_units)
 {
@@ -400,7 +418,7 @@ static void check_capacity (struct checking *c, const bill_t *bill)
 {
     size_t count;
     const bill_pool_t *pools;
-    GL_AUTOFREE char *percent = NULL, *amount = NULL;
+    GL_AUTOFREE char *percent = NULL, *amount = NULL, *limit = NULL;
     mpq_t part, whole;
 
     mpq_inits (part, whole, NULL);
@@ -412,6 +430,7 @@ static void check_capacity (struct checking *c, const bill_t *bill)
                      pools[i].cost_units);
     percent = mpq_sgn (whole) ? percent_of (part, whole) : xstrdup ("0.00");
     amount = exact_units_text (mpq_numref (part), c->site->currency_digits);
+    limit = limit_text (part, whole, c->site->close.unknown, "close.unknown");
     found (
         c->checks,
         within (part, whole, c->site->close.unknown) ? CHECK_OK : CHECK_FINDING,
@@ -420,11 +439,12 @@ static void check_capacity (struct checking *c, const bill_t *bill)
             ? xstrdup ("the state of all capacity is known")
             : xasprintf ("%s %% of the cost, %s %s, is for GPUs without jobs "
                          "that may have been idle or down: gpuledger sync "
-                         "reads that from slurmdbd%s",
+                         "reads that from slurmdbd%s%s",
                          percent, amount, c->site->currency,
                          c->site->policy.idle == IDLE_EXPLICIT
                              ? "; no charge depends on it"
-                             : ""));
+                             : "",
+                         limit));
     mpq_clears (part, whole, NULL);
 }
 
@@ -481,6 +501,112 @@ static char *payers (const struct checking *c, const bill_t *bill)
                       : xstrdup ("others, such as an award,");
 }
 
+/* Charges at full cost have the same part of what others paid as the cost that they are made of. */
+static bool part_of_others (const bill_pool_t *pool, mpq_t ret_part)
+{
+    if (pool->has_rate || mpq_sgn (pool->full_cost) <= 0
+        || mpz_cmp (pool->full_units, pool->cost_units) != 0)
+        return false;
+    mpq_sub (ret_part, pool->full_cost, pool->recoverable_cost);
+    mpq_div (ret_part, ret_part, pool->full_cost);
+    return true;
+}
+
+static bool is_at_cost (const struct checking *c, const posting_t *row)
+{
+    return row->pool && !strcmp (row->month, c->month)
+           && !posting_is_adjustment (row)
+           && (row->kind == BILL_CHARGE || row->kind == BILL_IDLE
+               || row->kind == BILL_CREDIT);
+}
+
+/* What teams pay, before taxes and rules of settlement, of what others have paid for, by team. Not
+ * of pools with a published rate, which need not follow the cost. Their number is returned. */
+static size_t paid_twice (const struct checking *c, const bill_t *bill,
+                          cube_t *ret_teams)
+{
+    size_t count, pool_count, left_out = 0;
+    const posting_t *rows = postings (bill, &count);
+    const bill_pool_t *pools = bill_pools (bill, &pool_count);
+    cube_t *sums = cube_new (&bill_fields[BILL_POSTINGS], "pool,team");
+    mpq_t part, all;
+    mpz_t total;
+    gl_error_t ignored; /* the total is that of the parts */
+
+    mpq_inits (part, all, NULL);
+    mpz_init (total);
+    for (size_t i = 0; i < pool_count; i++)
+        left_out
+            += !strcmp (pools[i].month, c->month)
+               && mpz_cmp (pools[i].full_units, pools[i].recoverable_units) != 0
+               && !part_of_others (&pools[i], part);
+    for (size_t i = 0; i < count; i++)
+        if (is_at_cost (c, &rows[i]))
+            cube_add (sums, &rows[i]);
+    count = cube_count (sums);
+    mpq_t *parts = xcalloc (count + 1, sizeof (*parts));
+    mpz_t *units = xcalloc (count + 1, sizeof (*units));
+    for (size_t i = 0; i < count; i++) {
+        const posting_t *row = cube_row (sums, i);
+        const bill_pool_t *pool = GL_FIND (
+            pools, pool_count, it,
+            !strcmp (it->month, c->month) && !strcmp (it->pool, row->pool));
+        mpz_init (units[i]);
+        mpq_init (parts[i]);
+        if (!pool || !part_of_others (pool, part))
+            continue;
+        mpq_set_z (parts[i], row->charge_units);
+        mpq_mul (parts[i], parts[i], part);
+        mpq_add (all, all, parts[i]);
+    }
+    exact_round (total, all, 0);
+    exact_share (total, (const mpq_t *)parts, count, units, &ignored);
+    for (size_t i = 0; i < count; i++) {
+        const posting_t *sum = cube_row (sums, i);
+        posting_t row;
+        posting_init (&row);
+        row.team = sum->team;
+        mpz_set (row.charge_units, units[i]);
+        if (mpz_sgn (units[i]) != 0)
+            cube_add (ret_teams, &row);
+        row.team = NULL; /* borrowed */
+        posting_clear (&row);
+        mpz_clear (units[i]);
+        mpq_clear (parts[i]);
+    }
+    free (parts);
+    free (units);
+    cube_free (sums);
+    mpq_clears (part, all, NULL);
+    mpz_clear (total);
+    return left_out;
+}
+
+/* ": language 94.67": what charges at full cost include of what others have paid for. "": nothing
+ * is known of it. Yours to free. */
+static char *twice_text (const struct checking *c, const bill_t *bill)
+{
+    cube_t *teams = cube_new (&bill_fields[BILL_POSTINGS], "team");
+    size_t left_out = paid_twice (c, bill, teams);
+    BUFFER_AUTO names = BUFFER_INIT;
+    char *text;
+    posting_t all;
+
+    posting_init (&all);
+    cube_sum (teams, 0, cube_count (teams), &all);
+    name_teams (c, teams, &names);
+    GL_AUTOFREE char *sum
+        = exact_units_text (all.charge_units, c->site->currency_digits);
+    text = names.length ? xasprintf (
+               "%s %s of it is in the charges of the month, before taxes%s%s",
+               sum, c->site->currency, buffer_text (&names),
+               left_out ? " (without pools that have a published rate)" : "")
+                        : xstrdup ("");
+    posting_clear (&all);
+    cube_free (teams);
+    return text;
+}
+
 /* What an award paid for is not to be paid again without a decision. */
 static void check_book (struct checking *c, const bill_t *bill)
 {
@@ -503,20 +629,31 @@ static void check_book (struct checking *c, const bill_t *bill)
     }
     GL_AUTOFREE char *amount = exact_units_text (all, c->site->currency_digits);
     GL_AUTOFREE char *who = payers (c, bill);
+    bool excludes = c->site->policy.book == BOOK_RECOVERABLE;
+    GL_AUTOFREE char *twice = excludes ? xstrdup ("") : twice_text (c, bill);
+    bool decided = !unstated && *twice;
     if (names.length)
-        found (
-            c->checks, unstated ? CHECK_FINDING : CHECK_OK, "book",
-            xasprintf ("%s have paid for %s %s of the cost of the pools, "
-                       "which is not recoverable (%s): %s",
-                       who, amount, c->site->currency, buffer_text (&names),
-                       unstated ? "policy.book does not say whether charges "
-                                  "at full cost include it"
-                       : c->site->policy.book == BOOK_RECOVERABLE
-                           ? "no charge at full cost includes it, as "
-                             "policy.book says"
-                           : "charges at full cost include their share of it, "
-                             "as the site decided (policy.book: full); with "
-                             "recoverable they would be less"));
+        found (c->checks,
+               unstated  ? CHECK_FINDING
+               : decided ? CHECK_WARNING
+                         : CHECK_OK,
+               "book",
+               xasprintf ("%s have paid for %s %s of the cost of the pools, "
+                          "which is not recoverable (%s): %s%s%s",
+                          who, amount, c->site->currency, buffer_text (&names),
+                          twice, *twice ? "; " : "",
+                          unstated ? "policy.book does not say whether charges "
+                                     "at full cost include it"
+                          : excludes
+                              ? "no charge at full cost includes it, as "
+                                "policy.book says"
+                              : "charges at full cost include their share of "
+                                "it, as the site decided (policy.book: full)"));
+    if (names.length && decided)
+        c->checks->item[c->checks->count - 1].remedy
+            = "Ask research administration whether what others paid may be "
+              "charged. If not, an administrator sets policy.book to "
+              "recoverable: amounts due fall by about this much.";
     mpz_clears (excluded, all, NULL);
 }
 
@@ -724,7 +861,7 @@ static void judge_coverage (struct checking *c, const char *percent)
 
 static void judge_unknown (struct checking *c, uint64_t jobs)
 {
-    found (c->checks, jobs ? CHECK_FINDING : CHECK_OK, "unknown",
+    found (c->checks, jobs ? CHECK_FINDING : CHECK_OK, "gpus",
            jobs ? xasprintf ("%" PRIu64
                              " GPU jobs without a GPU in accounting are not "
                              "charged: gpuledger report usage --month %s --by "
@@ -871,6 +1008,7 @@ static char *fresh_until (const struct checking *c)
         if (c->clusters[i].as_of < oldest->as_of)
             oldest = &c->clusters[i];
     zone_stamp (c->site->zone, oldest->as_of + c->site->close.fresh, stamp);
+    memcpy (c->checks->stale, stamp, sizeof (stamp));
     return xasprintf ("checked when the month is closed: after %s the facts of "
                       "cluster %s are more than %" PRId64
                       " hours old, which is a finding",
@@ -886,13 +1024,14 @@ static void check_not (struct checking *c)
         const char *remedy;
     } left_out[] = {
         {"fresh", fresh_until (c),
-         "First an administrator runs 'gpuledger sync'. Amounts due change if "
-         "something new is known."},
+         "An administrator runs 'gpuledger sync' before the other steps. "
+         "Amounts due change if something new is known."},
         {"reconcile",
          xstrdup ("checked when the month is closed: whether slurmdbd has the "
                   "same jobs"),
-         "Then an administrator runs 'gpuledger close --check'. Amounts due "
-         "change if jobs are missing."},
+         "An administrator runs 'gpuledger close --check' after the sync. It "
+         "changes nothing: if jobs are missing, another sync reads them, and "
+         "amounts due change."},
     };
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (left_out); i++) {

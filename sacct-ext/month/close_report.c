@@ -23,14 +23,14 @@ static const struct {
     {"runaways", "An administrator ends them: 'sacctmgr show runaway'."},
     {"coverage", "An administrator looks at the agents of the nodes: "
                  "'gpuledger doctor'."},
-    {"unknown", "An administrator sets AccountingStorageTRES=gres/gpu in "
-                "slurm.conf."},
+    {"gpus", "An administrator sets AccountingStorageTRES=gres/gpu in "
+             "slurm.conf."},
     {"pools", "An administrator adds the devices to a pool. Amounts due "
               "change."},
     {"shards", "An administrator mends shards_per_gpu. Amounts due change."},
     {"untagged", "Users of these jobs run 'gpuledger tag JOBID PROJECT' before "
-                 "the month is closed. What teams owe changes by rounding at "
-                 "most."},
+                 "the month is closed, or an administrator does. What teams "
+                 "owe changes by rounding at most."},
     {"capacity", "An administrator runs 'gpuledger sync' before the month is "
                  "closed, because a closed month keeps what was known then."},
     {"book", "Whoever answers for the rates decides; an administrator sets "
@@ -62,7 +62,7 @@ static const column_info_t columns[] = {
      "because it is made when the month is closed, or has nothing to compare "
      "with."},
     {"check", "Check", COLUMN_TEXT, true, false,
-     "What was checked. The check named unknown is about GPU jobs for which "
+     "What was checked. The check gpus is about GPU jobs for which "
      "accounting has no GPU; capacity is about GPUs without jobs for which no "
      "source says whether they were up."},
     {"figure", "What was found", COLUMN_WORDS, false, false, ""},
@@ -84,14 +84,18 @@ static void figure_answer (report_t *report, const checks_t *checks)
         = xasprintf ("%s%s%zu without a result (unknown), %zu ok",
                      findings + errors ? "; " : ", ", warned, unknown,
                      checks_in (checks, CHECK_OK));
+    GL_AUTOFREE char *later = *checks->stale
+                                  ? xasprintf (" (%zu if closed after %s)",
+                                               findings + 1, checks->stale)
+                                  : xstrdup ("");
     GL_AUTOFREE char *finding
         = errors ? xasprintf ("%zu error%s must be mended first", errors,
                               errors == 1 ? "" : "s")
           : findings
-              ? xasprintf ("%zu finding%s: mend %s, or close with a reason",
-                           findings, findings == 1 ? "" : "s",
+              ? xasprintf ("%zu finding%s%s: mend %s, or close with a reason",
+                           findings, findings == 1 ? "" : "s", later,
                            findings == 1 ? "it" : "them")
-              : xstrdup ("no finding");
+              : xasprintf ("no finding%s", later);
     GL_AUTOFREE char *hint = xasprintf ("%s%s", finding, counts);
     GL_AUTOFREE char *amount
         = xasprintf ("%s; closing makes it final", checks->currency);

@@ -39,6 +39,7 @@ struct publishing {
     char *waits; /* how long jobs waited, from that page; NULL: not known */
     char waited[MONTH_SIZE];   /* in that month */
     char closable[MONTH_SIZE]; /* the next month to close; "": none */
+    size_t findings;           /* of its checks, with errors */
     top_list_t untagged;       /* its largest jobs without a project */
     report_t *
         decisions; /* of the last month that is over; NULL: not made, or none */

@@ -148,6 +148,71 @@ static bool has_pages (const struct publishing *p, const char *month)
     return GL_ANY (p->month, p->month_count, it, !strcmp (it->name, month));
 }
 
+/* "untagged, capacity": the checks in that state. */
+static void name_checks (const checks_t *checks, check_state_t state,
+                         text_list_t *names)
+{
+    for (size_t i = 0; i < checks->count; i++)
+        if (checks->item[i].state == state)
+            texts_add_new (names, checks->item[i].name);
+}
+
+static void list_names (buffer_t *out, const char *before,
+                        const text_list_t *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        buffer_printf (out, "%s%s", i ? ", " : before, names->item[i]);
+    if (names->count)
+        buffer_add_char (out, '.');
+}
+
+/* From now until the month is in the accounts. */
+static void add_steps (const checks_t *checks, const char *month,
+                       report_t *report)
+{
+    report_list_t *list = report_list (report, "What to do, in this order");
+    text_list_t findings = {.item = NULL}, warnings = {.item = NULL};
+    BUFFER_AUTO mend = BUFFER_INIT;
+
+    name_checks (checks, CHECK_ERROR, &findings);
+    name_checks (checks, CHECK_FINDING, &findings);
+    name_checks (checks, CHECK_WARNING, &warnings);
+    if (findings.count + warnings.count == 0)
+        buffer_add_text (&mend, "There is nothing to mend so far.");
+    list_names (&mend, "The table says who and how: ", &findings);
+    if (texts_have (&findings, "untagged"))
+        buffer_add_text (&mend,
+                         " Jobs to tag, with their users, are below it.");
+    list_names (&mend,
+                findings.count ? " Warnings to decide on: "
+                               : "Warnings to decide on: ",
+                &warnings);
+    GL_AUTOFREE char *check = xasprintf (
+        "'gpuledger close --check --month %s' shows what is left, and compares "
+        "with slurmdbd. It changes nothing: if jobs are missing, begin again.",
+        month);
+    GL_AUTOFREE char *close = xasprintf (
+        "'gpuledger close --month %s', with --accept 'REASON' if findings are "
+        "left: who closed, what was found and the reason are recorded. Who may "
+        "give it is for the site to say. What becomes known later is a "
+        "correction in a later month.",
+        month);
+    GL_AUTOFREE char *post = xasprintf (
+        "'gpuledger export --set DIR --month %s' writes the journal for the "
+        "accounts, with the statements: nothing is posted from these pages.",
+        month);
+    list->place = LIST_FIRST;
+    report_list_item (list, "1. Read the latest facts",
+                      "An administrator runs 'gpuledger sync'. Amounts due "
+                      "and findings may change.");
+    report_list_item (list, "2. Mend", buffer_text (&mend));
+    report_list_item (list, "3. Check again", check);
+    report_list_item (list, "4. Close", close);
+    report_list_item (list, "5. Post", post);
+    texts_clear (&findings);
+    texts_clear (&warnings);
+}
+
 /* Whether the next month can be closed, as far as the store says; none where nothing is
  * open. */
 static int write_closing (struct publishing *p)
@@ -181,21 +246,9 @@ static int write_closing (struct publishing *p)
     if (close_check (p->store, p->site, month, 0, had, &checks, &error) < 0)
         return publish_fail (p, &error);
     report = checks_report (&checks, month, true);
-    report_note (report, NOTE_INFORMATION,
-                 "In this order: an administrator runs 'gpuledger sync', which "
-                 "may change amounts; then the findings are mended; then "
-                 "'gpuledger close --check' shows what is left, and checks "
-                 "what is unknown here.");
-    report_note (report, NOTE_INFORMATION,
-                 "Closing makes the figures of the month final: what becomes "
-                 "known later is a correction in a later month. A reason is "
-                 "recorded with the closing.");
-    report_note (
-        report, NOTE_INFORMATION,
-        "Nothing is posted from these pages: after the closing, "
-        "'gpuledger export --set DIR --month %s' writes the journal for "
-        "the accounts, with the statements.",
-        month);
+    add_steps (&checks, month, report);
+    p->findings
+        = checks_in (&checks, CHECK_FINDING) + checks_in (&checks, CHECK_ERROR);
     if (GL_ANY (checks.item, checks.count, it,
                 !strcmp (it->name, "untagged") && it->state == CHECK_FINDING))
         top_list_put (&p->untagged,
@@ -294,8 +347,12 @@ static int write_index (struct publishing *p)
     rc = add_verdicts (p, report);
     if (last)
         near[page.near_count++] = (render_link_t){last->name, month};
+    GL_AUTOFREE char *closing
+        = p->findings ? xasprintf ("Closing: %zu finding%s", p->findings,
+                                   p->findings == 1 ? "" : "s")
+                      : xstrdup ("Closing");
     if (*p->closable)
-        near[page.near_count++] = (render_link_t){"Closing", "closing"};
+        near[page.near_count++] = (render_link_t){closing, "closing"};
     for (size_t i = 0; i < GL_ARRAY_SIZE (amounts); i++)
         if (amounts[i].path)
             near[page.near_count++]

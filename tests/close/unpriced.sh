@@ -73,12 +73,12 @@ done
 award () { site 'g[1-2]' "policy: {$1}" | sed 's/driver: month/driver: month, recoverable: 60%/'; }
 award 'idle: explicit' >site.yaml
 gl close --month 2026-09
-[ $? -eq 3 ] && has 'finding  book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): policy.book does not say whether charges at full cost include it' &&
+[ $? -eq 3 ] && has 'finding  book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): 11.80 USD of it is in the charges of the month, before taxes: (none) 11.80; policy.book does not say whether charges at full cost include it' &&
     hasnt 'is closed'
 check 'nor one whose charges have what an award paid for, unless policy.book says so'
 award 'book: full' >site.yaml
 gl close --month 2026-09 --check
-[ $? -eq 0 ] && has 'ok       book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): charges at full cost include their share of it, as the site decided (policy.book: full); with recoverable they would be less'
+[ $? -eq 0 ] && has 'warning  book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): 11.80 USD of it is in the charges of the month, before taxes: (none) 11.80; charges at full cost include their share of it, as the site decided (policy.book: full)'
 check 'full cost as stated is no finding'
 gl report chargeback --month 2026-09
 has 'Note: The cost of the pools is the full cost: 4000.00 USD of it is not recoverable'
