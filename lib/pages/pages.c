@@ -848,10 +848,12 @@ static void add_changes (page_t *page, const summary_month_t *month,
         GL_AUTOFREE char *days
             = summary_days_text (site->zone, month->name, before->name);
         GL_AUTOFREE char *text
-            = xasprintf ("%s%s%s%s%s%s%s %s", why, *kinds && *days ? " " : "",
-                         *kinds ? days : "", *kinds && *days ? "." : "",
-                         *kinds ? " The change of the cost is: " : "", kinds,
-                         *kinds ? "." : "", use);
+            = xasprintf ("%s%s%s%s%s%s %s", why, *kinds && *days ? " " : "",
+                         *kinds ? days : "",
+                         !*kinds ? ""
+                         : *days ? ", which is part of the change of the cost: "
+                                 : " The change of the cost: ",
+                         kinds, *kinds ? "." : "", use);
         add_why (page, "Why the cost, and who pays it, changed", month->name,
                  text);
     }

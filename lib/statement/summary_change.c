@@ -422,7 +422,7 @@ char *summary_payers_text (const site_t *paper, const char *currency,
                            int digits, const summary_month_t *now,
                            const summary_month_t *before)
 {
-    GL_AUTOFREE char *owner = NULL, *cost = NULL, *teams = NULL;
+    GL_AUTOFREE char *owner = NULL, *cost = NULL, *teams = NULL, *taxes = NULL;
     char *text;
     mpz_t change, of_cost;
 
@@ -444,11 +444,16 @@ char *summary_payers_text (const site_t *paper, const char *currency,
     teams = change_text (
         change, digits, currency, (const char *const[2]){"", " more of it"},
         (const char *const[2]){"", " less of it"}, "as much of it as then");
+    mpz_sub (change, now->taxes, before->taxes);
+    taxes = change_text (change, digits, currency,
+                         (const char *const[2]){", which rose by ", ""},
+                         (const char *const[2]){", which fell by ", ""}, "");
     mpz_clear (change);
     mpz_clear (of_cost);
     text = xasprintf ("%s pays %s in %s: the cost of the pools %s, and teams "
-                      "pay %s, before taxes.",
-                      summary_payer (paper), owner, before->name, cost, teams);
+                      "pay %s, before taxes%s.",
+                      summary_payer (paper), owner, before->name, cost, teams,
+                      taxes);
     if (!strncmp (text, "the ", 4)) /* a name stays as it is */
         *text = 'T';
     return text;

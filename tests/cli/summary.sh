@@ -89,12 +89,14 @@ assert payers[1]["after"] == proof["Not charged to teams"], proof
 for side in "before", "after", "change":
     assert sum(Decimal(r[side]) for r in parts) == Decimal(payers[1][side]) and len(parts) > 4, parts
 said = re.search(r"Example University pays ([0-9.]+) USD more than in September.2026: the cost of the pools rose by ([0-9.]+) USD, and teams "
-                 r"pay ([0-9.]+) USD less of it, before taxes[.] The largest change is in (.*?), ([+-][0-9.]+)[.] By pool: (h100 [+-][0-9.]+, slices [+-][0-9.]+)[.]", page)
+                 r"pay ([0-9.]+) USD less of it, before taxes, which rose by ([0-9.]+) USD[.] The largest change is in (.*?), ([+-][0-9.]+)[.] By pool: (h100 [+-][0-9.]+, slices [+-][0-9.]+)[.]", page)
 assert Decimal(said[1]) == Decimal(payers[1]["change"]) == Decimal(said[2]) + Decimal(said[3]), said[0]
 assert Decimal(said[2]) == after - before and -Decimal(said[3]) == Decimal(payers[0]["change"]), said[0]
+due = sum(Decimal(r["change"]) for r in csv.DictReader(open("summary.csv"), delimiter="|") if r["section"] == "change")
+assert Decimal(said[4]) - Decimal(said[3]) == due, (said[0], due)
 largest = max(parts, key=lambda r: abs(Decimal(r["change"])))
-assert "(%s)" % largest["name"].split(": ")[1] in said[4] and Decimal(largest["change"]) == Decimal(said[5]), said[0]
-assert sum(Decimal(p.split()[1]) for p in said[6].split(", ")) == Decimal(said[1]), said[0]
+assert "(%s)" % largest["name"].split(": ")[1] in said[5] and Decimal(largest["change"]) == Decimal(said[6]), said[0]
+assert sum(Decimal(p.split()[1]) for p in said[7].split(", ")) == Decimal(said[1]), said[0]
 END
 result $? "the kinds of cost, and who pays it, add up to the cost of both months"
 used () { "$program" --config site.yaml --store sqlite:lab.db report chargeback --month "$1" --by pool --json |

@@ -211,7 +211,7 @@ import html, re
 from decimal import Decimal
 page = html.unescape(open("site/index.html", encoding="utf-8").read()).replace("\u2212", "-")
 number = lambda text: Decimal(re.sub(r"\s", "", text))
-said = re.search(r"the cost of the pools rose by ([\d\s.]+) USD.*? The change of the cost is: (.*?)[.] Jobs", page)
+said = re.search(r"the cost of the pools rose by ([\d\s.]+) USD.*? has one day more than September.2026, which is part of the change of the cost: (.*?)[.] Jobs", page)
 parts = re.findall(r"(\w+) ([+-][\d\s.]+\d)", said[2])
 print([name for name, _ in parts], sum(number(value) for _, value in parts) == number(said[1]))
 END
