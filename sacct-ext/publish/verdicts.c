@@ -145,6 +145,18 @@ char *verdicts_brief (const char *text, size_t sentences)
     return brief;
 }
 
+/* The word, what another month says, and what is not known: the figure has what follows from it. */
+static char *sure_text (const report_figure_t *figure)
+{
+    const char *grounds = figure->decision->grounds;
+    const char *end = strchr (grounds, ':');
+    GL_AUTOFREE char *brief = verdicts_brief (figure->sure, 2);
+
+    return xasprintf ("%s%s%.*s%s", brief, *grounds ? " " : "",
+                      (int)(end ? end - grounds : (int)strlen (grounds)),
+                      grounds, end ? "." : "");
+}
+
 static void put_decision (const report_figure_t *figure, const char *waits,
                           report_list_t *table)
 {
@@ -154,8 +166,7 @@ static void put_decision (const report_figure_t *figure, const char *waits,
         = waits_for ? xasprintf ("%s If that month says the same: %s",
                                  figure->value, d->action)
                     : xstrdup (d->action);
-    GL_AUTOFREE char *sure
-        = figure->sure ? verdicts_brief (figure->sure, 2) : NULL;
+    GL_AUTOFREE char *sure = figure->sure ? sure_text (figure) : NULL;
     GL_AUTOFREE char *needs
         = xasprintf ("%s%s%s", d->needs, d->waits && waits ? " " : "",
                      d->waits && waits ? waits : "");

@@ -259,7 +259,8 @@ answers = table("site/index.html")
 assert [a[:4] for a in answers] == [["h100", "Buy nothing.", "\u2013", "\u2013"],
     ["slices", "Change nothing now; decide after Nov 2026. If that month says the same: Move the work to h100 and give the pool up.", saved, most],
     ["h100", "Switch idle GPUs off.", off["h100"], "\u2013"], ["slices", "Switch idle GPUs off.", off["slices"], "\u2013"]], answers
-assert [a[4] for a in answers[:2]] == ["Fairly sure. Sep 2026 says the same.", "Not sure. Sep 2026 says: Keep the pool."], answers
+assert [a[4] for a in answers[:2]] == [f"{said} No source says whether {share[pool, 'unknown']:.2f} % of the capacity was up."
+    for pool, said in (("h100", "Fairly sure. Sep 2026 says the same."), ("slices", "Not sure. Sep 2026 says: Keep the pool."))], answers
 for pool, _, _, _, sure, _ in answers[2:]:
     down = share[pool, "unknown"] * 100 / (100 - share[pool, "allocated to jobs"])
     assert abs(D(re.fullmatch(r"Not sure. GPUs may have been down in ([\d.]+) % of the hours without jobs.", sure)[1]) - down) < D("0.05"), (sure, down)

@@ -173,7 +173,7 @@ static void test_table (void **state)
     assert_int_equal (index->list[0].row_count, 2);
     check_row (&index->list[0], 0,
                (const char *[]){"a", "Buy nothing.", NULL, NULL,
-                                "Fairly sure. 2026-08 says the same.",
+                                "Fairly sure. 2026-08 says the same. Grounds.",
                                 "Ask them. None had to wait."});
     check_row (&index->list[0], 1,
                (const char *[]){"a", "Switch idle GPUs off.", "7.50", NULL,
@@ -190,7 +190,8 @@ static void test_table (void **state)
                          "Change nothing now; decide after 2026-12. If that "
                          "month says the same: Give it up.",
                          "60.00", "100.00",
-                         "Not sure. There is no month before to compare with.",
+                         "Not sure. There is no month before to compare with. "
+                         "Grounds.",
                          "Ask them."});
     assert_non_null (strstr (other->list[0].cell[11], "Not in addition"));
     report_free (report);
