@@ -149,7 +149,7 @@ static void model (const usage_part_t *part, const site_power_t *power,
 static void take_energy (const usage_part_t *part, const site_power_t *power,
                          bill_carbon_t *ret)
 {
-    const measured_t *m = &part->measured;
+    const measured_t *m = usage_part_measured (part);
 
     exact_weighted (ret->gpu_seconds, part->kind->weight, part->gres_seconds,
                     1);

@@ -5,12 +5,14 @@
 
 #define SECOND_MS 1000
 
+const measured_t measured_nothing = {.utilization_max = MEASURE_UNKNOWN,
+                                     .memory_max = MEASURE_UNKNOWN,
+                                     .memory_total = MEASURE_UNKNOWN,
+                                     .idle_longest_ms = MEASURE_UNKNOWN};
+
 void measured_init (measured_t *m)
 {
-    *m = (measured_t){.utilization_max = MEASURE_UNKNOWN,
-                      .memory_max = MEASURE_UNKNOWN,
-                      .memory_total = MEASURE_UNKNOWN,
-                      .idle_longest_ms = MEASURE_UNKNOWN};
+    *m = measured_nothing;
 }
 
 static int64_t max (int64_t a, int64_t b)

@@ -39,6 +39,7 @@ typedef struct {
 } measured_t;
 
 void measured_init (measured_t *measured);
+extern const measured_t measured_nothing; /* as it is then */
 
 /*
  * Add what `usage` measured in [from_ms, to_ms) of it. Energy counts in whole:

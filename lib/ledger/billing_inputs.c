@@ -142,8 +142,8 @@ static void take_energy (cost_use_t *use, const usage_part_t *part)
     mpq_init (weight);
     exact_set_fraction (weight, part->kind->weight);
     exact_add_scaled (use->energy_seconds, weight,
-                      (int64_t)part->measured.energy_ms, 1000);
-    use->energy_mj += part->measured.energy_mj;
+                      (int64_t)usage_part_measured (part)->energy_ms, 1000);
+    use->energy_mj += usage_part_measured (part)->energy_mj;
     mpq_clear (weight);
 }
 
@@ -168,7 +168,8 @@ static void take_cell (billing_inputs_t *b, const usage_cell_t *cell)
 const cost_inputs_t *billing_inputs_done (billing_inputs_t *b)
 {
     size_t count = 0;
-    const usage_cell_t *cells = b->usage ? usage_cells (b->usage, &count) : NULL;
+    const usage_cell_t *cells
+        = b->usage ? usage_cells (b->usage, &count) : NULL;
 
     for (size_t i = 0; i < count; i++)
         take_cell (b, &cells[i]);

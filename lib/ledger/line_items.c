@@ -537,7 +537,8 @@ static void collect (line_items_t *d, struct line_items_line *line,
     p->preemptible = is_preemptible (&part->price);
     exact_add (p->gpu_seconds, part->gpu_seconds);
     exact_add (p->price_seconds, part->price_seconds);
-    measured_sum (&p->measured, &slice->part.measured);
+    if (slice->part.measured)
+        measured_sum (&p->measured, slice->part.measured);
     if (line_items_wants_jobs (d))
         return;
     line_items_capacity_held (d, line->pool, slice->period.start, part);

@@ -89,9 +89,8 @@ static void add_pod (buffer_t *out, const posting_t *row)
 
 static char *name_of (const posting_t *row)
 {
-    const char *const before[]
-        = {row->key[KEY_CLUSTER_AT], row->pool, row->team,
-           row->key[KEY_ACCOUNT_AT]};
+    const char *const before[] = {row->key[KEY_CLUSTER_AT], row->pool,
+                                  row->team, row->key[KEY_ACCOUNT_AT]};
     buffer_t out = BUFFER_INIT;
 
     if (row->kind == BILL_REMAINDER) {
@@ -261,13 +260,12 @@ static struct named_cell *name_cells (const opencost_month_t *month)
 static struct measures measures_of (const struct allocation *a)
 {
     const struct named_cell wanted = {.name = a->first->name};
-    const struct named_cell *found
-        = bsearch (&wanted, a->cells, a->month->cell_count, sizeof (wanted),
-                   by_cell_name);
+    const struct named_cell *found = bsearch (
+        &wanted, a->cells, a->month->cell_count, sizeof (wanted), by_cell_name);
     struct measures sum = {0};
 
     for (size_t k = 0; found && k < found->cell->part_count; k++) {
-        const measured_t *m = &found->cell->part[k].measured;
+        const measured_t *m = usage_part_measured (&found->cell->part[k]);
         sum.utilization_sum += m->utilization_sum;
         sum.utilization_ms += m->utilization_ms;
         sum.idle_ms += m->idle_ms;

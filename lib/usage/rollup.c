@@ -191,10 +191,8 @@ static void join_cell (struct joining *j, size_t i)
     sum->suspended_unknown |= from->suspended_unknown;
     sum->present += j->first ? from->present : from->begun;
     sum->begun += from->begun;
-    if (from->has_measured) {
-        measured_sum (&sum->measured, &from->measured);
-        sum->has_measured = true;
-    }
+    if (from->measured)
+        measured_sum (assembly_measured (to), from->measured);
     if (from->more)
         billable_more_add (&sum->more, *from->more);
     join_ids (to, &from->jobs);

@@ -118,6 +118,7 @@ static void free_cell (struct hashed_cell *cell)
     jobids_list_done (&cell->cell.ids);
     free (cell->cell.sets);
     billable_more_free (&cell->cell.sum.more);
+    free (cell->cell.sum.measured);
     free (cell);
 }
 
@@ -230,13 +231,21 @@ struct assembly_cell *assembly_cell (assembly_t *a, size_t slot, size_t who,
         cell->key = key;
         cell->cell.sum.who = who;
         cell->cell.sum.kind = kind;
-        measured_init (&cell->cell.sum.measured);
         cell->cell.next = a->slot[slot].cells;
         a->slot[slot].cells = &cell->cell;
         a->slot[slot].cell_count++;
         HASH_ADD (hh, a->cells, key, sizeof (cell->key), cell);
     }
     return &cell->cell;
+}
+
+measured_t *assembly_measured (struct assembly_cell *cell)
+{
+    if (!cell->sum.measured) {
+        cell->sum.measured = xmalloc (sizeof (*cell->sum.measured));
+        measured_init (cell->sum.measured);
+    }
+    return cell->sum.measured;
 }
 
 static int by_number (const void *a, const void *b)
@@ -530,6 +539,10 @@ static void take_cells (struct taking *t)
         cell[i]->index = i;
         *to = cell[i]->sum;
         cell[i]->sum.more = NULL; /* it is the rollup's now */
+        if (cell[i]->sum.measured) {
+            to->measured = rollup_alloc (r, 1, sizeof (*to->measured));
+            *to->measured = *cell[i]->sum.measured;
+        }
         to->who = t->whos.place[to->who];
         to->kind = t->kinds.place[to->kind];
         to->jobs = take_ids (r, work, cell[i]);

@@ -241,8 +241,7 @@ static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
         number_of_kind (b, h->kind));
 
     (void)known;
-    cell->sum.has_measured = true;
-    return &cell->sum.measured;
+    return assembly_measured (cell);
 }
 
 static void take_stretch (const usage_interval_t *p, const device_kind_t *kind,

@@ -149,13 +149,19 @@ static void put_fraction (buffer_t *out, const mpq_t value)
     put_integer (out, mpq_denref (value));
 }
 
+/* Idle time in segments that ended so. */
+static uint64_t idle_lost_ms (const struct rollup_cell *c, size_t loss)
+{
+    return c->measured ? c->measured->idle_lost_ms[loss] : 0;
+}
+
 /* A bit for each end of which there is time. */
 static unsigned lost_mask (const struct rollup_cell *c)
 {
     unsigned mask = 0;
 
     for (size_t i = 0; i < LOSS_COUNT; i++)
-        if (c->lost_gres_seconds[i] || c->measured.idle_lost_ms[i])
+        if (c->lost_gres_seconds[i] || idle_lost_ms (c, i))
             mask |= 1u << i;
     return mask;
 }
@@ -169,7 +175,7 @@ static void put_lost (buffer_t *out, const struct rollup_cell *c)
         if (!(mask >> i & 1))
             continue;
         varint_add (out, c->lost_gres_seconds[i]);
-        varint_add (out, c->measured.idle_lost_ms[i]);
+        varint_add (out, idle_lost_ms (c, i));
     }
 }
 
@@ -180,8 +186,7 @@ static unsigned cell_flags (const struct rollup_cell *c)
            | (c->suspended_gres_seconds ? CELL_SUSPENDED : 0)
            | (c->suspended_unknown ? CELL_SUSPENDED_UNKNOWN : 0)
            | (c->present || c->begun ? CELL_SEGMENTS : 0)
-           | (c->jobs.count ? CELL_JOBS : 0)
-           | (c->has_measured ? CELL_MEASURED : 0)
+           | (c->jobs.count ? CELL_JOBS : 0) | (c->measured ? CELL_MEASURED : 0)
            | (c->more && mpq_sgn (*c->more) ? CELL_MORE : 0)
            | (lost_mask (c) ? CELL_LOST : 0);
 }
@@ -209,7 +214,7 @@ static void put_cell (buffer_t *out, const struct rollup_cell *c)
         buffer_add (out, c->jobs.bytes, c->jobs.length);
     }
     if (flags & CELL_MEASURED)
-        put_measured (out, &c->measured);
+        put_measured (out, c->measured);
     if (flags & CELL_MORE)
         put_fraction (out, *c->more);
     if (flags & CELL_LOST)
@@ -524,13 +529,17 @@ static void get_more (struct reader *r, mpq_t **ret_more)
 
 static void get_lost (struct reader *r, struct rollup_cell *c)
 {
-    uint64_t mask = get_below (r, 1u << LOSS_COUNT);
+    uint64_t mask = get_below (r, 1u << LOSS_COUNT), idle_ms;
 
     for (size_t i = 0; i < LOSS_COUNT; i++) {
         if (!(mask >> i & 1))
             continue;
         c->lost_gres_seconds[i] = get (r);
-        c->measured.idle_lost_ms[i] = get (r);
+        idle_ms = get (r);
+        if (c->measured)
+            c->measured->idle_lost_ms[i] = idle_ms;
+        else if (idle_ms != 0)
+            r->at = NULL; /* idle time is measured */
     }
 }
 
@@ -552,10 +561,11 @@ static void get_cell (struct reader *r, struct rollup_cell *c)
     }
     if (flags & CELL_JOBS)
         get_jobs (r, &c->jobs);
-    measured_init (&c->measured);
-    c->has_measured = flags & CELL_MEASURED;
-    if (c->has_measured)
-        get_measured (r, &c->measured);
+    if (flags & CELL_MEASURED) {
+        c->measured = rollup_alloc (r->rollup, 1, sizeof (*c->measured));
+        measured_init (c->measured);
+        get_measured (r, c->measured);
+    }
     if (flags & CELL_MORE)
         get_more (r, &c->more);
     if (flags & CELL_LOST)

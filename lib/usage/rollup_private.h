@@ -50,8 +50,7 @@ struct rollup_cell {
     uint64_t present; /* segments that hold no other kind in the span */
     uint64_t begun;   /* of them: begun in it */
     jobids_t jobs;
-    measured_t measured;
-    bool has_measured;
+    measured_t *measured; /* NULL: nothing was */
     mpq_t *more; /* billed beyond gres_seconds (usage_part_t); NULL: none */
 };
 
@@ -137,6 +136,8 @@ struct assembly_cell {
 };
 struct assembly_cell *assembly_cell (assembly_t *assembly, size_t slot,
                                      size_t who, size_t kind);
+/* What was measured of the cell. */
+measured_t *assembly_measured (struct assembly_cell *cell);
 /* `kind` is sorted in place. */
 void assembly_row (assembly_t *assembly, size_t slot, size_t who, size_t *kind,
                    size_t kind_count, uint64_t present, uint64_t begun);

@@ -92,8 +92,16 @@ usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind)
     cell->part = xreallocarray (cell->part, cell->part_count + 1,
                                 sizeof (*cell->part));
     cell->part[cell->part_count] = (usage_part_t){.kind = kind};
-    measured_init (&cell->part[cell->part_count].measured);
     return &cell->part[cell->part_count++];
+}
+
+measured_t *usage_part_measure (usage_part_t *part)
+{
+    if (!part->measured) {
+        part->measured = xmalloc (sizeof (*part->measured));
+        measured_init (part->measured);
+    }
+    return part->measured;
 }
 
 /* Seconds of the interval within known suspensions, which come by their start;
@@ -198,7 +206,8 @@ measured_t *usage_place (usage_t *u, const usage_subject_t *s, bool known)
         return &u->unplaced;
     if (!usage_passes (u, s))
         return NULL;
-    return &usage_part_get (&usage_cell_get (u, s)->cell, s->kind)->measured;
+    return usage_part_measure (
+        usage_part_get (&usage_cell_get (u, s)->cell, s->kind));
 }
 
 static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
@@ -261,7 +270,8 @@ void usage_cell_measured (const usage_cell_t *cell, measured_t *ret)
 {
     measured_init (ret);
     for (size_t i = 0; i < cell->part_count; i++)
-        measured_sum (ret, &cell->part[i].measured);
+        if (cell->part[i].measured)
+            measured_sum (ret, cell->part[i].measured);
 }
 
 void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
@@ -274,7 +284,7 @@ void usage_cell_covered (const usage_cell_t *cell, size_t known_ms,
     mpq_set_ui (ret_allocated, 0, 1);
     for (size_t i = 0; i < cell->part_count; i++) {
         const usage_part_t *p = &cell->part[i];
-        const char *measured = (const char *)&p->measured;
+        const char *measured = (const char *)usage_part_measured (p);
         bool shared = p->kind->part && p->kind->weight_known;
         if (p->kind->cpu)
             continue;
@@ -303,7 +313,7 @@ static bool add_weighted (const usage_cell_t *cell, size_t value, size_t known,
     mpq_set_ui (ret, 0, 1);
     for (size_t i = 0; i < cell->part_count; i++) {
         const usage_part_t *p = &cell->part[i];
-        const char *measured = (const char *)&p->measured;
+        const char *measured = (const char *)usage_part_measured (p);
         if (*(const uint64_t *)(measured + known) == 0)
             continue;
         any = true;
@@ -415,8 +425,10 @@ void usage_free (usage_t *u)
     {
         HASH_DEL (u->cells, cell);
         usage_cell_forget (cell);
-        for (size_t i = 0; i < cell->cell.part_count; i++)
+        for (size_t i = 0; i < cell->cell.part_count; i++) {
             billable_more_free (&cell->cell.part[i].more);
+            free (cell->cell.part[i].measured);
+        }
         free (cell->cell.part);
         free (cell);
     }

@@ -35,11 +35,17 @@ typedef struct {
     uint64_t placed_gres_seconds;
     /* Of these: in segments that ended so; [LOSS_NONE] is not counted. */
     uint64_t lost_gres_seconds[LOSS_COUNT];
-    measured_t measured; /* only after usage_measure () */
+    measured_t *measured; /* after usage_measure(); NULL: nothing was:
+                             usage_part_measured() */
     /* Price seconds that are billed beyond those allocated, or below 0 (billable.h);
      * NULL: none. */
     mpq_t *more;
 } usage_part_t;
+
+static inline const measured_t *usage_part_measured (const usage_part_t *part)
+{
+    return part->measured ? part->measured : &measured_nothing;
+}
 
 typedef struct {
     /* texts of the query's keys, in its order; NULL: absent */

@@ -116,6 +116,8 @@ void usage_key_ids (usage_t *usage, const usage_subject_t *subject,
 size_t usage_cut (const usage_t *usage, int64_t instant);
 struct cell *usage_cell_get (usage_t *usage, const usage_subject_t *subject);
 usage_part_t *usage_part_get (usage_cell_t *cell, const device_kind_t *kind);
+/* To write it. */
+measured_t *usage_part_measure (usage_part_t *part);
 /* Adds what the interval holds; false: it is not known how much of it was
  * suspended. */
 bool usage_part_hold (usage_part_t *part, const usage_interval_t *interval,

@@ -323,7 +323,7 @@ static void add_measured (struct adding *a, const usage_subject_t *s,
         = usage_place (a->usage, s, s->kind != &usage_interval_unknown);
 
     if (to)
-        measured_sum (to, &from->measured);
+        measured_sum (to, from->measured);
 }
 
 /* A cell that only was measured has no jobs, and its kind may be unknown. */
@@ -341,7 +341,7 @@ static void add_cell (struct adding *a, const struct rollup_cell *from)
         add_segments (a, to, from->present, from->begun);
         add_jobs (a, to, from);
     }
-    if (from->has_measured && !a->usage->query->jobs_alone)
+    if (from->measured && !a->usage->query->jobs_alone)
         add_measured (a, &s, from);
 }
 

@@ -25,8 +25,8 @@ static usage_slice_t *add_slice (usage_t *u, const usage_subject_t *s,
 
     if (u->slice_count == u->slice_size) {
         u->slice_size = u->slice_size * 2 + 8;
-        u->slices = xreallocarray (u->slices, u->slice_size,
-                                   sizeof (*u->slices));
+        u->slices
+            = xreallocarray (u->slices, u->slice_size, sizeof (*u->slices));
     }
     slice = &u->slices[u->slice_count++];
     memset (slice, 0, sizeof (*slice));
@@ -36,7 +36,6 @@ static usage_slice_t *add_slice (usage_t *u, const usage_subject_t *s,
     slice->cut = usage_cut (u, s->instant);
     slice->period = period;
     slice->part.kind = s->kind;
-    measured_init (&slice->part.measured);
     return slice;
 }
 
@@ -76,13 +75,15 @@ static measured_t *take_measured (const usage_interval_t *p, const holding_t *h,
 {
     usage_slice_t *slice = find_slice (arg, p->period, h->kind);
 
-    return known && slice ? &slice->part.measured : NULL;
+    return known && slice ? usage_part_measure (&slice->part) : NULL;
 }
 
 static void forget_slices (usage_t *u)
 {
-    for (size_t i = 0; i < u->slice_count; i++)
+    for (size_t i = 0; i < u->slice_count; i++) {
         billable_more_free (&u->slices[i].part.more);
+        free (u->slices[i].part.measured);
+    }
     u->slice_count = 0;
 }
 

@@ -135,7 +135,7 @@ static int64_t larger (int64_t a, int64_t b)
 
 static void take_measured (struct family *f, const usage_part_t *part)
 {
-    const measured_t *m = &part->measured;
+    const measured_t *m = usage_part_measured (part);
 
     add (f->known, part->kind, m->utilization_ms, 1000);
     add (f->active, part->kind, m->utilization_sum, 1000UL * 10000);

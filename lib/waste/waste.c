@@ -145,7 +145,7 @@ bool waste_counts (const usage_part_t *part)
 
 void waste_ms (const usage_part_t *part, uint64_t ret_ms[WASTE_CAUSES])
 {
-    const measured_t *m = &part->measured;
+    const measured_t *m = usage_part_measured (part);
 
     for (size_t i = 0; i < IDLE_CAUSES; i++)
         ret_ms[i] = measured_idle_ms (m, (idle_cause_t)i);
@@ -180,7 +180,8 @@ void waste_take_part (cube_t *waste, const waste_t *keys,
     row.profile = part->kind->profile;
     waste_ms (part, ms);
     if (idle == WASTE_IDLE_AS_ONE)
-        add_ms (waste, &row, part, &idle_as_one, part->measured.idle_ms);
+        add_ms (waste, &row, part, &idle_as_one,
+                usage_part_measured (part)->idle_ms);
     for (size_t i = idle == WASTE_IDLE_AS_ONE ? IDLE_CAUSES : 0;
          i < WASTE_CAUSES; i++)
         add_ms (waste, &row, part, waste_cause (i), ms[i]);
@@ -197,8 +198,8 @@ void waste_take_allocated (cube_t *allocated, const waste_t *keys,
     fields_init (&waste_rows, &row);
     fields_copy (&waste_rows, &row, keys);
     exact_weighted (row.seconds, part->kind->weight, part->gres_seconds, 1);
-    exact_weighted (row.known, part->kind->weight, part->measured.idle_known_ms,
-                    MILLISECONDS);
+    exact_weighted (row.known, part->kind->weight,
+                    usage_part_measured (part)->idle_known_ms, MILLISECONDS);
     cube_add (allocated, &row);
     fields_clear (&waste_rows, &row);
 }

@@ -469,7 +469,7 @@ static int take_slice (const usage_slice_t *slice, void *arg, gl_error_t *error)
     }
     group->seconds += part->gres_seconds;
     if (part->gres_seconds > 0)
-        group->known_ms += part->measured.idle_known_ms;
+        group->known_ms += usage_part_measured (part)->idle_known_ms;
     return 0;
 }
 

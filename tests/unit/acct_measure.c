@@ -222,7 +222,7 @@ TEST_CASE (usage_measure__mixed_node__placed_by_what_is_known)
         const usage_cell_t *cell = usage_cells (u, &count);
         assert_int_equal (count, 2);
         assert_string_equal (cell[1].key[0], "3g.40gb");
-        assert_int_equal (cell[1].part[0].measured.energy_mj, known ? 12 : 0);
+        assert_int_equal (usage_part_measured (&cell[1].part[0])->energy_mj, known ? 12 : 0);
         assert_int_equal (usage_unplaced (u)->energy_mj, known ? 0 : 12);
         usage_free (u);
     }
