@@ -539,6 +539,24 @@ void summary_month_clear (summary_month_t *month)
     fields_clear (&waste_rows, &month->allocated);
 }
 
+void summary_month_copy (summary_month_t *to, const summary_month_t *from)
+{
+    to->name = xstrdup (from->name);
+    to->known = from->known;
+    mpz_set (to->due, from->due);
+    mpz_set (to->taxes, from->taxes);
+    mpz_set (to->cost, from->cost);
+    for (size_t i = 0; i < COST_KIND_COUNT; i++)
+        mpz_set (to->kind[i], from->kind[i]);
+    mpq_set (to->used, from->used);
+    mpq_set (to->capacity, from->capacity);
+    mpz_set (to->uncovered, from->uncovered);
+    to->waste_known = from->waste_known;
+    for (size_t i = 0; i < WASTE_GROUP_COUNT; i++)
+        mpz_set (to->waste[i], from->waste[i]);
+    fields_copy (&waste_rows, &to->allocated, &from->allocated);
+}
+
 bool summary_is_uncovered (const char *month, const posting_t *row)
 {
     return row->kind == BILL_REMAINDER && !strcmp (row->month, month)

@@ -50,6 +50,8 @@ typedef struct {
 /* Zeros, without a name; and what it owns is freed. */
 void summary_month_init (summary_month_t *month);
 void summary_month_clear (summary_month_t *month);
+/* All of it, into a month of zeros. */
+void summary_month_copy (summary_month_t *to, const summary_month_t *from);
 
 /* Keys of its usage cells. */
 extern const char summary_usage_keys[];
@@ -61,9 +63,6 @@ cube_t *summary_waste_of (const bill_t *bill, const usage_cell_t *usage,
 /* Adds these amounts, and the time of the usage, to the month; a second call changes nothing. */
 void summary_month_waste (summary_month_t *month, cube_t *waste,
                           const usage_cell_t *usage, size_t count);
-/* Into a month that has none of it; nothing where it is not known. */
-void summary_month_copy_waste (summary_month_t *to,
-                               const summary_month_t *from);
 /* What counts as waste, in smallest units. */
 void summary_wasted (const summary_month_t *month, mpz_t ret_sum);
 /* "471.05 to 15049.37": that, and with all that is not counted; "471.05": nothing is. Yours to

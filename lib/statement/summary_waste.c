@@ -76,14 +76,6 @@ void summary_month_waste (summary_month_t *month, cube_t *waste,
     cube_free (allocated);
 }
 
-void summary_month_copy_waste (summary_month_t *to, const summary_month_t *from)
-{
-    to->waste_known = from->waste_known;
-    for (size_t i = 0; i < WASTE_GROUP_COUNT; i++)
-        mpz_set (to->waste[i], from->waste[i]);
-    fields_copy (&waste_rows, &to->allocated, &from->allocated);
-}
-
 /* What is unknown is no waste. */
 void summary_wasted (const summary_month_t *month, mpz_t ret_sum)
 {

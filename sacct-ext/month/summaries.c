@@ -76,14 +76,7 @@ static void copy_earlier (struct making *m)
         summary_month_t *trend = &m->trend[m->s.trend_count];
         if (!how->earlier[i].known && m->s.trend_count == 0)
             continue;
-        trend->name = xstrdup (how->earlier[i].name);
-        trend->known = how->earlier[i].known;
-        mpz_set (trend->due, how->earlier[i].due);
-        mpz_set (trend->cost, how->earlier[i].cost);
-        mpz_set (trend->uncovered, how->earlier[i].uncovered);
-        mpq_set (trend->used, how->earlier[i].used);
-        mpq_set (trend->capacity, how->earlier[i].capacity);
-        summary_month_copy_waste (trend, &how->earlier[i]);
+        summary_month_copy (trend, &how->earlier[i]);
         m->s.trend_count++;
     }
 }

@@ -194,6 +194,11 @@ is "$(python3 lead.py site/month/2026-10.json site/month/2026-10.html)" "True wa
 lab report summary --month 2026-10 >out
 sed -n '3,5p' out | grep -q "^Warning: .* it may have been idle or down.$" && grep -q "'gpuledger sync' reads the downtime of nodes from slurmdbd" out
 result $? "and so does the table on a terminal; what an administrator does about it is a note"
+lab report summary --month 2026-10 --json >want
+is "$(python3 -c 'import json, sys
+said = [[n["text"] for n in json.load(open(file))["notes"] if ", before taxes" in n["text"]] for file in sys.argv[1:]]
+print(said[0] == said[1], len(said[0]), "which rose by 39.06 USD" in said[0][0])' want site/month/2026-10.json)" \
+    "True 1 True" "the page says of taxes what the report says, which reads the months itself"
 for month in 2026-09 2026-10; do
     lab report plan --month $month --csv >want && cmp want site/month/$month-decisions.csv
     result $? "$month has its decisions, those of report plan"
