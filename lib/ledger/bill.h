@@ -335,7 +335,7 @@ typedef enum {
     BILL_BALANCES,     /* of bill_settle() */
     BILL_TEAM_DAYS,    /* of a month to be closed: BILL_DAYS by day and team */
     BILL_CARBON,       /* of month_carbon() */
-    BILL_WASTE,        /* this and what follows: of a month to be closed, month_kept() */
+    BILL_WASTE,        /* this and what follows: of a month to be closed, month_retained() */
     BILL_WASTEFUL_JOBS, /* the largest of each list first */
     BILL_DEMAND,
     BILL_LIST_COUNT,

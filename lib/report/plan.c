@@ -30,7 +30,7 @@ struct plan {
     size_t count;
     struct hours *hours;
     size_t hours_count;
-    bool of_rows; /* pools have what was kept of the month */
+    bool of_rows; /* pools have what was retained of the month */
 };
 
 /* ---- the period ---- */
@@ -368,7 +368,7 @@ static void measure (plan_t *plan)
     capacity_each (plan->capacity, NULL, 0, take_slice, plan);
 }
 
-/* ---- rows that closing keeps ---- */
+/* ---- rows that closing retains ---- */
 
 /* One of BILL_DEMAND.gpus. */
 static const field_t gpus_field = {.name = "gpus", .type = FIELD_EXACT};
@@ -464,13 +464,16 @@ bool plan_take_rows (plan_t *plan, const bill_t *rows)
         make_room (plan, &plan->pools[i]);
     plan->of_rows = are_of (plan, row, count);
     for (size_t i = 0; i < plan->count; i++) {
-        if (!plan->of_rows) {
-            clear_numbers (plan->pools[i].demand, plan->pools[i].hours);
-            clear_numbers (plan->pools[i].month, plan->pools[i].months);
+        plan_pool_t *pool = &plan->pools[i];
+        if (plan->of_rows) {
+            take_row (pool, &row[i]);
+            finish_months (plan, pool);
             continue;
         }
-        take_row (&plan->pools[i], &row[i]);
-        finish_months (plan, &plan->pools[i]);
+        clear_numbers (pool->demand, pool->hours);
+        clear_numbers (pool->month, pool->months);
+        pool->demand = pool->month = NULL;
+        pool->hours = pool->months = 0;
     }
     return plan->of_rows;
 }

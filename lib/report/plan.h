@@ -60,7 +60,7 @@ void plan_add (plan_t *plan, const segment_t *segment,
 /* For node events and reservations, unless rows were taken. */
 capacity_t *plan_capacity (plan_t *plan);
 
-/* Instead of facts: what closing kept of the month that the plan is of, as BILL_DEMAND of a bill
+/* Instead of facts: what closing retained of the month that the plan is of, as BILL_DEMAND of a bill
  * (ledger/bill.h). False: rows of other pools or hours than the plan has, or some of the work alone
  * is asked for; then facts are wanted. */
 bool plan_take_rows (plan_t *plan, const bill_t *rows);

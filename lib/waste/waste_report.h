@@ -3,7 +3,7 @@
  * cause, by the keys of the query, and the jobs that wasted most.
  *
  * Give it month after month: the month's bill, then all segments that touch it, or the rows
- * that its closing kept. Memory holds the groups and a few jobs, not the segments. Pure.
+ * that its closing retained. Memory holds the groups and a few jobs, not the segments. Pure.
  */
 #ifndef GL_WASTE_WASTE_REPORT_H
 #define GL_WASTE_WASTE_REPORT_H

@@ -1,5 +1,8 @@
 #include "analysis/plans.h"
-#include "month/month_kept.h"
+#include "base/array.h"
+#include "month/closed_site.h"
+#include "month/month.h"
+#include "month/month_retained.h"
 
 static store_query_t segments_of (const plan_t *plan)
 {
@@ -17,14 +20,14 @@ int plans_take (const fact_t *fact, void *plan, gl_error_t *error)
     return 0;
 }
 
-int plans_kept (store_t *store, const site_t *site, plan_t *plan,
-                bool *ret_kept, gl_error_t *error)
+int plans_retained (store_t *store, const site_t *site, plan_t *plan,
+                    bool *ret_retained, gl_error_t *error)
 {
     bill_t *rows = bill_new ();
-    int rc = month_kept_same (store, site, plan_period (plan), BILL_DEMAND,
-                              rows, ret_kept, error);
+    int rc = month_retained_same (store, site, plan_period (plan), BILL_DEMAND,
+                                  rows, ret_retained, error);
 
-    *ret_kept = rc == 0 && *ret_kept && plan_take_rows (plan, rows);
+    *ret_retained = rc == 0 && *ret_retained && plan_take_rows (plan, rows);
     bill_free (rows);
     return rc;
 }
@@ -33,12 +36,13 @@ int plans_read (store_t *store, const site_t *site, plan_t *plan,
                 gl_error_t *error)
 {
     const store_query_t segments = segments_of (plan);
-    bool kept;
+    bool retained;
 
-    if (plans_kept (store, site, plan, &kept, error) < 0)
+    if (plans_retained (store, site, plan, &retained, error) < 0)
         return -1;
-    return kept ? 0
-                : facts_each (store, site, &segments, plans_take, plan, error);
+    return retained
+               ? 0
+               : facts_each (store, site, &segments, plans_take, plan, error);
 }
 
 int plans_finish (store_t *store, plan_t *plan, report_t **ret_report,
@@ -53,16 +57,25 @@ int plans_finish (store_t *store, plan_t *plan, report_t **ret_report,
                : plan_make (plan, ret_report, error);
 }
 
-int plans_make (store_t *store, const report_query_t *query,
-                const plan_query_t *asked, report_t **ret_report,
+int plans_make (store_t *store, const report_query_t *asked,
+                const plan_query_t *chosen, report_t **ret_report,
                 gl_error_t *error)
 {
-    plan_t *plan = plan_new (query, asked);
-    int rc = plans_read (store, query->site, plan, error) < 0
-                     || plans_finish (store, plan, ret_report, error) < 0
-                 ? -1
-                 : 0;
+    report_query_t query = *asked;
+    report_cluster_t *clusters = NULL;
+    plan_t *plan;
+    int rc;
 
+    if (!GL_ANY (query.filters, query.filter_count, it, it->key != KEY_POOL)
+        && months_as_of (store, &query, &clusters, error) < 0)
+        return -1;
+    plan = plan_new (&query, chosen);
+    rc = plans_read (store, query.site, plan, error) < 0
+                 || plans_finish (store, plan, ret_report, error) < 0
+             ? -1
+             : 0;
     plan_free (plan);
+    if (clusters)
+        closed_clusters_free (clusters, query.cluster_count);
     return rc;
 }

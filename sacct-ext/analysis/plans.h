@@ -15,14 +15,14 @@
 #include "store/store.h"
 
 /* Both as plan_new() wants them; the prices of clouds are in the site. report_free() the report. */
-int plans_make (store_t *store, const report_query_t *query,
-                const plan_query_t *asked, report_t **ret_report,
+int plans_make (store_t *store, const report_query_t *asked,
+                const plan_query_t *chosen, report_t **ret_report,
                 gl_error_t *error);
 
-/* From what closing kept of the month, if the plan is of one that was closed with the configuration
- * of the site (*ret_kept); else each fact is to be taken. */
-int plans_kept (store_t *store, const site_t *site, plan_t *plan,
-                bool *ret_kept, gl_error_t *error);
+/* From what closing retained of the month, if the plan is of one that was closed with the configuration
+ * of the site (*ret_retained); else each fact is to be taken. */
+int plans_retained (store_t *store, const site_t *site, plan_t *plan,
+                bool *ret_retained, gl_error_t *error);
 /* Either. */
 int plans_read (store_t *store, const site_t *site, plan_t *plan,
                 gl_error_t *error);

@@ -14,7 +14,7 @@ struct making {
     bool known;   /* wanted of its months: that they have rows */
     bool
         some_now; /* closed ones of them, whose jobs are counted as they are now */
-    bool kept;    /* the month in the making has what its closing kept */
+    bool retained; /* the month in the making has what its closing retained */
     waste_report_t *waste;
     const wastes_also_t *also;
     size_t also_count;
@@ -34,7 +34,7 @@ static int take_fact (const fact_t *fact, void *arg, gl_error_t *error)
     for (size_t i = 0; i < m->also_count; i++)
         if (m->also[i].take (fact, m->also[i].arg, error) < 0)
             return -1;
-    if (m->kept)
+    if (m->retained)
         return 0;
     return waste_report_add (m->waste, fact->segment, fact->suspensions,
                              fact->suspension_count, fact->project,
@@ -85,23 +85,24 @@ static void end_month (struct making *m)
 }
 
 /* The report has the month as it was closed. */
-static int take_kept (struct making *m, const report_query_t *query,
-                      month_t *month, gl_error_t *error)
+static int take_retained (struct making *m, const report_query_t *query,
+                          month_t *month, gl_error_t *error)
 {
     bill_t *rows;
 
-    m->kept = false;
+    m->retained = false;
     if (!m->waste || !waste_rows_answer (query)
         || query->period.start != month->period.start
         || query->period.end != month->period.end)
         return 0;
     rows = bill_new ();
-    if (month_kept (month, BILL_WASTE, rows, &m->kept, error) == 0
-        && month_kept (month, BILL_WASTEFUL_JOBS, rows, &m->kept, error) == 0
-        && m->kept)
+    if (month_retained (month, BILL_WASTE, rows, &m->retained, error) == 0
+        && month_retained (month, BILL_WASTEFUL_JOBS, rows, &m->retained, error)
+               == 0
+        && m->retained)
         return waste_report_take_rows (m->waste, rows, error);
     bill_free (rows);
-    return m->kept ? -1 : 0;
+    return m->retained ? -1 : 0;
 }
 
 static int take_month (month_t *month, void *arg, gl_error_t *error)
@@ -115,9 +116,9 @@ static int take_month (month_t *month, void *arg, gl_error_t *error)
     m->known |= rows > 0 && month->state != MONTH_BEFORE;
     query.period = period_clip (month->period, query.period);
     begin_month (m, &query, month);
-    rc = take_kept (m, &query, month, error);
-    m->some_now |= !m->kept && !month_is_provisional (month);
-    if (rc == 0 && (!m->kept || m->also_count > 0))
+    rc = take_retained (m, &query, month, error);
+    m->some_now |= !m->retained && !month_is_provisional (month);
+    if (rc == 0 && (!m->retained || m->also_count > 0))
         rc = add_facts (m, query.period, error);
     end_month (m);
     return rc;
@@ -181,7 +182,8 @@ static void make_page (struct making *m, const wastes_how_t *how,
         report_note (*ret_report, NOTE_INFORMATION,
                      "Jobs of closed months, too, are counted as accounting "
                      "and agents report them now: closing keeps waste by "
-                     "team and pool alone. Prices and capacity of a closed "
+                     "team and pool, of entire months, alone. Prices and "
+                     "capacity of a closed "
                      "month are those of its closing.");
     if (how && how->ret_sums) {
         wastes_sums_clear (how->ret_sums);

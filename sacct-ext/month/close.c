@@ -12,7 +12,7 @@
 #include "month/closed_site.h"
 #include "month/closed_usage.h"
 #include "month/month.h"
-#include "month/month_kept.h"
+#include "month/month_retained.h"
 
 /* --- checks ------------------------------------------------------------ */
 
@@ -133,7 +133,7 @@ static bool has_own_pass (bill_list_t list)
            || list >= BILL_WASTE;
 }
 
-/* All but the days, the energy and what is kept of facts. */
+/* All but the days, the energy and what is retained of facts. */
 static int write_lists (struct writing *w, const bill_t *bill,
                         gl_error_t *error)
 {
@@ -186,18 +186,18 @@ static int add_carbon (struct writing *w, const site_t *site, period_t month,
 }
 
 /* `bill`: of the month, whose prices it has. */
-static int add_kept (struct writing *w, const site_t *site, period_t month,
+static int add_retained (struct writing *w, const site_t *site, period_t month,
                      const bill_t *bill, gl_error_t *error)
 {
     static const bill_list_t lists[]
         = {BILL_WASTE, BILL_WASTEFUL_JOBS, BILL_DEMAND};
-    bill_t *kept = bill_new ();
-    int rc = month_kept_compute (w->store, site, month, w->month, bill, kept,
+    bill_t *retained = bill_new ();
+    int rc = month_retained_compute (w->store, site, month, w->month, bill, retained,
                                  error);
 
     for (size_t i = 0; i < GL_ARRAY_SIZE (lists) && rc == 0; i++)
-        rc = write_list (w, kept, lists[i], error);
-    bill_free (kept);
+        rc = write_list (w, retained, lists[i], error);
+    bill_free (retained);
     return rc;
 }
 
@@ -336,7 +336,7 @@ static int import_months (struct writing *w, struct closing *c,
             || write_lists (w, NULL, error) < 0
             || write_days (w, NULL, error) < 0
             || add_carbon (w, c->site, period, error) < 0
-            || add_kept (w, c->site, period, NULL, error) < 0
+            || add_retained (w, c->site, period, NULL, error) < 0
             || add_end (w, c, "imported", period, error) < 0)
             return -1;
         c->done->imported++;
@@ -352,7 +352,7 @@ static int write_month (struct writing *w, struct closing *c, month_t *m,
     w->month = m->name;
     w->version = c->done->version;
     if (write_lists (w, m->bill, error) < 0
-        || add_kept (w, c->site, m->period, m->bill, error) < 0)
+        || add_retained (w, c->site, m->period, m->bill, error) < 0)
         return -1;
     bill_forget_charges (m->bill);
     if (closed_usage_write (w->store, c->site, m->period, put_usage, w, error)

@@ -465,12 +465,12 @@ int month_carbon (month_t *m, gl_error_t *error)
     return 0;
 }
 
-int month_kept (month_t *m, bill_list_t list, bill_t *out, bool *ret_kept,
+int month_retained (month_t *m, bill_list_t list, bill_t *out, bool *ret_retained,
                 gl_error_t *error)
 {
     const struct month_source *s = m->source;
 
-    *ret_kept = s->closing != NULL;
+    *ret_retained = s->closing != NULL;
     return s->closing
                ? closed_list_read (s->store, s->closing, list, out, error)
                : 0;

@@ -165,9 +165,9 @@ const char *month_statement (month_t *month, const char *team,
  * pass over its usage. None where the configuration says nothing of energy. */
 int month_carbon (month_t *month, gl_error_t *error);
 
-/* A list that closing alone makes (month_kept.h), onto `out`. *ret_kept false: it is not closed, and
+/* A list that closing alone makes (month_retained.h), onto `out`. *ret_retained false: it is not closed, and
  * facts say it. */
-int month_kept (month_t *month, bill_list_t list, bill_t *out, bool *ret_kept,
+int month_retained (month_t *month, bill_list_t list, bill_t *out, bool *ret_retained,
                 gl_error_t *error);
 
 /* Its rows by job and day (ledger/line_items.h), in their order. `want` NULL:

@@ -110,7 +110,7 @@ static int read_facts (struct writing *w, gl_error_t *error)
            .before = statements_compared (w->statements) ? w->of->wasted : NULL,
            .ret_sums = w->of->wasted};
     char *label = NULL;
-    bool planned, kept = false;
+    bool planned, retained = false;
     size_t count = 0;
 
     w->closing = *w->of->query;
@@ -123,13 +123,13 @@ static int read_facts (struct writing *w, gl_error_t *error)
     statements_set_aside (w->statements);
     planned = is_planned (w);
     if (planned
-        && plans_kept (w->of->store, w->of->query->site, w->of->plan, &kept,
+        && plans_retained (w->of->store, w->of->query->site, w->of->plan, &retained,
                        error)
                < 0)
         return -1;
     if (w->of->labelled || produced_units_any (w->units))
         also[count++] = (wastes_also_t){take_produced, w};
-    if (planned && !kept)
+    if (planned && !retained)
         also[count++] = (wastes_also_t){plans_take, w->of->plan};
     waste.also_count = count;
     return wastes_make (w->of->store, &w->closing, &waste, &w->waste, error) < 0

@@ -2,7 +2,7 @@
 #include "facts/facts.h"
 #include "month/bills.h"
 #include "month/closed_lists.h"
-#include "month/month_kept.h"
+#include "month/month_retained.h"
 #include "month/periods.h"
 #include "report/plan.h"
 #include "waste/waste_report.h"
@@ -51,7 +51,7 @@ static int compute (store_t *store, const report_query_t *query,
     return rc;
 }
 
-int month_kept_compute (store_t *store, const site_t *site, period_t month,
+int month_retained_compute (store_t *store, const site_t *site, period_t month,
                         const char *name, const bill_t *bill, bill_t *out,
                         gl_error_t *error)
 {
@@ -82,8 +82,8 @@ static int is_same (const closing_t *closing, const site_t *site,
                : chain_snapshot_is (site->book, digest, error);
 }
 
-int month_kept_same (store_t *store, const site_t *site, period_t period,
-                     bill_list_t list, bill_t *out, bool *ret_kept,
+int month_retained_same (store_t *store, const site_t *site, period_t period,
+                     bill_list_t list, bill_t *out, bool *ret_retained,
                      gl_error_t *error)
 {
     const closing_t *closing;
@@ -91,16 +91,16 @@ int month_kept_same (store_t *store, const site_t *site, period_t period,
     periods_t *periods;
     int rc;
 
-    *ret_kept = false;
+    *ret_retained = false;
     periods_month_of (site, period.start, name);
     if (periods_read (store, &periods, error) < 0)
         return -1;
     closing = periods_closing (periods, name);
     rc = closing && body_get_number (closing->body, "start") == period.start
-                 && body_get_number (closing->body, "end") == period.end
+                 && body_get_number (closing->body, "end") >= period.end
              ? is_same (closing, site, error)
              : 0;
-    *ret_kept = rc == 1;
+    *ret_retained = rc == 1;
     if (rc == 1)
         rc = closed_list_read (store, closing, list, out, error);
     periods_free (periods);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What closing keeps of facts: the waste of the month and the demand that decisions are made
 # of. Reports of the closed month are those from before, whatever arrives later, as far as
-# what was kept answers them; others count facts as they are now, and say so.
+# what was retained answers them; others count facts as they are now, and say so.
 set -u
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 # shellcheck source=tests/close/lib.sh
@@ -51,14 +51,14 @@ result $? "verify finds nothing"
 tables closed_waste 'cause, team, seconds, units' >"$work/out"
 grep -qx 'timeout|vision|259200|25589' "$work/out" && grep -qx 'node_fail|vision|57600|5686' "$work/out" &&
     grep -qx 'failed|language|2154621|212709' "$work/out"
-result $? "kept: each cause with its seconds and list price"
+result $? "retained: each cause with its seconds and list price"
 tables closed_wasteful_job 'job, team, gpus, seconds' >"$work/out"
 [ "$(grep -cx '41|vision|8|259200' "$work/out")" -eq 2 ] && grep -qx '3|language|3|2154621' "$work/out"
-result $? "kept: jobs in the list of their cause, and in that of all"
+result $? "retained: jobs in the list of their cause, and in that of all"
 # 4 GPUs for a day, then 2 more from 08:00 to 19:17:11
 tables closed_demand gpus >"$work/out"
 grep -q '^4\*32,6\*11,16471/1800,' "$work/out" || grep -q '^4\*32,6\*11,' "$work/out"
-result $? "kept: how many GPUs jobs had in each hour"
+result $? "retained: how many GPUs jobs had in each hour"
 
 row 43 2026-10-10T00:00:00 2026-10-11T00:00:00 FAILED 2 ann vision >>"$work/rows"
 import "$url" 2026-11-11T00:00:00 && reports "$work/late" && diff -r "$work/open" "$work/late" >"$work/out"
@@ -67,10 +67,23 @@ gl "$url" report waste --by user --month 2026-10 && grep -q 'Jobs of closed mont
     gl "$url" report waste --by user --month 2026-10 --csv && grep -q ',43,' "$work/out"
 result $? "reports by user count it, and say so"
 
+gl "$url" report plan --month 2026-10 --clusters lab --against nobody
+[ $? -eq 1 ] && grep -q nobody "$work/err"
+result $? "what cannot be compared is an error, also where facts are wanted"
+
 rates=3.5540 site | sed 's/gpus_per_node: 8/gpus_per_node: 16/' >"$work/site.yaml"
 gl "$url" report plan --month 2026-10 --csv && sed '/^# /d' "$work/out" >"$work/plan" && [ -s "$work/plan" ] &&
     ! diff "$work/open/plan" "$work/plan" >/dev/null
 result $? "another configuration: decisions are made of facts"
+
+# closed as of the 25th: two jobs end later, and one arrives late
+rates=3.5540 site >"$work/site.yaml"
+empty "$url"
+october >"$work/rows"
+gl "$url" init && import "$url" 2026-10-25T00:00:00 && gl "$url" close --month 2026-10 --accept 'for a test'
+[ $? -eq 3 ] && reports "$work/early" && row 43 2026-10-10T00:00:00 2026-10-11T00:00:00 FAILED 2 ann vision >>"$work/rows" &&
+    import "$url" 2026-11-11T00:00:00 && reports "$work/now" && diff -r "$work/early" "$work/now" >"$work/out"
+result $? "closed before its facts were complete: the same, too"
 
 echo "1..$tests"
 exit $failed
