@@ -594,6 +594,39 @@ static char *action_words (const choice_t *c, const side_t *side,
         (unsigned long long)c->v->pool->cost.gpus, others ? others : "");
 }
 
+/* "This saves up to 100.00 USD a year", of what ends in an hour with staff, for the verdict, too;
+ * where staff stay that may be a loss. */
+static char *saved_words (const choice_t *c, const mix_t *now,
+                          mpq_srcptr per_hour)
+{
+    plan_verdict_t *verdict = &c->v->pool->verdict;
+    const int digits = c->v->site->currency_digits;
+    const char *currency = c->v->site->currency;
+    mpq_t year, staff;
+    char *text;
+
+    mpq_inits (year, staff, NULL);
+    per_year (c, per_hour, year);
+    plan_staff (&c->v->pool->cost, c->v->pool->cost.gpus - now->owned, staff);
+    if (mpq_sgn (staff) > 0)
+        verdict->most = exact_text (year, digits);
+    mpq_sub (year, year, staff);
+    verdict->least = exact_text (year, digits);
+    mpq_abs (staff, year);
+    GL_AUTOFREE char *amount = exact_text (staff, digits);
+    if (!verdict->most)
+        text = xasprintf ("This saves %s %s a year", amount, currency);
+    else if (mpq_sgn (year) < 0)
+        text = xasprintf ("With staff this saves up to %s %s a year; while the "
+                          "site pays as much for staff it costs %s %s more",
+                          verdict->most, currency, amount, currency);
+    else
+        text = xasprintf ("This saves %s %s a year, with staff up to %s",
+                          amount, currency, verdict->most);
+    mpq_clears (year, staff, NULL);
+    return text;
+}
+
 /* What the action saves in a year of what can still be saved. */
 static char *saving_sentence (const choice_t *c, const mix_t *now)
 {
@@ -611,12 +644,10 @@ static char *saving_sentence (const choice_t *c, const mix_t *now)
                           (unsigned long long)c->today.owned, more);
     } else if (c->today.works && !keeps_all (c, now)) {
         mpq_sub (hour, hour, now->per_hour);
-        GL_AUTOFREE char *less = year_words (c, hour);
-        c->v->pool->verdict.least
-            = xasprintf ("%.*s", (int)strcspn (less, " "), less);
-        text = xasprintf ("This saves %s a year: what ends with the GPUs that "
-                          "are given up, less the rent.",
-                          less);
+        GL_AUTOFREE char *saved = saved_words (c, now, hour);
+        text = xasprintf ("%s: what ends with the GPUs that are given up, less "
+                          "the rent.",
+                          saved);
     }
     mpq_clear (hour);
     return text ? text : xstrdup ("No other way costs less.");

@@ -187,7 +187,7 @@ static char *takers (const moves_t *m)
 static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
                          const char *names, uint64_t left)
 {
-    unsigned long long gpus = to ? to->cost.gpus : 0,
+    unsigned long long gpus = to ? to->verdict.kept : 0,
                        planned = to ? plan_planned (to, pool) : 0,
                        own = to ? plan_planned (to, NULL) : 0;
 
@@ -211,7 +211,7 @@ static char *full_words (const plan_pool_t *pool, const plan_pool_t *to,
     return planned > gpus ? xasprintf (
                "Then %s, and the reserve is smaller than planned: "
                "%llu GPUs would be planned for the work of both%s, and "
-               "%s has %llu.",
+               "%s then has %llu.",
                unused, planned,
                planned == own ? ", as many as for its own alone" : "",
                name_of (to), gpus)
@@ -255,7 +255,7 @@ static char *move_needs (const plan_pool_t *pool, const plan_pool_t *to,
     if (pool->slices)
         buffer_printf (&out, "GPUs of %s must be cut into the same slices.",
                        names);
-    if (to && plan_planned (to, pool) > to->cost.gpus)
+    if (to && plan_planned (to, pool) > to->verdict.kept)
         buffer_printf (&out, "%sThe reserve in %s is smaller than planned.",
                        out.length ? " " : "", names);
     return xstrdup (buffer_text (&out));

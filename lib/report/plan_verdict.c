@@ -102,11 +102,11 @@ static char *grounds_text (const plan_pool_t *pool)
                       percent);
 }
 
-/* What is unknown counts among the hours that no job had alone. */
-static char *off_sure_text (const capacity_sum_t *c,
-                            const report_decision_t *decision)
+/* By how much is known of the hours without jobs, among which all unknown ones are: prices to rent
+ * and other months change nothing of it. */
+static char *off_sure_text (const capacity_sum_t *c)
 {
-    char *text = NULL;
+    char *text;
     mpq_t without, limit;
 
     mpq_inits (without, limit, NULL);
@@ -116,13 +116,18 @@ static char *off_sure_text (const capacity_sum_t *c,
     mpq_mul (limit, limit, without);
     if (mpq_cmp (c->unknown, limit) > 0) {
         GL_AUTOFREE char *percent = report_percent_text (c->unknown, without);
-        text = xasprintf ("%s. GPUs may have been down in %s %% of the hours "
-                          "without jobs.",
-                          sure_rules[GL_ARRAY_SIZE (sure_rules) - 1].word,
+        text = xasprintf ("Not sure. No source says whether GPUs were up in "
+                          "%s %% of the hours without jobs.",
+                          percent);
+    } else {
+        mpq_sub (limit, without, c->unknown);
+        GL_AUTOFREE char *percent = report_percent_text (limit, without);
+        text = xasprintf ("Fairly sure. It is known of %s %% of the hours "
+                          "without jobs whether GPUs were up.",
                           percent);
     }
     mpq_clears (without, limit, NULL);
-    return text ? text : xasprintf ("%s.", plan_sure_word (decision));
+    return text;
 }
 
 static char *copy_of (const char *text)
@@ -143,7 +148,7 @@ static void take_answers (const plan_view_t *v, const plan_pool_t *pool,
     }
     if (mpq_sgn (pool->off) > 0) {
         decision->off = exact_text (pool->off, v->site->currency_digits);
-        decision->off_sure = off_sure_text (&pool->capacity, decision);
+        decision->off_sure = off_sure_text (&pool->capacity);
     }
 }
 
@@ -207,10 +212,11 @@ void plan_off_figure (const plan_view_t *v, const plan_pool_t *pools,
         GL_AUTOFREE char *amount = exact_units_text (saved, digits);
         buffer_printf (&parts, "%s%s %s", parts.length ? ", " : "",
                        pools[i].pool->name, amount);
-        if (pools[i].verdict.action && pools[i].verdict.kept == 0)
+        if (pools[i].verdict.action
+            && pools[i].verdict.kept < pools[i].cost.gpus)
             buffer_printf (&either,
                            " The %s of %s are not in addition to what giving "
-                           "it up saves.",
+                           "GPUs of it up saves.",
                            amount, pools[i].pool->name);
     }
     if (parts.length) {
@@ -399,7 +405,13 @@ static char *saving_words (const plan_view_t *v, uint64_t gpus)
 
     mpq_init (sunk);
     plan_sunk (&v->pool->cost, sunk);
-    if (mpq_sgn (sunk) == 0)
+    if (mpq_sgn (sunk) == 0 && v->pool->verdict.most
+        && strspn (v->pool->verdict.least, "0.")
+               == strlen (v->pool->verdict.least))
+        text = xasprintf ("This saves nothing unless the site pays less for "
+                          "staff: then up to %s %s a year.",
+                          v->pool->verdict.most, v->site->currency);
+    else if (mpq_sgn (sunk) == 0)
         text = xasprintf ("This saves up to %s.", saved);
     else if (!*parts)
         text = xasprintf ("This saves nothing: all of the %s a year that %s is "

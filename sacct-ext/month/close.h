@@ -36,8 +36,9 @@ typedef struct {
     char *due; /* from all teams for the month, as of now: "28160.29" */
     const char *currency; /* of the site, borrowed */
     report_t *amounts; /* month_amounts() as of now */
-    char stale[ZONE_STAMP_SIZE]; /* closed later than this, one check more is a
-                                    finding; "": not known */
+    char stale[ZONE_STAMP_SIZE]; /* closed later than this, so many checks more are
+                                    findings; "": not known */
+    size_t stale_count;
 } checks_t;
 
 /* How many are in that state. */

@@ -638,22 +638,25 @@ static void check_book (struct checking *c, const bill_t *bill)
                : decided ? CHECK_WARNING
                          : CHECK_OK,
                "book",
-               xasprintf ("%s have paid for %s %s of the cost of the pools, "
-                          "which is not recoverable (%s): %s%s%s",
-                          who, amount, c->site->currency, buffer_text (&names),
-                          twice, *twice ? "; " : "",
-                          unstated ? "policy.book does not say whether charges "
-                                     "at full cost include it"
-                          : excludes
-                              ? "no charge at full cost includes it, as "
-                                "policy.book says"
-                              : "charges at full cost include their share of "
-                                "it, as the site decided (policy.book: full)"));
+               xasprintf (
+                   "%s have paid for %s %s of the cost of the pools, "
+                   "which is not recoverable (%s): %s%s%s",
+                   who, amount, c->site->currency, buffer_text (&names), twice,
+                   *twice ? "; " : "",
+                   unstated ? "policy.book does not say whether charges "
+                              "at full cost include it"
+                   : excludes
+                       ? "no charge at full cost includes it, as "
+                         "policy.book says"
+                       : "charges at full cost include their share of "
+                         "it, as the configuration says (policy.book: full); "
+                         "whether the payer allows it is not recorded"));
     if (names.length && decided)
         c->checks->item[c->checks->count - 1].remedy
             = "Ask research administration whether what others paid may be "
               "charged. If not, an administrator sets policy.book to "
-              "recoverable: amounts due fall by about this much.";
+              "recoverable: charges of the month fall by about this much, and "
+              "closed months that were charged so are corrected, too.";
     mpz_clears (excluded, all, NULL);
 }
 
@@ -1000,6 +1003,7 @@ static int check_names (struct checking *c, gl_error_t *error)
 static char *fresh_until (const struct checking *c)
 {
     const store_cluster_t *oldest = &c->clusters[0];
+    BUFFER_AUTO names = BUFFER_INIT;
     char stamp[ZONE_STAMP_SIZE];
 
     if (c->cluster_count == 0)
@@ -1009,10 +1013,18 @@ static char *fresh_until (const struct checking *c)
             oldest = &c->clusters[i];
     zone_stamp (c->site->zone, oldest->as_of + c->site->close.fresh, stamp);
     memcpy (c->checks->stale, stamp, sizeof (stamp));
+    for (size_t i = 0; i < c->cluster_count; i++)
+        if (c->clusters[i].as_of == oldest->as_of) {
+            buffer_printf (&names, "%s%s", names.length ? ", " : "",
+                           c->clusters[i].name);
+            c->checks->stale_count++;
+        }
     return xasprintf ("checked when the month is closed: after %s the facts of "
-                      "cluster %s are more than %" PRId64
-                      " hours old, which is a finding",
-                      stamp, oldest->name, c->site->close.fresh / 3600);
+                      "cluster%s %s are more than %" PRId64
+                      " hours old, which is a finding%s",
+                      stamp, c->checks->stale_count == 1 ? "" : "s",
+                      buffer_text (&names), c->site->close.fresh / 3600,
+                      c->checks->stale_count == 1 ? "" : " of each");
 }
 
 /* What the store alone cannot say. */

@@ -84,10 +84,11 @@ static void figure_answer (report_t *report, const checks_t *checks)
         = xasprintf ("%s%s%zu without a result (unknown), %zu ok",
                      findings + errors ? "; " : ", ", warned, unknown,
                      checks_in (checks, CHECK_OK));
-    GL_AUTOFREE char *later = *checks->stale
-                                  ? xasprintf (" (%zu if closed after %s)",
-                                               findings + 1, checks->stale)
-                                  : xstrdup ("");
+    GL_AUTOFREE char *later
+        = *checks->stale
+              ? xasprintf (" (%zu if closed after %s)",
+                           findings + checks->stale_count, checks->stale)
+              : xstrdup ("");
     GL_AUTOFREE char *finding
         = errors ? xasprintf ("%zu error%s must be mended first", errors,
                               errors == 1 ? "" : "s")

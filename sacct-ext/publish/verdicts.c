@@ -123,9 +123,9 @@ enum { AT_POOL, AT_ACTION, AT_LEAST, AT_MOST, AT_SURE, AT_NEEDS, AT_COUNT };
 static const list_column_t head[AT_COUNT] = {
     [AT_POOL] = {"Pool", COLUMN_TEXT, ""},
     [AT_ACTION] = {"What to do", COLUMN_WORDS, ""},
-    [AT_LEAST] = {"Saves a year", COLUMN_MONEY,
+    [AT_LEAST] = {"Saves a year, without staff", COLUMN_MONEY,
                   "At most, while the site pays as much for staff as today."},
-    [AT_MOST] = {"With staff", COLUMN_MONEY,
+    [AT_MOST] = {"Or with staff", COLUMN_MONEY,
                  "At most, if the site pays less for staff by their part of "
                  "the cost."},
     [AT_SURE] = {"How sure", COLUMN_WORDS, ""},
@@ -135,13 +135,17 @@ static const list_column_t head[AT_COUNT] = {
 char *verdicts_brief (const char *text, size_t sentences)
 {
     char *brief = xstrdup (text);
+    size_t within = 0; /* parentheses, where names have points */
 
-    for (size_t i = 0; brief[i] && sentences > 0; i++)
-        if (brief[i] == '.' && brief[i + 1] == ' '
+    for (size_t i = 0; brief[i] && sentences > 0; i++) {
+        within += brief[i] == '(';
+        within -= brief[i] == ')' && within > 0;
+        if (within == 0 && brief[i] == '.' && brief[i + 1] == ' '
             && (isupper ((unsigned char)brief[i + 2])
                 || isdigit ((unsigned char)brief[i + 2])) /* a month */
             && --sentences == 0)
             brief[i + 1] = '\0';
+    }
     return brief;
 }
 
@@ -208,9 +212,8 @@ void verdicts_table (const report_t *decisions, const char *currency,
         "What to change, and what it saves in a year, %s", currency);
     table = report_list (to, title);
     GL_AUTOFREE char *help = xasprintf (
-        "Amounts are at most so much. What could recover something in %s alone "
-        "is on its page, under What to do first: there is no figure for a "
-        "year.",
+        "Each amount is an upper limit. The page of %s lists amounts of that "
+        "month alone, under What to do first: they are no yearly figures.",
         month);
     report_list_help (table, help);
     table->place = LIST_TOP;

@@ -451,7 +451,7 @@ verdict room.yaml --month 2026-04 >said
 left=$("$program" --quiet --config room.yaml --store sqlite:mix.db report usage --month 2026-04 --by hour,pool -P -n -o hour,pool,gpu_hours |
     awk -F'|' '$2 == "m" || $2 == "q" {gpus = int ($3); used[$1] += gpus + (gpus < $3)}
         END {for (h in used) if (used[h] > most) most = used[h]; print 112 - most}')
-grep -q "^Move the work to q and give the pool up, if other months agree. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs: .* In every hour in which jobs used m, q had enough GPUs without jobs for them: they used at most $busiest GPUs at a time. Then at least ${left:-none} GPUs of q stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q has 112. Jobs used " said
+grep -q "^Move the work to q and give the pool up, if other months agree. This saves up to 110240.00 USD a year of the 135240.00 USD that the pool costs: .* In every hour in which jobs used m, q had enough GPUs without jobs for them: they used at most $busiest GPUs at a time. Then at least ${left:-none} GPUs of q stay unused, and the reserve is smaller than planned: 145 GPUs would be planned for the work of both, and q then has 112. Jobs used " said
 result $? "where one has, the work moves there"
 sed '/name: q/s/gpu: H100-SXM5-80GB/gpu: T4/' room.yaml >small.yaml
 verdict small.yaml --month 2026-04 >said
@@ -514,7 +514,7 @@ is "$(awk 'BEGIN {printf "%.2f", 16 * 8760 * 0.61875 * 0.1 * 0.1}')" \
     "$(field off.plan 'switch GPUs off while no job has them' saving)" "of a year, too"
 "$program" --quiet --config off.yaml --store sqlite:mix.db report plan --month 2026-04 --json |
     jq -r '.figures[] | "\(.title) \(.value) \(.hint)"' >hints
-grep -qFx "Switch idle GPUs off Saves up to $(field off.plan 'switch GPUs off while no job has them' saving) USD a year. The power that GPUs draw while no job has them: m $(field off.plan 'switch GPUs off while no job has them' saving). It is less as far as they were down. Slurm's power saving switches full nodes off (SuspendProgram): in how many of these hours a full node had no job is not computed." hints &&
+grep -qFx "Switch idle GPUs off Saves up to $(field off.plan 'switch GPUs off while no job has them' saving) USD a year. The power that GPUs draw while no job has them: m $(field off.plan 'switch GPUs off while no job has them' saving). The $(field off.plan 'switch GPUs off while no job has them' saving) of m are not in addition to what giving GPUs of it up saves. It is less as far as they were down. Slurm's power saving switches full nodes off (SuspendProgram): in how many of these hours a full node had no job is not computed." hints &&
     python3 -c 'import re, sys
 from decimal import Decimal as D
 t = open("hints").read()

@@ -78,7 +78,7 @@ gl close --month 2026-09
 check 'nor one whose charges have what an award paid for, unless policy.book says so'
 award 'book: full' >site.yaml
 gl close --month 2026-09 --check
-[ $? -eq 0 ] && has 'warning  book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): 11.80 USD of it is in the charges of the month, before taxes: (none) 11.80; charges at full cost include their share of it, as the site decided (policy.book: full)'
+[ $? -eq 0 ] && has 'warning  book       others, such as an award, have paid for 4000.00 USD of the cost of the pools, which is not recoverable (h100 4000.00): 11.80 USD of it is in the charges of the month, before taxes: (none) 11.80; charges at full cost include their share of it, as the configuration says (policy.book: full); whether the payer allows it is not recorded'
 check 'full cost as stated is no finding'
 gl report chargeback --month 2026-09
 has 'Note: The cost of the pools is the full cost: 4000.00 USD of it is not recoverable'

@@ -268,7 +268,7 @@ assert [a[4] for a in answers[:2]] == [f"{said} No source says whether {share[po
     for pool, said in (("h100", "Fairly sure. Sep 2026 says the same."), ("slices", "Not sure. Sep 2026 says: Keep the pool."))], answers
 for pool, _, _, _, sure, _ in answers[2:]:
     down = share[pool, "unknown"] * 100 / (100 - share[pool, "allocated to jobs"])
-    assert abs(D(re.fullmatch(r"Not sure. GPUs may have been down in ([\d.]+) % of the hours without jobs.", sure)[1]) - down) < D("0.05"), (sure, down)
+    assert abs(D(re.fullmatch(r"Not sure. No source says whether GPUs were up in ([\d.]+) % of the hours without jobs.", sure)[1]) - down) < D("0.05"), (sure, down)
 assert answers[0][5].endswith("helps only if jobs wait. " + waited) and answers[1][5].startswith("Others paid for 40.00 %") and "Not in addition" in answers[3][5], answers
 assert [a[:5] for a in table("site/month/2026-10-decisions.html")] == [a[:5] for a in answers]
 print(True, words[1].split(".")[0], words[3].split(".")[0])
