@@ -851,8 +851,8 @@ static void add_changes (page_t *page, const summary_month_t *month,
             = xasprintf ("%s%s%s%s%s%s %s", why, *kinds && *days ? " " : "",
                          *kinds ? days : "",
                          !*kinds ? ""
-                         : *days ? ", which is part of the change of the cost: "
-                                 : " The change of the cost: ",
+                         : *days ? "; by kind, the cost changed so: "
+                                 : " By kind, the cost changed so: ",
                          kinds, *kinds ? "." : "", use);
         add_why (page, "Why the cost, and who pays it, changed", month->name,
                  text);

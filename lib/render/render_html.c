@@ -705,6 +705,7 @@ void render_html (const report_t *report, const render_options_t *options,
     add_notes (out, report, NOTES_FIRST);
     add_lists (out, report, LIST_TOP, options->frame);
     add_figures (out, report);
+    add_lists (out, report, LIST_NEXT, options->frame);
     add_lists (out, report, LIST_FIRST, options->frame);
     if (!report->notes_last)
         add_notes (out, report, NOTES_OTHERS);

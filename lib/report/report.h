@@ -156,7 +156,8 @@ typedef struct {
 typedef enum {
     LIST_LAST,   /* at the end: commands */
     LIST_TOP,    /* in front of the figures */
-    LIST_FIRST,  /* behind the figures */
+    LIST_NEXT,   /* right behind the figures */
+    LIST_FIRST,  /* behind those */
     LIST_ANSWER, /* behind the tables */
 } list_place_t;
 

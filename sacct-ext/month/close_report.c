@@ -6,43 +6,67 @@
 #include "month/close.h"
 #include "report/report.h"
 
-enum { AT_STATE, AT_CHECK, AT_FIGURE, AT_REMEDY };
+enum { AT_STATE, AT_CHECK, AT_FIGURE, AT_EFFECT, AT_REMEDY };
 
-/* Who mends it, and how. */
+/* Who mends it, and how, and whether what teams owe changes then. */
 static const struct {
     const char *check;
+    const char *effect;
     const char *text;
 } remedies[] = {
-    {"order", "Close the months before it first."},
-    {"over", "Wait until the month is over; an administrator then runs "
-             "'gpuledger sync'."},
-    {"fresh", "An administrator runs 'gpuledger sync'."},
-    {"reconcile", "An administrator reads 'gpuledger report reconcile'."},
-    {"gres",
+    {"order", "perhaps", "Close the months before it first."},
+    {"over", "perhaps",
+     "Wait until the month is over; an administrator then runs "
+     "'gpuledger sync'."},
+    {"fresh", "perhaps", "An administrator runs 'gpuledger sync'."},
+    {"reconcile", "perhaps",
+     "An administrator reads 'gpuledger report reconcile'."},
+    {"gres", "perhaps",
      "An administrator compares these jobs with their owners' scripts."},
-    {"runaways", "An administrator ends them: 'sacctmgr show runaway'."},
-    {"coverage", "An administrator looks at the agents of the nodes: "
-                 "'gpuledger doctor'."},
-    {"gpus", "An administrator sets AccountingStorageTRES=gres/gpu in "
-             "slurm.conf."},
-    {"pools", "An administrator adds the devices to a pool. Amounts due "
-              "change."},
-    {"shards", "An administrator mends shards_per_gpu. Amounts due change."},
-    {"untagged", "Users of these jobs run 'gpuledger tag JOBID PROJECT' before "
-                 "the month is closed, or an administrator does. What teams "
-                 "owe changes by rounding at most."},
-    {"capacity", "An administrator runs 'gpuledger sync' before the month is "
-                 "closed, because a closed month keeps what was known then."},
-    {"book", "Whoever answers for the rates decides; an administrator sets "
-             "policy.book. With recoverable, amounts due fall."},
-    {"costs", "An administrator enters the costs. Amounts due may change."},
-    {"rates", "An administrator adds the rate. Amounts due change."},
-    {"accounts", "An administrator gives the account to a team."},
-    {"centers", "An administrator sets cost_center of the team under teams, "
-                "unless the team is sent an invoice. No amount due changes."},
-    {"credits", "An administrator reduces the credit: 'gpuledger correct'."},
-    {"names", "An administrator mends the name."},
+    {"runaways", "perhaps",
+     "An administrator ends them: 'sacctmgr show runaway'."},
+    {"coverage", "no",
+     "An administrator looks at the agents of the nodes: "
+     "'gpuledger doctor'."},
+    {"gpus", "perhaps",
+     "An administrator sets AccountingStorageTRES=gres/gpu in "
+     "slurm.conf."},
+    {"pools", "yes",
+     "An administrator adds the devices to a pool. Amounts due "
+     "change."},
+    {"shards", "yes",
+     "An administrator mends shards_per_gpu. Amounts due change."},
+    {"untagged", "by rounding at most",
+     "Users of these jobs run 'gpuledger tag JOBID PROJECT' before "
+     "the month is closed, or an administrator does. What teams "
+     "owe changes by rounding at most."},
+    {"capacity", "no",
+     "An administrator runs 'gpuledger sync' before the month is "
+     "closed, because a closed month keeps what was known then."},
+    {"book", "perhaps",
+     "Whoever answers for the rates decides; an administrator sets "
+     "policy.book. With recoverable, amounts due fall."},
+    {"costs", "perhaps",
+     "An administrator enters the costs. Amounts due may change."},
+    {"rates", "yes", "An administrator adds the rate. Amounts due change."},
+    {"accounts", "perhaps", "An administrator gives the account to a team."},
+    {"centers", "no",
+     "An administrator sets cost_center of the team under teams, "
+     "unless the team is sent an invoice. No amount due changes."},
+    {"credits", "perhaps",
+     "An administrator reduces the credit: 'gpuledger correct'."},
+    {"names", "perhaps", "An administrator mends the name."},
 };
+
+/* NULL: there is nothing to mend. */
+static const char *effect_of (const check_t *check)
+{
+    for (size_t i = 0; i < GL_ARRAY_SIZE (remedies); i++)
+        if (check->state != CHECK_OK
+            && !strcmp (remedies[i].check, check->name))
+            return remedies[i].effect;
+    return NULL;
+}
 
 static const char *remedy_of (const check_t *check)
 {
@@ -66,8 +90,10 @@ static const column_info_t columns[] = {
      "accounting has no GPU; capacity is about GPUs without jobs for which no "
      "source says whether they were up."},
     {"figure", "What was found", COLUMN_WORDS, false, false, ""},
+    {"changes_due", "Changes amounts due", COLUMN_TEXT, false, false,
+     "Whether what teams owe changes when it is mended."},
     {"remedy", "What to do", COLUMN_WORDS, false, false,
-     "Who mends it and how, and whether that changes what teams owe."},
+     "Who mends it and how."},
 };
 
 static void figure_answer (report_t *report, const checks_t *checks)
@@ -115,6 +141,7 @@ static void put_check (report_t *report, const check_t *check)
     report_put_text (report, AT_STATE, check_state_word (check->state));
     report_put_text (report, AT_CHECK, check->name);
     report_put_text (report, AT_FIGURE, check->figure);
+    report_put_text (report, AT_EFFECT, effect_of (check));
     report_put_text (report, AT_REMEDY, remedy_of (check));
 }
 

@@ -458,7 +458,7 @@ static int decide (struct publishing *p, const struct known_month *month,
     periods_month_of (p->site, planning->query.period.end, after);
     verdicts_take (&own, then, month->name, *ret_report);
     verdicts_compare (then, month->name, after, *ret_report);
-    verdicts_table (*ret_report, p->site->currency, month->name, NULL,
+    verdicts_table (*ret_report, p->site->currency, month->name, NULL, LIST_TOP,
                     *ret_report);
     verdicts_clear (&p->verdicts);
     p->verdicts = own;

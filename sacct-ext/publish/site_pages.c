@@ -286,7 +286,7 @@ static int add_verdicts (struct publishing *p, report_t *index)
     if (rc != CLI_OK || !p->decisions || p->decisions->figure_count == 0)
         return rc;
     verdicts_table (p->decisions, p->site->currency,
-                    publish_last_decided (p)->name, p->waits, index);
+                    publish_last_decided (p)->name, p->waits, LIST_NEXT, index);
     list = report_list (index, "Why: what to buy, rent, move or switch off");
     list->place = LIST_FIRST;
     list->words = LIST_POOLS;

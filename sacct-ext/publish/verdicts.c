@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/exact.h"
 #include "base/memory.h"
 #include "publish/verdicts.h"
 #include "report/plan.h"
@@ -123,9 +124,9 @@ enum { AT_POOL, AT_ACTION, AT_LEAST, AT_MOST, AT_SURE, AT_NEEDS, AT_COUNT };
 static const list_column_t head[AT_COUNT] = {
     [AT_POOL] = {"Pool", COLUMN_TEXT, ""},
     [AT_ACTION] = {"What to do", COLUMN_WORDS, ""},
-    [AT_LEAST] = {"Saves a year, without staff", COLUMN_MONEY,
+    [AT_LEAST] = {"Saves a year, if staff stay", COLUMN_MONEY,
                   "At most, while the site pays as much for staff as today."},
-    [AT_MOST] = {"Or with staff", COLUMN_MONEY,
+    [AT_MOST] = {"If staff cost ends, too", COLUMN_MONEY,
                  "At most, if the site pays less for staff by their part of "
                  "the cost."},
     [AT_SURE] = {"How sure", COLUMN_WORDS, ""},
@@ -200,8 +201,57 @@ static void put_off (const report_figure_t *figure, report_list_t *table)
         report_list_row (table, row);
 }
 
+/* The larger one, and its decimals; a text of NULL is no amount. */
+static void take_larger (mpq_t largest, const char *text, int *digits)
+{
+    const char *point = text ? strchr (text, '.') : NULL;
+    mpq_t amount;
+
+    mpq_init (amount);
+    if (text && exact_parse (text, amount, NULL) == 0
+        && mpq_cmp (amount, largest) > 0)
+        mpq_set (largest, amount);
+    if (point)
+        *digits = (int)strlen (point + 1);
+    mpq_clear (amount);
+}
+
+/* Of each pool the larger of two savings of which it can have one alone, if some pools have any. */
+static void put_all (const report_t *decisions, report_list_t *table)
+{
+    mpq_t one, sum[2];
+    size_t count = 0;
+    int digits = 0;
+
+    mpq_inits (one, sum[0], sum[1], NULL);
+    for (size_t i = 0; i < decisions->figure_count; i++) {
+        const report_decision_t *d = decisions->figure[i].decision;
+        if (!d || (!d->least && !d->off))
+            continue;
+        mpq_set_ui (one, 0, 1);
+        take_larger (one, d->least, &digits);
+        take_larger (one, d->off, &digits);
+        mpq_add (sum[0], sum[0], one);
+        take_larger (one, d->most, &digits);
+        mpq_add (sum[1], sum[1], one);
+        count++;
+    }
+    if (count > 1) {
+        GL_AUTOFREE char *stay = exact_text (sum[0], digits);
+        GL_AUTOFREE char *end = exact_text (sum[1], digits);
+        const char *const row[AT_COUNT]
+            = {[AT_POOL] = "All pools",
+               [AT_ACTION] = "All of this, at most.",
+               [AT_LEAST] = stay,
+               [AT_MOST] = mpq_equal (sum[0], sum[1]) ? NULL : end};
+        report_list_row (table, row);
+    }
+    mpq_clears (one, sum[0], sum[1], NULL);
+}
+
 void verdicts_table (const report_t *decisions, const char *currency,
-                     const char *month, const char *waits, report_t *to)
+                     const char *month, const char *waits, list_place_t place,
+                     report_t *to)
 {
     report_list_t *table;
 
@@ -216,7 +266,7 @@ void verdicts_table (const report_t *decisions, const char *currency,
         "month alone, under What to do first: they are no yearly figures.",
         month);
     report_list_help (table, help);
-    table->place = LIST_TOP;
+    table->place = place;
     table->words = LIST_POOLS;
     report_list_table (table, head, AT_COUNT);
     for (size_t i = 0; i < decisions->figure_count; i++)
@@ -225,4 +275,5 @@ void verdicts_table (const report_t *decisions, const char *currency,
     for (size_t i = 0; i < decisions->figure_count; i++)
         if (decisions->figure[i].decision)
             put_off (&decisions->figure[i], table);
+    put_all (decisions, table);
 }

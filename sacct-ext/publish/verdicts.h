@@ -32,7 +32,8 @@ void verdicts_clear (verdicts_t *verdicts);
  * what that saves in a year, how sure that is, and what it depends on. Nothing where no pool has a
  * decision. `month`: theirs. `waits`: whether jobs waited, a sentence; NULL: another page has it. */
 void verdicts_table (const report_t *decisions, const char *currency,
-                     const char *month, const char *waits, report_t *to);
+                     const char *month, const char *waits, list_place_t place,
+                     report_t *to);
 /* The first sentences of a text. Yours to free. */
 char *verdicts_brief (const char *text, size_t sentences);
 

@@ -216,12 +216,12 @@ import html, re
 from decimal import Decimal
 page = html.unescape(open("site/index.html", encoding="utf-8").read()).replace("\u2212", "-")
 number = lambda text: Decimal(re.sub(r"\s", "", text))
-said = re.search(r"the cost of the pools rose by ([\d\s.]+) USD.*? has one day more than September.2026, which is part of the change of the cost: (.*?)[.] Jobs", page)
+said = re.search(r"the cost of the pools rose by ([\d\s.]+) USD.*? has one day more than September.2026; by kind, the cost changed so: (.*?)[.] Jobs", page)
 parts = re.findall(r"(\w+) ([+-][\d\s.]+\d)", said[2])
 print([name for name, _ in parts], sum(number(value) for _, value in parts) == number(said[1]))
 END
 is "$(python3 kinds.py)" "['hardware', 'power'] True" "the index says by how much each kind of cost changed"
-# The index and the page of decisions begin with a table of what to do and what a year saves, which is computed here from the cost
+# The page of decisions begins with a table, which the index has behind its figures, of what to do and what a year saves, which is computed here from the cost
 # book and from the shares of the time. The sentences behind it are the first ones of the page of decisions.
 # What gives something up waits until the month before says so, too.
 cat >box.py <<'END'
@@ -231,7 +231,7 @@ bare = lambda texts: ["".join(t.replace("2026-10", "October 2026").replace("2026
 text = lambda t: re.sub(r"\s+", " ", html.unescape(re.sub("<[^>]*>", "", t)).replace("\u202f", "").replace("\u2212", "-"))
 def table(path):
     part = open(path, encoding="utf-8").read().split("What to change, and what it saves in a year, USD</h2>")
-    assert len(part) == 2 and 'class="figures"' not in part[0] and "<table" not in part[0], path
+    assert len(part) == 2 and ('class="figures"' in part[0]) == ("index" in path) and "<table" not in part[0], path
     return [[text(c) for c in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", r)] for r in re.findall(r"<tr>.*?</tr>", part[1].split("</table>")[0], re.S)][1:]
 page = open("site/index.html", encoding="utf-8").read()
 box = page[page.index("Why: what to buy, rent, move or switch off"):].split("</section>")[0]
@@ -261,14 +261,16 @@ assert sum(D(re.sub(r" \(.*", "", p).split()[-1]) for p in parts) == D(most), hi
 share = {(r["pool"], r["item"].split(":")[0]): D(r["percent"]) for r in rows if r["analysis"] == "use"}
 off = {r["pool"]: r["saving"] for r in rows if r["item"].startswith("switch GPUs off")}
 answers = table("site/index.html")
-assert [a[:4] for a in answers] == [["h100", "Buy nothing.", "\u2013", "\u2013"],
+assert [a[:4] for a in answers[:4]] == [["h100", "Buy nothing.", "\u2013", "\u2013"],
     ["slices", "Change nothing now; decide after Nov 2026. If that month says the same: Move the work to h100 and give the pool up.", saved, most],
     ["h100", "Switch idle GPUs off.", off["h100"], "\u2013"], ["slices", "Switch idle GPUs off.", off["slices"], "\u2013"]], answers
 assert [a[4] for a in answers[:2]] == [f"{said} No source says whether {share[pool, 'unknown']:.2f} % of the capacity was up."
     for pool, said in (("h100", "Fairly sure. Sep 2026 says the same."), ("slices", "Not sure. Sep 2026 says: Keep the pool."))], answers
-for pool, _, _, _, sure, _ in answers[2:]:
+for pool, _, _, _, sure, _ in answers[2:4]:
     down = share[pool, "unknown"] * 100 / (100 - share[pool, "allocated to jobs"])
     assert abs(D(re.fullmatch(r"Not sure. No source says whether GPUs were up in ([\d.]+) % of the hours without jobs.", sure)[1]) - down) < D("0.05"), (sure, down)
+amount = lambda text: D(text.replace("\u202f", "").replace("\u00a0", "").replace(" ", ""))
+assert [answers[4][1]] + [amount(a) for a in answers[4][2:4]] == ["All of this, at most.", amount(off["h100"]) + amount(saved), amount(off["h100"]) + amount(most)], answers[4]
 assert answers[0][5].endswith("helps only if jobs wait. " + waited) and answers[1][5].startswith("Others paid for 40.00 %") and "Not in addition" in answers[3][5], answers
 assert [a[:5] for a in table("site/month/2026-10-decisions.html")] == [a[:5] for a in answers]
 print(True, words[1].split(".")[0], words[3].split(".")[0])

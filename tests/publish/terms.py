@@ -79,7 +79,7 @@ PLAIN = {
                        "First day", "Last day", "Days ahead", "Age, days", "Reached"],
     "a count of things that have terms": ["GPUs", "GPUs needed", "Nodes", "Quantity", "Per", "%", "Both",
                                           "Work of the period, GPU hours", "Measured"],
-    "an amount or its change": ["Amount", "Change", "Change %", "Saving", "Saves a year, without staff", "Or with staff", "Price of", "Left"],
+    "an amount or its change": ["Amount", "Change", "Change %", "Saving", "Saves a year, if staff stay", "If staff cost ends, too", "Changes amounts due", "Price of", "Left"],
     "what the row is": ["Item", "Line", "Name", "Refers to", "Project of the job", "Team of the job"],
     "why, where from, and what then": ["Cause", "Reason", "Source", "What would have prevented it", "What was found",
                                        "What to do", "What it depends on", "What the answers rest on",

@@ -168,7 +168,7 @@ static void test_table (void **state)
 
     (void)state;
     index = report_new ("index", "Index");
-    verdicts_table (report, "USD", "2026-09", "None had to wait.", index);
+    verdicts_table (report, "USD", "2026-09", "None had to wait.", LIST_NEXT, index);
     assert_int_equal (index->list_count, 1);
     assert_int_equal (index->list[0].row_count, 2);
     check_row (&index->list[0], 0,
@@ -183,7 +183,7 @@ static void test_table (void **state)
     report_free (index);
     report = last_of (give, 1, 0, true);
     other = report_new ("index", "Index");
-    verdicts_table (report, "USD", "2026-10", NULL, other);
+    verdicts_table (report, "USD", "2026-10", NULL, LIST_TOP, other);
     check_row (
         &other->list[0], 0,
         (const char *[]){"a",
