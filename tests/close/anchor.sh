@@ -148,7 +148,7 @@ cut_behind ()
 {
     {
         echo "DELETE FROM chain WHERE number > $1;"
-        for list in posting cost pool entitlement comparison day team_day carbon balance; do
+        for list in posting cost pool entitlement comparison day team_day carbon balance waste wasteful_job demand; do
             echo "DELETE FROM closed_$list WHERE NOT EXISTS (SELECT 1 FROM chain c
                 WHERE c.kind = 3 AND c.month = closed_month AND c.version = closed_$list.version);"
         done

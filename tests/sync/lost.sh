@@ -105,7 +105,7 @@ reconcile
 check $? "nothing to find"
 close_check
 grep -q '^ok  *gres  *lab: no segment has lost its GRES in slurmdbd$' "$dir/out" &&
-    grep -q '^ok  *unknown  *every GPU job has its GPUs in accounting$' \
+    grep -q '^ok  *gpus  *every GPU job has its GPUs in accounting$' \
         "$dir/out"
 check $? "and close says so"
 month "$dir/before"
@@ -192,7 +192,7 @@ check $? "a row that was never seen with GRES is unknown"
 close_check
 rc=$?
 [ $rc -eq 3 ] && grep -q \
-    '^finding  *unknown  *1 GPU jobs without a GPU in accounting are not charged' \
+    '^finding  *gpus  *1 GPU jobs without a GPU in accounting are not charged' \
     "$dir/out"
 check $? "which close finds"
 
