@@ -781,14 +781,15 @@ static void figure_cost (page_t *page, size_t index)
         = since_text (page, month->cost, before->cost, index);
     GL_AUTOFREE char *paid_since
         = since_text (page, month->uncovered, before->uncovered, index);
-    put_figure (
-        page, "Cost", index, month->cost,
-        xasprintf ("%s for all GPUs, used or not%s", currency, cost_since));
+    GL_AUTOFREE char *others = summary_others_text (month, pages->digits);
+    put_figure (page, "Cost", index, month->cost,
+                xasprintf ("%s for all GPUs, used or not%s%s", currency, others,
+                           cost_since));
     put_figure (page, "Not charged to teams", index, month->uncovered,
-                xasprintf ("%s, paid by %s: the cost less what teams pay "
+                xasprintf ("%s, paid by %s%s: the cost less what teams pay "
                            "before taxes%s",
                            currency, summary_payer (pages->query->site),
-                           paid_since));
+                           *others ? " and others" : "", paid_since));
 }
 
 /* In jobs, and of capacity without jobs. */

@@ -247,7 +247,8 @@ static void figure_uncovered (page_t *page, const mpz_t costs)
     GL_AUTOFREE char *payer
         = mpz_sgn (month->uncovered) < 0
               ? xstrdup ("")
-              : xasprintf (", paid by %s", summary_payer (page->s->paper));
+              : xasprintf (", paid by %s%s", summary_payer (page->s->paper),
+                           mpz_sgn (month->others) > 0 ? " and others" : "");
     mpz_t units;
 
     mpz_init (units);
@@ -348,7 +349,8 @@ static void add_figures (page_t *page)
     GL_AUTOFREE char *hint = xasprintf (
         "%s to be paid by %zu team%s%s; %s", page->currency, page->teams.count,
         page->teams.count == 1 ? "" : "s", taxes, page->s->state);
-    GL_AUTOFREE char *cost = NULL, *of_cost = NULL, *since = NULL;
+    GL_AUTOFREE char *cost = NULL, *of_cost = NULL, *since = NULL,
+                     *others = NULL;
     const summary_month_t *before;
     mpz_t costs;
 
@@ -357,8 +359,10 @@ static void add_figures (page_t *page)
     cost = summary_money (page, costs);
     before = earlier_month (page);
     since = before ? since_earlier (page, costs, before->cost) : xstrdup ("");
-    of_cost
-        = xasprintf ("%s for all GPUs, used or not%s", page->currency, since);
+    others = summary_others_text (&page->s->trend[page->s->trend_count - 1],
+                                  page->digits);
+    of_cost = xasprintf ("%s for all GPUs, used or not%s%s", page->currency,
+                         others, since);
     report_figure (page->report, "Cost of the pools",
                    mpz_sgn (costs) ? cost : NULL, of_cost, COLUMN_MONEY);
     if (mpz_sgn (costs) > 0)
@@ -518,7 +522,8 @@ static void note_quality (page_t *page)
 void summary_month_init (summary_month_t *month)
 {
     *month = (summary_month_t){.name = NULL};
-    mpz_inits (month->due, month->taxes, month->cost, month->uncovered, NULL);
+    mpz_inits (month->due, month->taxes, month->cost, month->others,
+               month->uncovered, NULL);
     mpq_inits (month->used, month->capacity, NULL);
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_init (month->kind[i]);
@@ -530,7 +535,8 @@ void summary_month_init (summary_month_t *month)
 void summary_month_clear (summary_month_t *month)
 {
     free (month->name);
-    mpz_clears (month->due, month->taxes, month->cost, month->uncovered, NULL);
+    mpz_clears (month->due, month->taxes, month->cost, month->others,
+                month->uncovered, NULL);
     mpq_clears (month->used, month->capacity, NULL);
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_clear (month->kind[i]);
@@ -546,6 +552,7 @@ void summary_month_copy (summary_month_t *to, const summary_month_t *from)
     mpz_set (to->due, from->due);
     mpz_set (to->taxes, from->taxes);
     mpz_set (to->cost, from->cost);
+    mpz_set (to->others, from->others);
     for (size_t i = 0; i < COST_KIND_COUNT; i++)
         mpz_set (to->kind[i], from->kind[i]);
     mpq_set (to->used, from->used);
@@ -561,6 +568,16 @@ bool summary_is_uncovered (const char *month, const posting_t *row)
 {
     return row->kind == BILL_REMAINDER && !strcmp (row->month, month)
            && strcmp (row->what, BILL_DISPOSAL) != 0;
+}
+
+char *summary_others_text (const summary_month_t *month, int digits)
+{
+    GL_AUTOFREE char *others = exact_units_text (month->others, digits);
+
+    return mpz_sgn (month->others) > 0
+               ? xasprintf ("; others, such as an award, paid for %s of it",
+                            others)
+               : xstrdup ("");
 }
 
 char *summary_taxes_text (const summary_month_t *month, int digits)
@@ -595,6 +612,15 @@ static void take_kinds (summary_month_t *month, const bill_t *bill)
     }
 }
 
+/* The cost of the full book has what charges cannot recover. */
+static void take_others (summary_month_t *month, const bill_pool_t *pool)
+{
+    if (!pool->has_cost || mpz_cmp (pool->cost_units, pool->full_units) != 0)
+        return;
+    mpz_add (month->others, month->others, pool->full_units);
+    mpz_sub (month->others, month->others, pool->recoverable_units);
+}
+
 void summary_month_take (summary_month_t *month, const site_t *site,
                          const bill_t *bill)
 {
@@ -618,6 +644,7 @@ void summary_month_take (summary_month_t *month, const site_t *site,
         if (!strcmp (pools[i].month, month->name)) {
             if (pools[i].has_cost)
                 mpz_add (month->cost, month->cost, pools[i].cost_units);
+            take_others (month, &pools[i]);
             if (!site_pool_of_cpus (site, pools[i].pool))
                 mpq_add (month->capacity, month->capacity, pools[i].capacity);
         }

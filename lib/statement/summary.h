@@ -32,6 +32,7 @@ typedef struct {
     mpz_t due;   /* of all teams, in smallest units */
     mpz_t taxes; /* part of it */
     mpz_t cost;  /* of the pools; 0: none has one */
+    mpz_t others; /* part of it: others, such as an award, paid for it */
     mpz_t kind
         [COST_KIND_COUNT]; /* the cost, by kind: disposals are what the lines of
                                     other kinds leave of it */
@@ -137,6 +138,9 @@ void summary_month_take (summary_month_t *month, const site_t *site,
                          const bill_t *bill);
 /* ": 27846.19 and taxes of 314.10", behind what is due; "": there are none. Yours to free. */
 char *summary_taxes_text (const summary_month_t *month, int digits);
+/* "; others, such as an award, paid for 475.36 of it", behind the cost; "": they did not. Yours to
+ * free. */
+char *summary_others_text (const summary_month_t *month, int digits);
 
 /* "; +687.65 (+2.08 %) since September 2026". Yours to free. */
 char *summary_since_text (const mpz_t now, const mpz_t then, const char *since,

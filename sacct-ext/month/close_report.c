@@ -2,70 +2,89 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/memory.h"
 #include "month/close.h"
 #include "report/report.h"
 
 enum { AT_STATE, AT_CHECK, AT_FIGURE, AT_EFFECT, AT_REMEDY };
 
-/* Who mends it, and how, and whether what teams owe changes then. */
+/* Whether what teams owe changes when it is mended. */
+typedef enum {
+    EFFECT_NONE, /* nothing is to be mended */
+    EFFECT_NO,
+    EFFECT_ROUNDING,
+    EFFECT_PERHAPS,
+    EFFECT_YES,
+} effect_t;
+
+static const struct {
+    const char *word; /* in the column */
+    const char *mending; /* changes them: in a sentence */
+} effects[] = {[EFFECT_NONE] = {NULL, NULL},
+               [EFFECT_NO] = {"no", "does not change it"},
+               [EFFECT_ROUNDING]
+               = {"by rounding at most", "changes it by rounding at most"},
+               [EFFECT_PERHAPS] = {"perhaps", "may change it"},
+               [EFFECT_YES] = {"yes", "changes it"}};
+
+/* Who mends it, and how. */
 static const struct {
     const char *check;
-    const char *effect;
+    effect_t effect;
     const char *text;
 } remedies[] = {
-    {"order", "perhaps", "Close the months before it first."},
-    {"over", "perhaps",
+    {"order", EFFECT_PERHAPS, "Close the months before it first."},
+    {"over", EFFECT_PERHAPS,
      "Wait until the month is over; an administrator then runs "
      "'gpuledger sync'."},
-    {"fresh", "perhaps", "An administrator runs 'gpuledger sync'."},
-    {"reconcile", "perhaps",
+    {"fresh", EFFECT_PERHAPS, "An administrator runs 'gpuledger sync'."},
+    {"reconcile", EFFECT_PERHAPS,
      "An administrator reads 'gpuledger report reconcile'."},
-    {"gres", "perhaps",
+    {"gres", EFFECT_PERHAPS,
      "An administrator compares these jobs with their owners' scripts."},
-    {"runaways", "perhaps",
+    {"runaways", EFFECT_PERHAPS,
      "An administrator ends them: 'sacctmgr show runaway'."},
-    {"coverage", "no",
+    {"coverage", EFFECT_NO,
      "An administrator looks at the agents of the nodes: "
      "'gpuledger doctor'."},
-    {"gpus", "perhaps",
+    {"gpus", EFFECT_PERHAPS,
      "An administrator sets AccountingStorageTRES=gres/gpu in "
      "slurm.conf."},
-    {"pools", "yes",
+    {"pools", EFFECT_YES,
      "An administrator adds the devices to a pool. Amounts due "
      "change."},
-    {"shards", "yes",
+    {"shards", EFFECT_YES,
      "An administrator mends shards_per_gpu. Amounts due change."},
-    {"untagged", "by rounding at most",
+    {"untagged", EFFECT_ROUNDING,
      "Users of these jobs run 'gpuledger tag JOBID PROJECT' before "
      "the month is closed, or an administrator does. What teams "
      "owe changes by rounding at most."},
-    {"capacity", "no",
+    {"capacity", EFFECT_NO,
      "An administrator runs 'gpuledger sync' before the month is "
      "closed, because a closed month keeps what was known then."},
-    {"book", "perhaps",
+    {"book", EFFECT_PERHAPS,
      "Whoever answers for the rates decides; an administrator sets "
      "policy.book. With recoverable, amounts due fall."},
-    {"costs", "perhaps",
+    {"costs", EFFECT_PERHAPS,
      "An administrator enters the costs. Amounts due may change."},
-    {"rates", "yes", "An administrator adds the rate. Amounts due change."},
-    {"accounts", "perhaps", "An administrator gives the account to a team."},
-    {"centers", "no",
+    {"rates", EFFECT_YES, "An administrator adds the rate. Amounts due change."},
+    {"accounts", EFFECT_PERHAPS, "An administrator gives the account to a team."},
+    {"centers", EFFECT_NO,
      "An administrator sets cost_center of the team under teams, "
      "unless the team is sent an invoice. No amount due changes."},
-    {"credits", "perhaps",
+    {"credits", EFFECT_PERHAPS,
      "An administrator reduces the credit: 'gpuledger correct'."},
-    {"names", "perhaps", "An administrator mends the name."},
+    {"names", EFFECT_PERHAPS, "An administrator mends the name."},
 };
 
-/* NULL: there is nothing to mend. */
-static const char *effect_of (const check_t *check)
+static effect_t effect_of (const check_t *check)
 {
     for (size_t i = 0; i < GL_ARRAY_SIZE (remedies); i++)
         if (check->state != CHECK_OK
             && !strcmp (remedies[i].check, check->name))
             return remedies[i].effect;
-    return NULL;
+    return EFFECT_NONE;
 }
 
 static const char *remedy_of (const check_t *check)
@@ -96,6 +115,39 @@ static const column_info_t columns[] = {
      "Who mends it and how."},
 };
 
+/* The largest effect of the checks in that state. */
+static effect_t effect_in (const checks_t *checks, check_state_t state)
+{
+    effect_t largest = EFFECT_NONE;
+
+    for (size_t i = 0; i < checks->count; i++)
+        if (checks->item[i].state == state
+            && effect_of (&checks->item[i]) > largest)
+            largest = effect_of (&checks->item[i]);
+    return largest;
+}
+
+/* "; mending the findings changes it by rounding at most; new facts may change it" */
+static char *later_text (const checks_t *checks)
+{
+    effect_t findings = effect_in (checks, CHECK_FINDING),
+             errors = effect_in (checks, CHECK_ERROR),
+             warnings = effect_in (checks, CHECK_WARNING);
+    BUFFER_AUTO text = BUFFER_INIT;
+
+    if (errors > findings)
+        findings = errors;
+    if (findings != EFFECT_NONE)
+        buffer_printf (&text, "; mending the findings %s",
+                       effects[findings].mending);
+    if (warnings > EFFECT_NO)
+        buffer_printf (&text, "; deciding on the warnings %s",
+                       effects[warnings].mending);
+    if (effect_in (checks, CHECK_UNKNOWN) > EFFECT_NO)
+        buffer_add_text (&text, "; new facts may change it");
+    return xstrdup (buffer_text (&text));
+}
+
 static void figure_answer (report_t *report, const checks_t *checks)
 {
     size_t findings = checks_in (checks, CHECK_FINDING),
@@ -124,8 +176,9 @@ static void figure_answer (report_t *report, const checks_t *checks)
                            findings == 1 ? "it" : "them")
               : xasprintf ("no finding%s", later);
     GL_AUTOFREE char *hint = xasprintf ("%s%s", finding, counts);
-    GL_AUTOFREE char *amount
-        = xasprintf ("%s; closing makes it final", checks->currency);
+    GL_AUTOFREE char *later_changes = later_text (checks);
+    GL_AUTOFREE char *amount = xasprintf ("%s; closing makes it final%s",
+                                          checks->currency, later_changes);
 
     report_figure (report, "Answer",
                    errors     ? "No"
@@ -141,7 +194,7 @@ static void put_check (report_t *report, const check_t *check)
     report_put_text (report, AT_STATE, check_state_word (check->state));
     report_put_text (report, AT_CHECK, check->name);
     report_put_text (report, AT_FIGURE, check->figure);
-    report_put_text (report, AT_EFFECT, effect_of (check));
+    report_put_text (report, AT_EFFECT, effects[effect_of (check)].word);
     report_put_text (report, AT_REMEDY, remedy_of (check));
 }
 

@@ -173,6 +173,9 @@ places = [page.find(w) for w in ("gpuledger sync", "untagged, capacity", "book, 
 sys.exit(steps != list("12345") or -1 in places or places != sorted(places))' &&
     grep -q 'href="closing.html">Closing: 2 findings<' site/index.html
 result $? "the page says what to do in which order, and the index how many findings there are"
+jq -r '.figures[] | select(.title == "Due from teams").hint' site/closing.json >out
+grep -qFx 'USD; closing makes it final; mending the findings changes it by rounding at most; deciding on the warnings may change it; new facts may change it' out
+result $? "and the amount due says what may change it"
 grep -q 'GPU time has no project.*; the limit is 10.00 % (close.untagged)' site/closing.csv &&
     grep -q 'is for GPUs without jobs.*; the limit is 10.00 % (close.unknown)' site/closing.csv
 result $? "findings name their limit, and that of the unknown capacity is a tenth unless the site says otherwise"

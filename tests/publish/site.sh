@@ -199,6 +199,10 @@ is "$(python3 -c 'import json, sys
 said = [[n["text"] for n in json.load(open(file))["notes"] if ", before taxes" in n["text"]] for file in sys.argv[1:]]
 print(said[0] == said[1], len(said[0]), "which rose by 39.06 USD" in said[0][0])' want site/month/2026-10.json)" \
     "True 1 True" "the page says of taxes what the report says, which reads the months itself"
+lab report chargeback --month 2026-10 >want
+is "$(jq -r '.figures[] | select(.title | startswith("Cost in")).hint' site/index.json | grep -o 'paid for [0-9.]* of it')" \
+    "paid for $(sed -n 's/.*: \([0-9.]*\) USD of it is not recoverable.*/\1/p' want | head -n 1) of it" \
+    "the cost says what others paid for, as the chargeback does"
 for month in 2026-09 2026-10; do
     lab report plan --month $month --csv >want && cmp want site/month/$month-decisions.csv
     result $? "$month has its decisions, those of report plan"
