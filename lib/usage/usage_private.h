@@ -55,7 +55,7 @@ struct cell_key {
 };
 
 struct cell {
-    usage_cell_t cell; /* its keys are told when it is sorted */
+    usage_cell_t cell; /* its keys are set when it is sorted */
     uint32_t last_cluster; /* of the last segment that had time here */
     uint64_t last_job;
     int64_t last_submit;

@@ -13,11 +13,11 @@
 #include "facts/unowned.h"
 #include "facts/unseen.h"
 #include "ledger/cube.h"
+#include "ledger/paid_by_others.h"
 #include "ledger/settlement.h"
 #include "month/balance_due.h"
 #include "month/close.h"
 #include "month/statements.h"
-#include "report/report.h"
 #include "report/usage_report.h"
 #include "site/account.h"
 #include "site/rate_card.h"
@@ -471,123 +471,12 @@ static void check_costs (struct checking *c, const bill_t *bill)
                             count));
 }
 
-/* "others (award 1)": who paid for what charges must not recover. Yours to free. */
-static char *payers (const struct checking *c, const bill_t *bill)
-{
-    size_t count;
-    const bill_cost_t *costs = bill_costs (bill, &count);
-    text_list_t names = {.count = 0};
-    BUFFER_AUTO out = BUFFER_INIT;
-    mpq_t all, part;
-
-    mpq_inits (all, part, NULL);
-    mpq_set_ui (all, 1, 1);
-    for (size_t i = 0; i < count; i++) {
-        if (!costs[i].fund || strcmp (costs[i].month, c->month))
-            continue;
-        const site_asset_t *asset
-            = GL_FIND (c->site->assets, c->site->asset_count, it,
-                       !strcmp (it->name, costs[i].name));
-        cost_recoverable (c->site, asset ? asset->recoverable : all,
-                          costs[i].fund, part);
-        if (mpq_cmp (part, all) < 0)
-            texts_add_new (&names, costs[i].fund);
-    }
-    for (size_t i = 0; i < names.count; i++)
-        buffer_printf (&out, "%s%s", i ? ", " : "", names.item[i]);
-    texts_clear (&names);
-    mpq_clears (all, part, NULL);
-    return out.length ? xasprintf ("others (%s)", buffer_text (&out))
-                      : xstrdup ("others, such as an award,");
-}
-
-/* Charges at full cost have the same part of what others paid as the cost that they are made of. */
-static bool part_of_others (const bill_pool_t *pool, mpq_t ret_part)
-{
-    if (pool->has_rate || mpq_sgn (pool->full_cost) <= 0
-        || mpz_cmp (pool->full_units, pool->cost_units) != 0)
-        return false;
-    mpq_sub (ret_part, pool->full_cost, pool->recoverable_cost);
-    mpq_div (ret_part, ret_part, pool->full_cost);
-    return true;
-}
-
-static bool is_at_cost (const struct checking *c, const posting_t *row)
-{
-    return row->pool && !strcmp (row->month, c->month)
-           && !posting_is_adjustment (row)
-           && (row->kind == BILL_CHARGE || row->kind == BILL_IDLE
-               || row->kind == BILL_CREDIT);
-}
-
-/* What teams pay, before taxes and rules of settlement, of what others have paid for, by team. Not
- * of pools with a published rate, which need not follow the cost. Their number is returned. */
-static size_t paid_twice (const struct checking *c, const bill_t *bill,
-                          cube_t *ret_teams)
-{
-    size_t count, pool_count, left_out = 0;
-    const posting_t *rows = postings (bill, &count);
-    const bill_pool_t *pools = bill_pools (bill, &pool_count);
-    cube_t *sums = cube_new (&bill_fields[BILL_POSTINGS], "pool,team");
-    mpq_t part, all;
-    mpz_t total;
-    gl_error_t ignored; /* the total is that of the parts */
-
-    mpq_inits (part, all, NULL);
-    mpz_init (total);
-    for (size_t i = 0; i < pool_count; i++)
-        left_out
-            += !strcmp (pools[i].month, c->month)
-               && mpz_cmp (pools[i].full_units, pools[i].recoverable_units) != 0
-               && !part_of_others (&pools[i], part);
-    for (size_t i = 0; i < count; i++)
-        if (is_at_cost (c, &rows[i]))
-            cube_add (sums, &rows[i]);
-    count = cube_count (sums);
-    mpq_t *parts = xcalloc (count + 1, sizeof (*parts));
-    mpz_t *units = xcalloc (count + 1, sizeof (*units));
-    for (size_t i = 0; i < count; i++) {
-        const posting_t *row = cube_row (sums, i);
-        const bill_pool_t *pool = GL_FIND (
-            pools, pool_count, it,
-            !strcmp (it->month, c->month) && !strcmp (it->pool, row->pool));
-        mpz_init (units[i]);
-        mpq_init (parts[i]);
-        if (!pool || !part_of_others (pool, part))
-            continue;
-        mpq_set_z (parts[i], row->charge_units);
-        mpq_mul (parts[i], parts[i], part);
-        mpq_add (all, all, parts[i]);
-    }
-    exact_round (total, all, 0);
-    exact_share (total, (const mpq_t *)parts, count, units, &ignored);
-    for (size_t i = 0; i < count; i++) {
-        const posting_t *sum = cube_row (sums, i);
-        posting_t row;
-        posting_init (&row);
-        row.team = sum->team;
-        mpz_set (row.charge_units, units[i]);
-        if (mpz_sgn (units[i]) != 0)
-            cube_add (ret_teams, &row);
-        row.team = NULL; /* borrowed */
-        posting_clear (&row);
-        mpz_clear (units[i]);
-        mpq_clear (parts[i]);
-    }
-    free (parts);
-    free (units);
-    cube_free (sums);
-    mpq_clears (part, all, NULL);
-    mpz_clear (total);
-    return left_out;
-}
-
 /* ": language 94.67": what charges at full cost include of what others have paid for. "": nothing
  * is known of it. Yours to free. */
 static char *twice_text (const struct checking *c, const bill_t *bill)
 {
     cube_t *teams = cube_new (&bill_fields[BILL_POSTINGS], "team");
-    size_t left_out = paid_twice (c, bill, teams);
+    size_t left_out = paid_by_others_charged (bill, c->month, teams);
     BUFFER_AUTO names = BUFFER_INIT;
     char *text;
     posting_t all;
@@ -628,7 +517,7 @@ static void check_book (struct checking *c, const bill_t *bill)
                        pools[i].pool, amount);
     }
     GL_AUTOFREE char *amount = exact_units_text (all, c->site->currency_digits);
-    GL_AUTOFREE char *who = payers (c, bill);
+    GL_AUTOFREE char *who = paid_by_others_names (c->site, bill, c->month);
     bool excludes = c->site->policy.book == BOOK_RECOVERABLE;
     GL_AUTOFREE char *twice = excludes ? xstrdup ("") : twice_text (c, bill);
     bool decided = !unstated && *twice;
